@@ -52,6 +52,7 @@ def detail_document(view: BisectView) -> dict[str, Any]:
             for one in view.suspects
         ],
         "unlikely": [{"revision": one.revision.name, "why": one.why} for one in view.unlikely],
+        "likelier": [{"revision": one.revision.name, "why": one.why} for one in view.likelier],
         "machine": view.figures.get("lab"),
         "first_of_several": view.figures.get("several", False),
         "other_change_up_to_percent": view.figures.get("other_pct"),

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from webapp.bisects.models import Bisect, BisectBoot
-from webapp.bisects.prior import Unlikely, prior_sentence, unlikely_of
+from webapp.bisects.prior import Weighed, likelier_sentence, prior_sentence, weighed
 from webapp.bisects.sentences import gaps_sentence
 from webapp.results.models import Revision
 
@@ -23,9 +23,19 @@ class Draft:
     hours_are_guessed: bool = False
 
     @property
-    def unlikely(self) -> list[Unlikely]:
+    def unlikely(self) -> list[Weighed]:
         """The candidates that begin with less weight, and why."""
-        return unlikely_of(self.bisect, self.revisions)
+        return weighed(self.bisect.unlikely, self.revisions)
+
+    @property
+    def likelier(self) -> list[Weighed]:
+        """Those that begin with more weight by what profiles prove to have changed, and why."""
+        return weighed(self.bisect.likelier, self.revisions)
+
+    @property
+    def likelier_sentence(self) -> str:
+        """How many these are, in a sentence; empty: none."""
+        return likelier_sentence(self.bisect)
 
     @property
     def prior_sentence(self) -> str:

@@ -1,11 +1,13 @@
 """How likely each candidate is before anything is measured: by the files that it touched."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from webapp.bisects.definitions import defines
 from webapp.bisects.models import Bisect
 from webapp.bisects.path_patterns import PathPattern
 from webapp.results.models import Revision
+from webapp.stats.profiles.calls import Function
 
 UNLIKELY = 0.05
 """Weight of a candidate that touches only what cannot matter, where the others have 1. Not less:
@@ -13,46 +15,77 @@ the list is a person's opinion of paths, a build may well read a file that looks
 and a new layout of the image alone can move a benchmark. At one in twenty a search passes it by,
 and boots that contradict overrule it (three natural-log units of evidence)."""
 
+ELSEWHERE = 0.2
+"""Weight of a candidate that touches no file of a function that profiles prove to have changed,
+where one that does has 1. The names of files and functions agree by habit, and a function's cost
+may change by what another file does, so it is well above `UNLIKELY`."""
+
+KERNEL_SOURCES = "sys/"
+"""In a tree that has it, what lies elsewhere is user space."""
+
 NO_PATH = "no file"
-PATTERNS_SHOWN = 3
+SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Prior:
-    """``weights`` of the candidates, None where all are as likely; ``unlikely``: index → why."""
+    """``weights`` of the candidates, None where all are as likely; ``unlikely`` and ``likelier``:
+    index → why.
+    """
 
     weights: list[float] | None
     unlikely: dict[int, str]
+    likelier: dict[int, str]
 
 
-def prior_of(revisions: Sequence[Revision], patterns: Sequence[PathPattern]) -> Prior:
-    """Of the candidates of a bisect along ``revisions``, the good one first.
+def prior_of(
+    revisions: Sequence[Revision],
+    patterns: Sequence[PathPattern],
+    changed: Sequence[Function] = (),
+) -> Prior:
+    """Of the candidates of a bisect along ``revisions``, the good one first. ``changed`` are the
+    functions that profiles prove to have changed.
 
     A revision whose paths are not known, or were cut, keeps its whole weight.
     """
-    unlikely = {
-        index: why
-        for index, revision in enumerate(revisions)
-        if index > 0 and (why := _why_unlikely(revision, patterns))
-    }
-    if not unlikely:
-        return Prior(None, {})
-    weights = [UNLIKELY if index in unlikely else 1.0 for index in range(1, len(revisions))]
-    return Prior(weights, unlikely)
+    candidates = list(enumerate(revisions))[1:]
+    unlikely = {at: why for at, one in candidates if (why := _why_unlikely(one, patterns))}
+    rest = [(at, one) for at, one in candidates if at not in unlikely]
+    likelier = _likelier(rest, changed)
+    weights = dict.fromkeys(unlikely, UNLIKELY)
+    if likelier:
+        known = {at for at, one in rest if one.has_all_paths}
+        weights |= dict.fromkeys(known - likelier.keys(), ELSEWHERE)
+    if not weights:
+        return Prior(None, {}, {})
+    return Prior([weights.get(at, 1.0) for at, _ in candidates], unlikely, likelier)
 
 
 @dataclass(frozen=True, slots=True)
-class Unlikely:
-    """A candidate that began with less weight, and why in words."""
+class Weighed:
+    """A candidate that began with another weight than most, and why in words."""
 
     revision: Revision
     why: str
 
 
-def unlikely_of(bisect: Bisect, revisions: Sequence[Revision]) -> list[Unlikely]:
-    """Those of a bisect along ``revisions``, in their order."""
-    rows = sorted((int(index), why) for index, why in bisect.unlikely.items())
-    return [Unlikely(revisions[index], why) for index, why in rows]
+def weighed(why: Mapping[str, str], revisions: Sequence[Revision]) -> list[Weighed]:
+    """The candidates of a bisect along ``revisions`` that ``why`` names by index, in order."""
+    rows = sorted((int(index), text) for index, text in why.items())
+    return [Weighed(revisions[index], text) for index, text in rows]
+
+
+def likelier_sentence(bisect: Bisect) -> str:
+    """How many candidates touch what profiles prove to have changed; empty where none does."""
+    count = len(bisect.likelier)
+    if not count:
+        return ""
+    touch, they = ("touches", "it begins") if count == 1 else ("touch", "they begin")
+    return (
+        f"{count} of {bisect.last_index} commits {touch} a file that by its name defines a "
+        f"function whose cost changed in the profiles around this range: {they} with "
+        f"{1 / ELSEWHERE:.0f} times the weight of the others."
+    )
 
 
 def prior_sentence(bisect: Bisect) -> str:
@@ -62,10 +95,35 @@ def prior_sentence(bisect: Bisect) -> str:
         return ""
     of = f"{count} of {bisect.last_index} commit{'' if bisect.last_index == 1 else 's'}"
     touch, they = ("touches", "it begins") if count == 1 else ("touch", "they begin")
+    other = "the likeliest" if bisect.likelier else "any other"
     return (
         f"{of} {touch} only what cannot matter: {they} with {100 * UNLIKELY:.0f} % of the weight "
-        "of any other."
+        f"of {other}."
     )
+
+
+def _likelier(
+    candidates: Sequence[tuple[int, Revision]], changed: Sequence[Function]
+) -> dict[int, str]:
+    """Those that touch a file that defines a function of ``changed``, and why; none if all do."""
+    paths = {at: one.paths for at, one in candidates if one.paths and one.has_all_paths}
+    if any(path.startswith(KERNEL_SOURCES) for those in paths.values() for path in those):
+        paths = {
+            at: [path for path in those if path.startswith(KERNEL_SOURCES)]
+            for at, those in paths.items()
+        }
+    found = {at: why for at, those in paths.items() if (why := _why_likelier(those, changed))}
+    return found if len(found) < len(candidates) else {}
+
+
+def _why_likelier(paths: Sequence[str], changed: Sequence[Function]) -> str:
+    """``sys/netpfil/pf/pf.c (pf_test)``; empty where no path defines a function."""
+    found = [
+        f"{path} ({', '.join(names[:SHOWN])})"
+        for path in paths
+        if (names := [one.name for one in changed if defines(path, one)])
+    ]
+    return _listed(found) if found else ""
 
 
 def _why_unlikely(revision: Revision, patterns: Sequence[PathPattern]) -> str:
@@ -81,7 +139,7 @@ def _why_unlikely(revision: Revision, patterns: Sequence[PathPattern]) -> str:
     return f"only {_listed(list(found))}" if found else NO_PATH
 
 
-def _listed(patterns: Sequence[str]) -> str:
-    more = len(patterns) - PATTERNS_SHOWN
-    shown = ", ".join(patterns[:PATTERNS_SHOWN])
+def _listed(texts: Sequence[str]) -> str:
+    more = len(texts) - SHOWN
+    shown = ", ".join(texts[:SHOWN])
     return f"{shown} and {more} more" if more > 0 else shown

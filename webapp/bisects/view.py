@@ -10,7 +10,7 @@ from webapp.bisects.actions import action_text
 from webapp.bisects.lanes import Lane
 from webapp.bisects.marks import Marks, marks_of
 from webapp.bisects.models import Bisect, BisectAct, BisectBoot, BisectDecision, BisectJob
-from webapp.bisects.prior import Unlikely, prior_sentence, unlikely_of
+from webapp.bisects.prior import Weighed, likelier_sentence, prior_sentence, weighed
 from webapp.bisects.sentences import boots_text, gaps_sentence, lab_sentence, with_what_is_left
 from webapp.bisects.services.collecting import revisions_along
 from webapp.bisects.spread import half_width_pct
@@ -38,13 +38,15 @@ NEIGHBOURS_DRAWN = 3
 class Suspect:
     """A revision with the probability that it is the first bad one.
 
-    ``unlikely``: why it began with less weight than others; empty: it did not. ``after``: the
+    ``unlikely``: why it began with less weight than others, ``likelier``: why with more; empty: it
+    did not. ``after``: the
     revision before it where commits that are not known may lie between; empty: none does.
     """
 
     revision: Revision
     chance: float
     unlikely: str
+    likelier: str
     after: str
 
     @property
@@ -127,21 +129,32 @@ class BisectView:
         along = list(self.bisect.along)
         indices = [along.index(pk) for pk in dict.fromkeys(self.bisect.suspects)]
         ordered = sorted(indices, key=lambda index: (-self.chances[index], index))
-        why, gaps = self.bisect.unlikely, set(self.bisect.gaps)
+        less, more, gaps = self.bisect.unlikely, self.bisect.likelier, set(self.bisect.gaps)
         return [
             Suspect(
                 self.revisions[index],
                 self.chances[index],
-                why.get(str(index), ""),
+                less.get(str(index), ""),
+                more.get(str(index), ""),
                 after=self.revisions[index - 1].name if index in gaps else "",
             )
             for index in ordered
         ]
 
     @property
-    def unlikely(self) -> list[Unlikely]:
+    def unlikely(self) -> list[Weighed]:
         """Those that began with less weight."""
-        return unlikely_of(self.bisect, self.revisions)
+        return weighed(self.bisect.unlikely, self.revisions)
+
+    @property
+    def likelier(self) -> list[Weighed]:
+        """Those that began with more weight by what profiles prove to have changed, and why."""
+        return weighed(self.bisect.likelier, self.revisions)
+
+    @property
+    def likelier_sentence(self) -> str:
+        """How many these are, in a sentence; empty: none."""
+        return likelier_sentence(self.bisect)
 
     @property
     def prior_sentence(self) -> str:
@@ -159,7 +172,8 @@ class BisectView:
         simulated = "These figures come from a simulation." if self.is_simulated else ""
         skipped = ", ".join(one.name for one in self.skipped)
         unmeasured = f"Could not be measured: {skipped}." if skipped else ""
-        found = (simulated, self.gaps_sentence, self.lab_sentence, self.prior_sentence, unmeasured)
+        weights = (self.likelier_sentence, self.prior_sentence)
+        found = (simulated, self.gaps_sentence, self.lab_sentence, *weights, unmeasured)
         return [*filter(None, found), *filter(None, [self.ministat_note])]
 
     @property

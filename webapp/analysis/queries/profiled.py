@@ -14,9 +14,9 @@ from django.db.models import Q, QuerySet
 from webapp.analysis.queries.compared import ComparedSet
 from webapp.analysis.queries.named import revisions_of
 from webapp.analysis.queries.sides import Side, SideError, matched_mode, options_of
-from webapp.results.models import Profile, Run, Series
+from webapp.results.models import WAITING_FROM, Profile, Run, Series
 from webapp.results.queries import call_trees, profiles_of_runs, rates_of_runs
-from webapp.stats.profiles.calls import Calls, added
+from webapp.stats.profiles.calls import Calls, Function, added
 from webapp.stats.profiles.costs import Boot
 from webapp.stats.profiles.costs import Side as CostSide
 from webapp.stats.profiles.difference import difference
@@ -102,6 +102,13 @@ class ProfiledPair:
         return headline(self.found, *self.names)
 
     @property
+    def changed(self) -> list[Function]:
+        """The functions that are proven to have changed, that of the headline first."""
+        first = [(one.function, one.module) for one in self.headline.parts if one.is_proven]
+        rows = [(one.function, one.module) for one in self.found.rows if one.is_claimed]
+        return [Function(*one) for one in dict.fromkeys([*first, *rows])]
+
+    @property
     def lines(self) -> list[str]:
         """The proven changes of `LINES` functions, in words."""
         unit = "of a packet" if self.found.is_cost else "of the samples"
@@ -142,6 +149,22 @@ def pair_around(subject: Subject, position: int) -> tuple[str, str] | None:
     """The profiled kernels nearest to ``position`` of the tree, before it and from it on, as
     addresses; None where a side has none.
     """
+    return _nearest(subject, position - 1, position)
+
+
+def profiled_across(
+    subject: Subject, good: int, bad: int, within: tuple[int, int]
+) -> ProfiledPair | None:
+    """The difference of the profiled kernels nearest to a range, up to position ``good`` and from
+    ``bad`` on; None where a side has none ``within`` the first and last position given.
+    """
+    ends = _nearest(subject, good, bad, within)
+    return profiled_pair(*ends) if ends else None
+
+
+def _nearest(
+    subject: Subject, until: int, since: int, within: tuple[int, int] = (0, WAITING_FROM - 1)
+) -> tuple[str, str] | None:
     runs = (
         Run.objects.counted()
         .filter(
@@ -150,13 +173,14 @@ def pair_around(subject: Subject, position: int) -> tuple[str, str] | None:
             mode=subject.mode,
             variant=subject.variant,
             revision__tree=subject.tree,
+            revision__position__range=within,
         )
         .select_related("revision__tree", "hardware", "mode", "variant")
     )
-    before = runs.filter(revision__position__lt=position).order_by("-revision__position", "-pk")[:1]
-    after = runs.filter(revision__position__gte=position).order_by("revision__position", "pk")[:1]
+    before = runs.filter(revision__position__lte=until).order_by("-revision__position", "-pk")[:1]
+    after = runs.filter(revision__position__gte=since).order_by("revision__position", "pk")[:1]
     ends = sorted(before.union(after), key=lambda run: run.revision.position)
-    if [run.revision.position < position for run in ends] != [True, False]:
+    if [run.revision.position < since for run in ends] != [True, False]:
         return None
     return address_of(ends[0]), address_of(ends[1])
 

@@ -51,8 +51,8 @@ class SuspectOut(ChanceOut):
     after: str | None
 
 
-class UnlikelyOut(BaseModel):
-    """A candidate that began with less weight: ``why`` says what it touches."""
+class WeighedOut(BaseModel):
+    """A candidate that began with less weight, or more: ``why`` names what it touches."""
 
     revision: str
     why: str
@@ -163,7 +163,8 @@ class BisectDetail(BisectOut):
     remarks: list[str]
     revisions: list[str]
     suspects: list[SuspectOut]
-    unlikely: list[UnlikelyOut]
+    unlikely: list[WeighedOut]
+    likelier: list[WeighedOut]
     machine: dict[str, Any] | None
     first_of_several: bool
     other_change_up_to_percent: float | None

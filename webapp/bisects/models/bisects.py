@@ -136,6 +136,12 @@ class Bisect(models.Model):
     unlikely: Any = models.JSONField(
         default=dict, blank=True, help_text="Index of each candidate of less weight, and why."
     )
+    likelier: Any = models.JSONField(
+        default=dict,
+        db_default={},
+        blank=True,
+        help_text="Index of each candidate of more weight by profiles, and why.",
+    )
     runs = models.IntegerField(default=1, help_text="In each boot that is asked for.")
     build_hours = models.FloatField(help_text="What a build is expected to take.")
     boot_hours = models.FloatField(help_text="What a boot with its runs is expected to take.")

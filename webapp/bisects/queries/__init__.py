@@ -4,7 +4,7 @@ from webapp.bisects.draft import Draft
 from webapp.bisects.forecasting import forecast_of
 from webapp.bisects.queries.running import RunningBisect, running_bisects
 from webapp.bisects.sentences import LEAST_LEAD, chance_text, with_what_is_left
-from webapp.bisects.view import NOT_YET, BisectView, view_of
+from webapp.bisects.view import NOT_YET, BisectView, Suspect, view_of
 from webapp.bisects.workers import agents_for
 
 __all__ = [
@@ -13,6 +13,7 @@ __all__ = [
     "BisectView",
     "Draft",
     "RunningBisect",
+    "Suspect",
     "agents_for",
     "chance_text",
     "command_for",

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from webapp.alerts.models import Alert
 from webapp.analysis.models import Finding
+from webapp.analysis.queries import Subject, profiled_across
 from webapp.bisects.draft import Draft
 from webapp.bisects.errors import BisectError
 from webapp.bisects.models import Bisect, BisectBoot, BisectSettings, BisectSubject
@@ -25,6 +26,7 @@ from webapp.jobs.queries import Durations
 from webapp.results.models import Revision, Series
 from webapp.stats import bisection
 from webapp.stats.errors import TooFewSamplesError
+from webapp.stats.profiles.calls import Function
 
 Further = tuple[Series, float | None]
 """A further machine and mode by its series, with the step that its finding says; None: it has no
@@ -224,13 +226,23 @@ def _set_candidates(
 ) -> None:
     """Its revisions, and what each weighs before anything is measured."""
     try:
-        prior = prior_of(revisions, settings.unlikely_patterns)
+        prior = prior_of(revisions, settings.unlikely_patterns, _changed(bisect))
     except PatternsError as error:
         raise BisectError(f"Unlikely paths in the tree's bisect settings: {error}") from error
     bisect.along = [revision.pk for revision in revisions]
     bisect.gaps = _gaps(revisions)
     bisect.weights = prior.weights
     bisect.unlikely = {str(index): why for index, why in prior.unlikely.items()}
+    bisect.likelier = {str(index): why for index, why in prior.likelier.items()}
+
+
+def _changed(bisect: Bisect) -> list[Function]:
+    """The functions that profiles on both sides prove to have changed, if no other change of the
+    series lies between the profiled kernels.
+    """
+    ends = bisect.good.position, bisect.bad.position
+    pair = profiled_across(Subject.of(bisect.series), *ends, _level(bisect, bisect.series))
+    return pair.changed if pair else []
 
 
 def _along(series: Series, good: Revision, bad: Revision) -> list[Revision]:
@@ -271,16 +283,16 @@ def _refuse_single(revisions: Sequence[Revision]) -> None:
 
 def _history(bisect: Bisect, scope: Scope) -> list[BisectBoot]:
     """What was measured, as far on either side as no other change of level is known."""
-    live = Finding.objects.live().filter(series=scope.series)
+    earliest, latest = _level(bisect, scope.series)
+    return history_boots(bisect, scope, earliest=earliest, latest=latest, most=MOST_NEIGHBOURS)
+
+
+def _level(bisect: Bisect, series: Series) -> tuple[int, int]:
+    """The first and last position between which no other change of the series' level is known."""
+    live = Finding.objects.live().filter(series=series)
     before = live.filter(position__lte=bisect.good.position).aggregate(at=Max("position"))["at"]
     after = live.filter(position__gt=bisect.bad.position).aggregate(at=Min("after__position"))["at"]
-    return history_boots(
-        bisect,
-        scope,
-        earliest=before or 0,
-        latest=END_OF_THE_TREE if after is None else after,
-        most=MOST_NEIGHBOURS,
-    )
+    return before or 0, END_OF_THE_TREE if after is None else after
 
 
 def _noise(history: Sequence[BisectBoot]) -> bisection.Noise:

@@ -1,6 +1,6 @@
 """A bisect as a report in Markdown."""
 
-from webapp.bisects.queries import BisectView, chance_text
+from webapp.bisects.queries import BisectView, Suspect, chance_text
 from webapp.charts.text import better_text
 from webapp.stats.markdown import block, inline
 
@@ -66,13 +66,17 @@ def _suspects(view: BisectView) -> str:
     if not suspects:
         return ""
     rows = [
-        f"| {inline(one.name)} | {chance_text(one.chance)} | "
-        f"{'' if one.after else inline(one.revision.subject)} |"
+        f"| {inline(one.name)} | {chance_text(one.chance)} | {inline(_about(one))} |"
         for one in suspects[:SUSPECTS_SHOWN]
     ]
     head = "## Not excluded\n\n| revision | probability | subject |\n|---|--:|---|"
     more = len(suspects) - SUSPECTS_SHOWN
     return "\n".join([head, *rows, *([f"\nand {more} more"] if more > 0 else [])])
+
+
+def _about(suspect: Suspect) -> str:
+    subject = "" if suspect.after else suspect.revision.subject
+    return f"{subject} [touches {suspect.likelier}]".strip() if suspect.likelier else subject
 
 
 def _block(view: BisectView) -> str:
