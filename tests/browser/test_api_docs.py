@@ -27,7 +27,9 @@ def test_the_description_of_the_api_is_found_and_fits_a_phone_in_the_dark(
     phone.on("console", lambda one: complaints.append(one.text) if one.type == "error" else None)
     phone.goto(f"{live_server.url}/")
     phone.locator("summary", has_text="Menu").click()
-    phone.get_by_role("navigation", name="Pages", exact=True).get_by_role("link", name="API").click()
+    phone.get_by_role("navigation", name="Pages", exact=True).get_by_role(
+        "link", name="API"
+    ).click()
     expect(phone.get_by_text("Store one run or a")).to_be_visible(timeout=20_000)
     assert phone.evaluate("document.documentElement.scrollWidth") <= 360
     assert phone.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(17, 17, 16)"

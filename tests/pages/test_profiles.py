@@ -80,6 +80,31 @@ def test_the_boots_of_a_side_are_added(both: str, visit: Visit) -> None:
     assert "r303643, forwarding on bench/nic" in page
 
 
+def test_where_periods_are_known_a_function_costs_cycles(agent: Agent, visit: Visit) -> None:
+    sides = {
+        name: profiled(
+            agent,
+            revision,
+            [one | {"format": "perf", "event": event} | rate for one in boots_of(pps=1e6)],
+        )
+        for name, revision, event, rate in (
+            ("a", "r303642", "cycles", {"event_rate": 2e9}),
+            ("b", "r303643", "cycles", {"event_rate": 3e9}),
+            ("clock", "r303644", "cpu-clock", {"event_rate": 2e9}),
+            ("none", "r303645", "cycles", {}),
+        )
+    }
+    page = visit(f"/profiles/diff/?{urlencode({'a': sides['a'], 'b': sides['b']})}")
+    assert "A, cycles a packet B Verdict" in page
+    # 45 % of 2,000 and of 3,000 cycles a packet, less .2 % by the rates of boots
+    assert "[−1.72, 1.72] 898.4 1,348 cannot tell" in page
+    page = visit(f"/profiles/diff/?{urlencode({'a': sides['clock'], 'b': sides['clock']})}")
+    assert "A, ns a packet" in page
+    for other in ("clock", "none"):
+        page = visit(f"/profiles/diff/?{urlencode({'a': sides['a'], 'b': sides[other]})}")
+        assert "Interval Verdict" in page
+
+
 def test_the_difference_names_the_function_that_became_dearer(
     both: str, client: Client, approved: Approvals
 ) -> None:

@@ -77,7 +77,7 @@ def list_profiles(request: HttpRequest, uuid: UUID) -> Any:
 def profile_out(profile: Profile, run: UUID) -> dict[str, Any]:
     """A profile of run ``run`` without its call tree."""
     same = ("name", "format", "event", "iteration", "boot", "samples", "announced")
-    more = ("unsymbolized", "pps", "cores", "warnings", "received_at")
+    more = ("unsymbolized", "pps", "cores", "event_rate", "warnings", "received_at")
     return {
         "id": profile.pk,
         "run": run,

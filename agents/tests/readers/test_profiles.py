@@ -214,6 +214,19 @@ def test_a_perf_script_counts_a_sample_each_on_its_cpu(read):
     assert profile.unsymbolized == 1
 
 
+def test_periods_of_a_perf_script_tell_how_often_the_event_happened(read):
+    script = made.PERF.replace("441: cycles", "441:  62500 cycles")
+    seconds = 5076.837002 - 5076.836336
+    assert read(script).event_rate == pytest.approx(562_500 / seconds)
+    lone = "a 1 [000] 9999.0:  7 cycles:\n\n"
+    assert read(script + lone).event_rate == pytest.approx(562_500 / (9999 - 5076.836336))
+    assert read(made.PERF).event_rate is None
+    once = script.replace("5076.836441", "5076.836336").replace("5076.837002", "5076.836336")
+    assert read(once).event_rate is None
+    assert read(script.replace("250000", "9" * 400)).event_rate is None
+    assert read(script.replace("5076", "9" * 400)).event_rate is None
+
+
 def test_a_perf_script_may_begin_with_many_comments(read):
     assert read("# cmdline : perf record -g\n" * 60 + made.PERF).samples == 3
 

@@ -325,6 +325,7 @@ def _boot(
 ) -> Boot:
     first = profiles[0]
     announced = [one.announced for one in profiles if one.announced is not None]
+    events = [one.event_rate for one in profiles if one.event_rate is not None]
     return Boot(
         calls=added(trees[one.pk] for one in profiles),
         expected=sum(announced) if len(announced) == len(profiles) else None,
@@ -332,6 +333,7 @@ def _boot(
         pps=first.pps,
         run_pps=fmean(rates[first.run_id]) if first.run_id in rates else None,
         cores=first.cores,
+        event_rate=fmean(events) if len(events) == len(profiles) else None,
         event=first.event,
         label=first.name,
     )

@@ -21,6 +21,7 @@ MOST_CELLS = 4_000_000
 MOST_SAMPLES = 2**31 - 1
 MOST_WARNINGS = 50
 LARGEST_PPS = 1e12
+LARGEST_EVENT_RATE = 1e18
 
 Named = Annotated[Line, Field(max_length=PROFILE_NAME_MAX)]
 FunctionName = Annotated[Line, Field(max_length=FUNCTION_MAX)]
@@ -53,6 +54,18 @@ class ProfileIn(Strict):
     unsymbolized: Samples = 0
     pps: Annotated[float, Field(gt=0, le=LARGEST_PPS, allow_inf_nan=False)] | None = None
     cores: Annotated[int, Field(strict=True, ge=1, le=100_000)] | None = None
+    event_rate: (
+        Annotated[
+            float,
+            Field(
+                gt=0,
+                le=LARGEST_EVENT_RATE,
+                allow_inf_nan=False,
+                description="How often the event happened on all CPUs (1/s), by its periods.",
+            ),
+        ]
+        | None
+    ) = None
     warnings: Annotated[list[Annotated[Text, Field(max_length=500)]], Field(max_length=50)] = []
     functions: Annotated[
         list[tuple[Annotated[FunctionName, Field(min_length=1)], FunctionName]],
@@ -90,6 +103,7 @@ class ProfileIn(Strict):
             unsymbolized=self.unsymbolized,
             pps=self.pps,
             cores=self.cores,
+            event_rate=self.event_rate,
             warnings=self.warnings,
             calls=Calls(functions, np.array(self.parent), np.array(self.function), counts),
         )
@@ -147,6 +161,7 @@ class ProfileOut(Schema):
     unsymbolized: int
     pps: float | None
     cores: int | None
+    event_rate: float | None
     warnings: list[str]
     received_at: datetime
     url: str

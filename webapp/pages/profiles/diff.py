@@ -14,6 +14,7 @@ from webapp.charts.flame.layout import LEAST_PX as PICTURE_PX
 from webapp.charts.flame.layout import Flame, NoSuchFrame
 from webapp.charts.flame.layout import difference as drawn_difference
 from webapp.charts.flame.svg import flame_picture, flame_svg, legend
+from webapp.charts.text import number
 from webapp.pages.parts.links import diff_link, functions_link, side_link, with_query
 from webapp.pages.pictures import NoPicture, as_png, as_svg, picture_answer
 from webapp.pages.profiles.around import around_function, name_of
@@ -23,6 +24,7 @@ from webapp.stats.profiles.align import aligned
 from webapp.stats.profiles.calls import Calls
 from webapp.stats.profiles.cells import Cell, combined
 from webapp.stats.profiles.costs import Floats
+from webapp.stats.profiles.found import Difference, Row
 from webapp.stats.profiles.function_series import MOST_FUNCTIONS
 
 ROWS = 60
@@ -125,6 +127,14 @@ def _flame(both: ProfiledPair, view: View, least_px: float = LEAST_PX) -> Flame:
     )
 
 
+def _counted(row: Row, found: Difference) -> Sequence[str]:
+    """How often the event happened in a function for each packet, on both sides; empty where
+    that is unknown.
+    """
+    events = found.events
+    return [number(row.a_pct * events.a), number(row.b_pct * events.b)] if events else []
+
+
 def _cells_context(pairs: Sequence[ProfiledPair]) -> dict[str, Any]:
     cells = [Cell(str(one.a.run.hardware), str(one.a.run.mode), one.found) for one in pairs]
     together = combined(cells)
@@ -145,7 +155,12 @@ def _context(request: HttpRequest, both: ProfiledPair, flame: Flame, view: View)
         "headline": both.headline,
         "found": found,
         "rows": [
-            (row, with_query(path, [*query, ("fn", named)]), _series_links(both, named))
+            (
+                row,
+                with_query(path, [*query, ("fn", named)]),
+                _series_links(both, named),
+                _counted(row, found),
+            )
             for row in rows
             for named in [name_of(row.function, row.module)]
         ],

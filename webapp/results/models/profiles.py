@@ -59,7 +59,8 @@ class Profile(models.Model):
 
     ``functions`` (ids) are those of its tree in their order, ``calls`` everything else of it
     (`webapp.stats.profiles.calls.packed`). ``expected`` are the samples that the profiler announced
-    for each CPU, ``pps`` the packets per second while it ran.
+    for each CPU, ``pps`` the packets per second while it ran, ``event_rate`` how often the event
+    happened then on all CPUs (1/s).
     """
 
     run = models.ForeignKey(
@@ -78,6 +79,7 @@ class Profile(models.Model):
     unsymbolized = models.BigIntegerField(default=0)
     pps = models.FloatField(null=True, blank=True)
     cores = models.IntegerField(null=True, blank=True)
+    event_rate = models.FloatField(null=True, blank=True)
     warnings: Any = models.JSONField(default=list, blank=True)
     functions = ArrayField(models.IntegerField())
     calls = models.BinaryField()

@@ -51,6 +51,7 @@ class ProfileDocument:
     unsymbolized: int
     pps: float | None
     cores: int | None
+    event_rate: float | None
     warnings: Sequence[str]
     calls: Calls
 
@@ -101,6 +102,7 @@ def _stored(
         unsymbolized=document.unsymbolized,
         pps=document.pps,
         cores=document.cores,
+        event_rate=document.event_rate,
         warnings=list(document.warnings),
         functions=_interned(document.calls.functions),
         calls=calls,

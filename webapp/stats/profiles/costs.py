@@ -8,6 +8,7 @@ side A, so that the functions of side A sum to 100 %.
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import log, sqrt
+from statistics import fmean
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,8 +40,8 @@ class Boot:
     """The profile of one boot.
 
     ``expected`` are the samples that the file promised, ``pps`` the packets per second while it
-    was taken, ``run_pps`` those of the run that it belongs to, ``cores`` the CPUs of the machine;
-    None where unknown.
+    was taken, ``run_pps`` those of the run that it belongs to, ``cores`` the CPUs of the machine,
+    ``event_rate`` how often the event happened on all of them (1/s); None where unknown.
     """
 
     calls: Calls
@@ -51,6 +52,7 @@ class Boot:
     pps: float | None = None
     run_pps: float | None = None
     cores: int | None = None
+    event_rate: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +84,14 @@ class Side:
     def samples(self) -> int:
         """All samples."""
         return sum(boot.calls.samples for boot in self.boots)
+
+    @property
+    def events_per_packet(self) -> float | None:
+        """How often the event happened for each packet, the mean of the boots; None where a boot
+        does not tell.
+        """
+        found = [boot.event_rate / boot.pps for boot in self.boots if boot.event_rate and boot.pps]
+        return fmean(found) if len(found) == len(self.boots) else None
 
     def idle_shares(self, patterns: Sequence[str] = IDLE) -> list[float | None]:
         """The share of idle samples of each boot; None where unknown."""

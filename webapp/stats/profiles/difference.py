@@ -16,11 +16,14 @@ from webapp.stats.false_discovery import gate
 from webapp.stats.profiles import testing
 from webapp.stats.profiles.calls import Function
 from webapp.stats.profiles.costs import Side, basis
-from webapp.stats.profiles.found import Change, Difference, Row, Verdict
+from webapp.stats.profiles.found import Change, Difference, Events, Row, Verdict
 from webapp.stats.profiles.idle import IDLE, idle_functions
 from webapp.stats.profiles.judging import OWN_LEVEL, Family, Judge, family
 from webapp.stats.profiles.regrouping import without_trades
 from webapp.stats.profiles.sides import Pair, are_builds_enough, is_enough, pair, scatter_in
+
+CLOCKS = ("cpu-clock", "task-clock")
+"""Events of Linux that count nanoseconds."""
 
 MARGIN_PCT = 0.5
 """Changes that surely lie within it to both sides are equivalent, in percent of A's packet."""
@@ -48,6 +51,7 @@ def difference(
     inclusive = family(both, 1, idle, earlier, judge)
     rows = _rows(both, own, inclusive, judge)
     tested = [row for row in rows if row.p_value is not None]
+    total = _total(own, judge)
     return Difference(
         rows=tuple(rows),
         vanished=_only(both, 0),
@@ -60,7 +64,8 @@ def difference(
         boots=(len(a.boots), len(b.boots)),
         freedom=own.typical_freedom,
         margin_pct=margin_pct,
-        total=_total(own, judge),
+        total=total,
+        events=_events(a, b, total),
     )
 
 
@@ -140,6 +145,18 @@ def _total(own: Family, judge: Judge) -> Change | None:
     plain = Judge(judge.basis, enough=True, margin=judge.margin)
     verdict = plain.verdict(b - a, low, high, p_value <= 1 - testing.LEVEL)
     return Change(a, b, b - a, low, high, p_value, 1 - p_value, verdict)
+
+
+def _events(a: Side, b: Side, total: Change | None) -> Events | None:
+    """Of profiles of one event that tell how often it happened, and of known rates."""
+    events = {boot.event for side in (a, b) for boot in side.boots}
+    per_packet = a.events_per_packet, b.events_per_packet
+    if per_packet[0] is None or per_packet[1] is None or len(events) > 1:
+        return None
+    whole = (total.a_pct, total.b_pct) if total else (100.0, 100.0)
+    event = events.pop()
+    unit = "ns" if event.partition(":")[0] in CLOCKS else event
+    return Events(unit, per_packet[0] / whole[0], per_packet[1] / whole[1])
 
 
 def _about_sides(a: Side, b: Side) -> list[str]:

@@ -56,6 +56,15 @@ class Row(Change):
 
 
 @dataclass(frozen=True, slots=True)
+class Events:
+    """What one percent of a difference is on either side, in events (``unit``) of a packet."""
+
+    unit: str
+    a: float
+    b: float
+
+
+@dataclass(frozen=True, slots=True)
 class Difference:
     """The difference of two sides of profiles.
 
@@ -64,7 +73,8 @@ class Difference:
     costs in percent of side A's packet, else shares of samples in percent. ``claims`` are rows
     *dearer* or *cheaper*, ``claims_any_dependence`` those that the stricter gate of Benjamini and
     Yekutieli (2001) leaves. ``freedom`` are the median degrees of freedom of tested functions.
-    ``total`` is the change in cost of a packet (None without rates).
+    ``total`` is the change in cost of a packet (None without rates), ``events`` None where
+    sampling periods are unknown.
     """
 
     rows: tuple[Row, ...]
@@ -79,3 +89,4 @@ class Difference:
     freedom: float
     margin_pct: float
     total: Change | None
+    events: Events | None

@@ -55,7 +55,8 @@ class Profile:
     `expected` the samples that a section's header promises, None where there is none. `truncated`:
     a part is missing. `unsymbolized` are samples whose function is an address without a symbol.
     `boot` names what several profiles of one run share, None: a boot of its own. `pps` is the rate
-    (packets/s) while it was taken, `cores` the number of CPUs of the machine.
+    (packets/s) while it was taken, `cores` the number of CPUs of the machine, `event_rate` how
+    often the event happened on all CPUs (1/s), where the format has the period of each sample.
     """
 
     format: str
@@ -70,6 +71,7 @@ class Profile:
     boot: str | None = None
     pps: float | None = None
     cores: int | None = None
+    event_rate: float | None = None
 
     @property
     def samples(self) -> int:
@@ -100,6 +102,7 @@ class Profile:
             "truncated": self.truncated,
             "pps": self.pps,
             "cores": self.cores,
+            "event_rate": self.event_rate,
             "unsymbolized": self.unsymbolized,
             "warnings": [clean(text)[: WARNING.most] for text in self.warnings],
             **_call_tree(self.sections),
