@@ -1,9 +1,10 @@
 """The pages of profiles: what is profiled, a flame graph, the difference of two sides."""
 
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 
 import pytest
 from django.test import Client
@@ -309,7 +310,7 @@ def test_the_mail_about_an_alert_names_them_with_the_address(alert: Alert) -> No
 
 
 def test_a_commit_a_comparison_and_a_report_lead_to_profiles(
-    alert: Alert, tess: Client, both: str
+    alert: Alert, tess: Client, both: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     commit = tess.get("/commits/freebsd-head/r120/?part=runs").content.decode()
     assert "/profiles/side/?side=freebsd-head:r120:bench/nic:forwarding" in commit
@@ -325,6 +326,8 @@ def test_a_commit_a_comparison_and_a_report_lead_to_profiles(
     report = kept.content.decode()
     assert "Flame graphs" in report
     assert "/profiles/diff/?a=freebsd-head:r119" in report
+    assert report.count('src="/profiles/diff.svg?a=freebsd-head:r119') == 2
+    assert report.count('loading="lazy"') == 2
     markdown = tess.get(Experiment.objects.get().get_absolute_url().rstrip("/") + ".md")
     assert "Flame graphs:" in markdown.content.decode()
     assert "/profiles/diff/?a=freebsd-head:r119" in markdown.content.decode()
@@ -488,3 +491,10 @@ def test_a_series_keeps_to_its_statements(agent: Agent, series: str, queries: Co
         profiled(agent, revision, boots_of(lookup=460))
     assert queries(f"/profiles/functions/?{series}") == few
     assert queries(f"/profiles/functions/?{series}") < few
+    drawn = re.search(r"\n\[!\[.*\]\((http.*png\?.*)\)\]\(http.*\)\n", markdown.content.decode())
+    assert drawn is not None
+    assert tess.get(urlsplit(drawn[1])._replace(scheme="", netloc="").geturl()).status_code == 200
+    monkeypatch.setattr("webapp.pages.experiments.report.MOST_PICTURES", 0)
+    report = tess.get(Experiment.objects.get().get_absolute_url()).content.decode()
+    assert "/profiles/diff/?a=freebsd-head:r119" in report
+    assert "/profiles/diff.svg" not in report

@@ -7,6 +7,8 @@ from functools import cached_property
 from itertools import islice
 from statistics import median
 
+from django.urls import reverse
+
 from webapp.analysis.queries import (
     BLOCK_IGNORES,
     PLAIN_BLOCK,
@@ -81,6 +83,27 @@ class ProfileLine:
     title: str
     graphs: Sequence[tuple[str, str]]
     differences: Sequence[tuple[str, str]]
+
+
+MOST_PICTURES = 6
+"""Differences of profiles that are drawn in a report; the others are links alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class FlamePicture:
+    """The difference ``title`` of profiles as a picture: the addresses of its page, and of it."""
+
+    title: str
+    link: str
+    svg: str
+    png: str
+
+    @classmethod
+    def of(cls, title: str, link: str) -> "FlamePicture":
+        """That of the page at ``link``."""
+        _, _, query = link.partition("?")
+        svg, png = (f"{reverse(f'profile_diff_{kind}')}?{query}" for kind in ("svg", "png"))
+        return cls(title, link, svg, png)
 
 
 @dataclass(frozen=True)
@@ -199,6 +222,16 @@ class Report:
         )
 
     @property
+    def pictures(self) -> list[FlamePicture]:
+        """The first of the differences of profiles."""
+        named = [
+            FlamePicture.of(f"{line.title}: {title}", link)
+            for line in self.profiles
+            for title, link in line.differences
+        ]
+        return named[:MOST_PICTURES]
+
+    @property
     def gone(self) -> list[str]:
         """The cells of which nothing is left, a sentence each."""
         return [f"{cell}: nothing that was measured then counts any more." for cell in self.lost]
@@ -305,7 +338,11 @@ def _flame_graphs(report: Report) -> str:
         for title, link in links
     ]
     lines = [f"  - [{inline(text)}]({absolute(link)})" for text, link in named]
-    return "\n".join(["Flame graphs:", *lines]) if lines else ""
+    drawn = [
+        f"\n[![{inline(one.title)}]({absolute(one.png)})]({absolute(one.link)})"
+        for one in report.pictures
+    ]
+    return "\n".join(["Flame graphs:", *lines, *drawn]) if lines else ""
 
 
 def as_text(report: Report) -> str:
