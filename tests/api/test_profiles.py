@@ -34,7 +34,7 @@ def body(response: HttpResponse) -> Any:
 
 
 def stacks(profile: Profile) -> dict[str, int]:
-    found = call_trees([profile])[profile.pk].stacks()
+    found = call_trees([profile.pk])[profile.pk].stacks()
     return {
         ";".join(
             f"{one.module}`{one.name}" if one.module != "kernel" else one.name for one in stack

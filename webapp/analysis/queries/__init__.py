@@ -40,20 +40,22 @@ from webapp.analysis.queries.options import (
     newest_with_both,
 )
 from webapp.analysis.queries.profiled import (
-    Kernel,
     ProfiledPair,
     ProfiledSide,
-    Subject,
-    address_of,
     idle_patterns,
-    kernel_of,
-    pair_around,
-    profiled_across,
-    profiled_among,
     profiled_around,
     profiled_cells,
     profiled_pair,
     profiled_side,
+)
+from webapp.analysis.queries.profiled_kernels import (
+    Gap,
+    Kernel,
+    Subject,
+    address_of,
+    kernel_of,
+    pair_around,
+    profiled_among,
     title_of,
 )
 from webapp.analysis.queries.range_values import RevisionRange
@@ -119,6 +121,7 @@ __all__ = [
     "Curve",
     "CurvePoint",
     "FunctionHistory",
+    "Gap",
     "Kernel",
     "ModeClaim",
     "PointRow",
@@ -164,7 +167,6 @@ __all__ = [
     "one_build_lines",
     "pair_around",
     "points_of_rows",
-    "profiled_across",
     "profiled_among",
     "profiled_around",
     "profiled_cells",

@@ -1,22 +1,37 @@
 """The profiles that an address names: one by its number, or those of a side (`tree:revision:…`)."""
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import or_
 from statistics import fmean
 from types import MappingProxyType
-from typing import NamedTuple
 
 from django.conf import settings
 from django.db.models import Q, QuerySet
 
-from webapp.analysis.queries.compared import ComparedSet
 from webapp.analysis.queries.named import revisions_of
+from webapp.analysis.queries.profiled_kernels import (
+    Gap,
+    Kernel,
+    address_of,
+    kernel_of,
+    nearest_runs,
+    parts_of,
+    title_of,
+)
 from webapp.analysis.queries.sides import Side, SideError, matched_mode, options_of
-from webapp.results.models import WAITING_FROM, Profile, Run, Series
-from webapp.results.queries import call_trees, profiles_of_runs, rates_of_runs
-from webapp.stats.profiles.calls import Calls, Function, added
+from webapp.results.models import Profile, Run
+from webapp.results.queries import (
+    Newest,
+    call_trees,
+    fitting,
+    newest,
+    profiles_of_runs,
+    rates_of_runs,
+)
+from webapp.stats.profiles.calls import Calls, Function, added, summed
 from webapp.stats.profiles.costs import Boot
 from webapp.stats.profiles.costs import Side as CostSide
 from webapp.stats.profiles.difference import difference
@@ -24,18 +39,21 @@ from webapp.stats.profiles.found import Difference
 from webapp.stats.profiles.headline import Headline, headline
 from webapp.stats.profiles.idle import IDLE
 
-Kernel = tuple[int, int | None, int, int]
-"""Ids of revision, variant, hardware and mode."""
-
 NUMBER_MAX = 2**63 - 1  # of a bigint
 MOST_PROFILES = 100
-"""Profiles that one page adds up, the newest: five boots of each of twenty builds."""
+"""Profiles of a side that are added, the newest: five boots of each of twenty builds."""
+
+MOST_COUNTS, MOST_ROWS_TIMES_FUNCTIONS = 8_000_000, 4_000_000
+"""Of a side that is compared with one other (`fitting`); several pairs share them. The largest
+profile that is stored fits, and about forty of the largest that labs sent; what a page takes then
+is a few hundred megabytes at most."""
 
 
 @dataclass(frozen=True)
 class ProfiledSide:
     """Profiles of one kernel on one machine in one mode. ``text`` names them in an address;
     ``trees`` are call trees by ids of profiles, ``rates`` packets per second by ids of runs.
+    ``stored`` profiles are there, of which the newest that are few and small enough are added.
     """
 
     text: str
@@ -43,6 +61,7 @@ class ProfiledSide:
     profiles: Sequence[Profile]
     trees: Mapping[int, Calls]
     rates: Mapping[int, Sequence[float]]
+    stored: int
 
     @property
     def run(self) -> Run:
@@ -51,8 +70,8 @@ class ProfiledSide:
 
     @cached_property
     def calls(self) -> Calls:
-        """All boots added."""
-        return added(self.trees.values())
+        """All boots added, and all CPUs."""
+        return summed([list(self.trees.values())])
 
     @cached_property
     def cost_side(self) -> CostSide:
@@ -60,8 +79,14 @@ class ProfiledSide:
         return boots_of(self.profiles, self.trees, self.rates)
 
 
+Cell = tuple[Sequence[Newest], Sequence[Newest]]
+"""The profiles of two sides, the newest first."""
+
 MOST_CELLS = 24
 """Machines and modes that one page compares."""
+
+KERNEL = ("run__revision", "run__variant", "run__hardware", "run__mode")
+SUBJECT = ("run__hardware", "run__mode")
 
 HISTORY = 40
 """Profiles of other kernels whose scatter counts with that of the sides' own boots."""
@@ -89,7 +114,7 @@ class ProfiledPair:
     @property
     def names(self) -> tuple[str, str]:
         """Both sides, each by what tells it from the other."""
-        mine, other = (_parts(side.run) for side in (self.a, self.b))
+        mine, other = (parts_of(side.run) for side in (self.a, self.b))
         shown = [
             ", ".join(x for x, y in zip(one, two, strict=True) if x != y) or one[0]
             for one, two in ((mine, other), (other, mine))
@@ -119,172 +144,114 @@ class ProfiledPair:
         ]
 
 
-class Subject(NamedTuple):
-    """What is measured, by ids; without a variant the plain kernel."""
-
-    tree: int
-    hardware: int
-    mode: int
-    variant: int | None
-
-    @classmethod
-    def of(cls, series: Series) -> "Subject":
-        """That of a series."""
-        return cls(series.tree_id, series.hardware_id, series.mode_id, series.variant_id)
-
-
-def profiled_around(subject: Subject, position: int) -> ProfiledPair | None:
-    """The difference of the profiled kernels of `pair_around`; None where a side has none."""
-    ends = pair_around(subject, position)
-    return profiled_pair(*ends) if ends else None
-
-
 def profiled_pair(a: str, b: str) -> ProfiledPair:
     """The sides that two addresses name. Raises SideError as `profiled_side` does."""
-    one, other = profiled_side(a), profiled_side(b)
-    return ProfiledPair(one, other, _history(one.run, [*one.profiles, *other.profiles]))
+    (pair,) = _pairs([(_newest(a), _newest(b))], with_history=True)
+    return replace(pair, a=replace(pair.a, text=a), b=replace(pair.b, text=b))
 
 
-def pair_around(subject: Subject, position: int) -> tuple[str, str] | None:
-    """The profiled kernels nearest to ``position`` of the tree, before it and from it on, as
-    addresses; None where a side has none.
+def profiled_around(gaps: Sequence[Gap]) -> list[ProfiledPair]:
+    """The differences of the profiled kernels nearest to each gap, of those that have profiles on
+    both sides; in a fixed number of queries.
     """
-    return _nearest(subject, position - 1, position)
-
-
-def profiled_across(
-    subject: Subject, good: int, bad: int, within: tuple[int, int]
-) -> ProfiledPair | None:
-    """The difference of the profiled kernels nearest to a range, up to position ``good`` and from
-    ``bad`` on; None where a side has none ``within`` the first and last position given.
-    """
-    ends = _nearest(subject, good, bad, within)
-    return profiled_pair(*ends) if ends else None
-
-
-def _nearest(
-    subject: Subject, until: int, since: int, within: tuple[int, int] = (0, WAITING_FROM - 1)
-) -> tuple[str, str] | None:
-    runs = (
-        Run.objects.counted()
-        .filter(
-            profiles__isnull=False,
-            hardware=subject.hardware,
-            mode=subject.mode,
-            variant=subject.variant,
-            revision__tree=subject.tree,
-            revision__position__range=within,
-        )
-        .select_related("revision__tree", "hardware", "mode", "variant")
-    )
-    before = runs.filter(revision__position__lte=until).order_by("-revision__position", "-pk")[:1]
-    after = runs.filter(revision__position__gte=since).order_by("revision__position", "pk")[:1]
-    ends = sorted(before.union(after), key=lambda run: run.revision.position)
-    if [run.revision.position < since for run in ends] != [True, False]:
-        return None
-    return address_of(ends[0]), address_of(ends[1])
-
-
-def kernel_of(one: Run | ComparedSet) -> Kernel:
-    """The ids of what a run, or a set of a comparison, was measured of."""
-    return one.revision.pk, one.variant.pk if one.variant else None, one.hardware.pk, one.mode.pk
-
-
-def profiled_among(kernels: Collection[Kernel]) -> set[Kernel]:
-    """Those of ``kernels`` that have profiles; one query."""
-    revisions, _, machines, modes = zip(*kernels, strict=True) if kernels else ((), (), (), ())
-    runs = Run.objects.counted().filter(
-        profiles__isnull=False,
-        revision__in=set(revisions),
-        hardware__in=set(machines),
-        mode__in=set(modes),
-    )
-    found = runs.order_by().values_list("revision", "variant", "hardware", "mode").distinct()
-    return set(kernels).intersection(found)
+    found = [ends for ends in nearest_runs(gaps) if ends]
+    if not found:
+        return []
+    kernels = {kernel_of(run) for ends in found for run in ends}
+    stored: dict[Kernel, list[Profile]] = {kernel: [] for kernel in kernels}
+    for one in newest(_any_of(KERNEL, kernels), MOST_PROFILES, by=KERNEL):
+        stored[kernel_of(one.run)].append(one)
+    cells = dict.fromkeys((kernel_of(a), kernel_of(b)) for a, b in found)
+    return _pairs([(stored[a], stored[b]) for a, b in cells], with_history=True)
 
 
 def profiled_cells(a: str, b: str) -> list[ProfiledPair]:
     """The pairs of two sides, one for each machine and mode in which both are profiled, in order;
     a mode that differs from another by the options that a side asks for is the same.
 
-    Raises SideError for what is no side, or names none that is known.
+    Raises SideError for what is no side, names none that is known, or is too large for one page.
     """
     sides = [Side.parse(text) for text in (a, b)]
     compared = options_of(sides)
     found = [_by_subject(side, compared) for side in sides]
-    shared = sorted(found[0].keys() & found[1].keys())
-    cells = [
-        (found[0][subject][-MOST_PROFILES:], found[1][subject][-MOST_PROFILES:])
-        for subject in shared[:MOST_CELLS]
-    ]
-    profiles = [one for cell in cells for those in cell for one in those]
-    trees, rates = call_trees(profiles), rates_of_runs({one.run_id for one in profiles})
-
-    def side_of(those: Sequence[Profile]) -> ProfiledSide:
-        return _side_of(address_of(those[0].run), those, trees, rates)
-
-    return [ProfiledPair(side_of(a_those), side_of(b_those)) for a_those, b_those in cells]
+    shared = sorted(found[0].keys() & found[1].keys())[:MOST_CELLS]
+    pairs = _pairs([(found[0][one], found[1][one]) for one in shared], with_history=False)
+    if len(pairs) < len(shared):
+        raise SideError(
+            f"{len(shared)} machines and modes are profiled, too much to be added on one page; "
+            "name hardware and mode"
+        )
+    return pairs
 
 
 def _by_subject(side: Side, compared: Collection[str]) -> dict[tuple[str, str], list[Profile]]:
-    """The profiles of a side by machine and mode."""
+    """The profiles of a side by machine and mode, the newest first."""
     subjects: dict[tuple[str, str], list[Profile]] = defaultdict(list)
-    for one in _of_side(str(side)).order_by("pk"):
+    most = MOST_CELLS * MOST_PROFILES
+    for one in newest(_of_side(str(side)), MOST_PROFILES, by=KERNEL)[:most]:
         mode = matched_mode(side, one.run.mode.parts, compared)
         if mode is not None:
             subjects[one.run.hardware.name, mode].append(one)
     return subjects
 
 
-def _side_of(
-    text: str,
-    profiles: Sequence[Profile],
-    trees: Mapping[int, Calls],
-    rates: Mapping[int, Sequence[float]],
-) -> ProfiledSide:
-    runs = {one.run_id for one in profiles}
-    return ProfiledSide(
-        text=text,
-        title=title_of(profiles[0].run),
-        profiles=profiles,
-        trees={one.pk: trees[one.pk] for one in profiles},
-        rates={run: rates[run] for run in runs & rates.keys()},
-    )
-
-
 def profiled_side(text: str) -> ProfiledSide:
     """What ``text`` names. Raises SideError where it names no profile, or those of two machines."""
+    profiles = fitting(_newest(text), MOST_COUNTS, MOST_ROWS_TIMES_FUNCTIONS)
+    rates = rates_of_runs({one.run_id for one in profiles})
+    return replace(_side_of(profiles, call_trees([one.pk for one in profiles]), rates), text=text)
+
+
+def _newest(text: str) -> Sequence[Newest]:
+    """Those of the side that ``text`` names."""
     found = _numbered(text) if text.isascii() and text.isdigit() else _of_side(text)
-    newest = found.order_by("-received_at", "-pk")[:MOST_PROFILES]
-    profiles = sorted(newest, key=lambda one: (one.run_id, one.iteration or 0, one.pk))
+    profiles = list(newest(found, MOST_PROFILES))
     if not profiles:
         raise SideError(f"no profile of {text} is stored; `labagent profile` sends one")
     subjects = {(one.run.hardware.name, one.run.mode.name) for one in profiles}
     if len(subjects) > 1:
         named = "; ".join(sorted(f"{hardware}, {mode}" for hardware, mode in subjects)[:4])
         raise SideError(f"{text}: name hardware and mode; profiles are stored of {named}")
-    rates = rates_of_runs({one.run_id for one in profiles})
-    return _side_of(text, profiles, call_trees(profiles), rates)
+    return profiles
 
 
-def _parts(run: Run) -> tuple[str, ...]:
-    kernel = f"{run.revision}~{run.variant}" if run.variant else str(run.revision)
-    return kernel, str(run.mode), str(run.hardware)
+def _pairs(cells: Sequence[Cell], *, with_history: bool) -> list[ProfiledPair]:
+    """The pairs of those cells that fit on one page, in a fixed number of queries."""
+    if not cells:
+        return []
+    most = MOST_COUNTS // len(cells), MOST_ROWS_TIMES_FUNCTIONS // len(cells)
+    fit = [(fitting(a, *most), fitting(b, *most)) for a, b in cells]
+    fit = [(a, b) for a, b in fit if a and b]
+    sides = [one for cell in fit for side in cell for one in side]
+    history = _history(sides, most) if with_history and fit else {}
+    others = [one for kernels in history.values() for those in kernels for one in those]
+    trees = call_trees([one.pk for one in (*sides, *others)])
+    rates = rates_of_runs({one.run_id for one in sides})
+    return [
+        ProfiledPair(
+            _side_of(a, trees, rates),
+            _side_of(b, trees, rates),
+            [boots_of(those, trees) for those in history.get(_subject_of(a[0]), ())],
+        )
+        for a, b in fit
+    ]
 
 
-def title_of(run: Run) -> str:
-    """The kernel of a run and how it was measured, for people."""
-    kernel, mode, hardware = _parts(run)
-    return f"{kernel}, {mode} on {hardware}"
-
-
-def address_of(one: Run | ComparedSet) -> str:
-    """The side that has all profiles of the kernel of a run, or of a set of a comparison, on its
-    machine, in its mode.
-    """
-    revision, variant = one.revision, one.variant.name if one.variant else ""
-    side = Side(revision.tree.name, revision.name, one.hardware.name, one.mode.name)
-    return str(replace(side, variant=variant))
+def _side_of(
+    profiles: Sequence[Newest],
+    trees: Mapping[int, Calls],
+    rates: Mapping[int, Sequence[float]],
+) -> ProfiledSide:
+    ordered = sorted(profiles, key=lambda one: (one.run_id, one.iteration or 0, one.pk))
+    runs = {one.run_id for one in ordered}
+    return ProfiledSide(
+        text=address_of(ordered[0].run),
+        title=title_of(ordered[0].run),
+        profiles=ordered,
+        trees={one.pk: trees[one.pk] for one in ordered},
+        rates={run: rates[run] for run in runs & rates.keys()},
+        stored=profiles[0].stored,
+    )
 
 
 def _numbered(text: str) -> QuerySet[Profile]:
@@ -327,7 +294,7 @@ def _boot(
     announced = [one.announced for one in profiles if one.announced is not None]
     events = [one.event_rate for one in profiles if one.event_rate is not None]
     return Boot(
-        calls=added(trees[one.pk] for one in profiles),
+        calls=added([trees[one.pk] for one in profiles]),
         expected=sum(announced) if len(announced) == len(profiles) else None,
         truncated=any(one.is_truncated for one in profiles),
         pps=first.pps,
@@ -339,22 +306,34 @@ def _boot(
     )
 
 
-def _history(run: Run, exclude: Sequence[Profile]) -> list[CostSide]:
-    """The newest other kernels that were profiled in several boots on the machine, in the mode."""
-    found = (
-        Profile.objects.counted()
-        .filter(run__hardware=run.hardware_id, run__mode=run.mode_id, is_truncated=False)
-        .exclude(pk__in=[one.pk for one in exclude])
-        .exclude(run__in={one.run_id for one in exclude})
-        .with_subjects()
-        .order_by("-received_at", "-pk")[:HISTORY]
-    )
+def _history(
+    sides: Sequence[Profile], most: tuple[int, int]
+) -> dict[tuple[int, int], list[list[Profile]]]:
+    """The newest other kernels that were profiled in several boots, by machine and mode."""
+    subjects = {_subject_of(one) for one in sides}
+    found = _any_of(SUBJECT, subjects).filter(is_truncated=False)
+    found = found.exclude(run__in={one.run_id for one in sides})
+    others: dict[tuple[int, int], list[Profile]] = defaultdict(list)
+    for one in newest(found, HISTORY, by=SUBJECT):
+        others[_subject_of(one)].append(one)
+    return {subject: _of_several_boots(fitting(those, *most)) for subject, those in others.items()}
+
+
+def _of_several_boots(profiles: Sequence[Profile]) -> list[list[Profile]]:
     kernels: dict[Kernel, list[Profile]] = defaultdict(list)
-    for one in found:
+    for one in profiles:
         kernels[kernel_of(one.run)].append(one)
-    several = [those for those in kernels.values() if len(_by_boot(those)) > 1]
-    trees = call_trees([one for those in several for one in those])
-    return [boots_of(those, trees) for those in several]
+    return [those for those in kernels.values() if len(_by_boot(those)) > 1]
+
+
+def _subject_of(one: Profile) -> tuple[int, int]:
+    return one.run.hardware_id, one.run.mode_id
+
+
+def _any_of(columns: Sequence[str], rows: Iterable[tuple[int | None, ...]]) -> QuerySet[Profile]:
+    """The profiles of which ``columns`` are one of ``rows``."""
+    wanted = reduce(or_, (Q(**dict(zip(columns, row, strict=True))) for row in rows))
+    return Profile.objects.counted().filter(wanted).with_subjects()
 
 
 def idle_patterns() -> tuple[str, ...]:

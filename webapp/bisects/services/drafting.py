@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from webapp.alerts.models import Alert
 from webapp.analysis.models import Finding
-from webapp.analysis.queries import Subject, profiled_across
+from webapp.analysis.queries import Gap, Subject, profiled_around
 from webapp.bisects.draft import Draft
 from webapp.bisects.errors import BisectError
 from webapp.bisects.models import Bisect, BisectBoot, BisectSettings, BisectSubject
@@ -241,8 +241,8 @@ def _changed(bisect: Bisect) -> list[Function]:
     series lies between the profiled kernels.
     """
     ends = bisect.good.position, bisect.bad.position
-    pair = profiled_across(Subject.of(bisect.series), *ends, _level(bisect, bisect.series))
-    return pair.changed if pair else []
+    gap = Gap(Subject.of(bisect.series), *ends, within=_level(bisect, bisect.series))
+    return [function for pair in profiled_around([gap]) for function in pair.changed]
 
 
 def _along(series: Series, good: Revision, bad: Revision) -> list[Revision]:

@@ -14,6 +14,7 @@ from webapp.alerts.models import Alert, AlertEvent
 from webapp.alerts.queries import why_withdrawn
 from webapp.analysis.models import Finding, Verdict
 from webapp.analysis.queries import (
+    Gap,
     Subject,
     compare_link,
     one_build_lines,
@@ -215,9 +216,10 @@ def _profiles(worst: Finding) -> list[str]:
     """What profiles on both sides of the worst finding show: the sentence, the functions that are
     proven, and where the difference is; empty where a side has none.
     """
-    pair = profiled_around(Subject.of(worst.series), worst.position)
-    if pair is None:
+    found = profiled_around([Gap.before(Subject.of(worst.series), worst.position)])
+    if not found:
         return []
+    pair = found[0]
     link = with_query(reverse("profile_diff"), [("a", pair.a.text), ("b", pair.b.text)])
     return [pair.headline.text, *pair.lines, absolute(link)]
 

@@ -37,6 +37,7 @@ from webapp.alerts.queries import (
 from webapp.alerts.services import TriageError
 from webapp.analysis.models import Finding
 from webapp.analysis.queries import (
+    Gap,
     ProfiledPair,
     SideError,
     Subject,
@@ -148,8 +149,8 @@ def _bisects(alert: Alert) -> list[BisectLine]:
 def _profiled(one: Listed) -> list[tuple[ProfiledPair, str]]:
     """The pairs of profiled kernels around its findings, and the address of each difference."""
     shown = one.members.findings[:PROFILED]
-    around = (profiled_around(Subject.of(row.series), row.position) for row in shown)
-    return [(pair, diff_link(pair.a.text, pair.b.text)) for pair in around if pair]
+    gaps = [Gap.before(Subject.of(row.series), row.position) for row in shown]
+    return [(pair, diff_link(pair.a.text, pair.b.text)) for pair in profiled_around(gaps)]
 
 
 @require_safe

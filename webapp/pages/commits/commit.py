@@ -12,7 +12,7 @@ from webapp.accounts.services import is_triager
 from webapp.alerts.models import Alert
 from webapp.alerts.queries import BesideCommit, beside_commit
 from webapp.analysis.models import Finding
-from webapp.analysis.queries import CommitPoint, ProfiledPair, Side, Subject, profiled_around
+from webapp.analysis.queries import CommitPoint, Gap, ProfiledPair, Side, Subject, profiled_around
 from webapp.bisects.models import Bisect
 from webapp.events.models import LabEvent, Release
 from webapp.pages.commits.body import INLINE_MOST, body_of
@@ -88,8 +88,8 @@ def _profiled(commit: Revision) -> list[tuple[ProfiledPair, str]]:
     """Its profiled kernels, each against the last profiled one before, and the differences."""
     runs = Run.objects.counted().filter(revision=commit, profiles__isnull=False)
     subjects = runs.order_by().values_list("hardware", "mode", "variant").distinct()[:PROFILED]
-    pairs = [profiled_around(Subject(commit.tree_id, *ids), commit.position) for ids in subjects]
-    return [(pair, diff_link(pair.a.text, pair.b.text)) for pair in pairs if pair]
+    gaps = [Gap.before(Subject(commit.tree_id, *ids), commit.position) for ids in subjects]
+    return [(pair, diff_link(pair.a.text, pair.b.text)) for pair in profiled_around(gaps)]
 
 
 def _others(commit: Revision) -> list[Finding]:

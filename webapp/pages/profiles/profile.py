@@ -218,6 +218,8 @@ def facts_of(side: ProfiledSide) -> list[str]:
     event = side.profiles[0].event
     counted = f"{number(samples)} samples{f' of {event}' if event else ''}"
     lines = [f"{counted} in {boots} boot{'s' if boots > 1 else ''}"]
+    if len(side.profiles) < side.stored:
+        lines.append(f"the newest {len(side.profiles)} of {side.stored} profiles: all are too many")
     share = idle_share(side.calls, event, idle_patterns())
     idle = "idle: unknown, halted CPUs give no samples of this event"
     lines.append(idle if share is None else f"idle: {100 * share:.1f} % of the samples")

@@ -9,7 +9,6 @@ from django.urls import reverse
 
 from webapp.labs.models import Agent
 from webapp.results.models.runs import Run
-from webapp.stats.profiles.calls import Function
 
 PROFILE_NAME_MAX = 300
 FUNCTION_MAX = 300
@@ -29,11 +28,6 @@ class ProfiledFunction(models.Model):
 
     def __str__(self) -> str:
         return f"{self.module}`{self.name}" if self.module else self.name
-
-    @property
-    def function(self) -> Function:
-        """The function as call trees name it."""
-        return Function(self.name, self.module)
 
 
 class ProfileQuerySet(models.QuerySet["Profile"]):
@@ -58,9 +52,9 @@ class Profile(models.Model):
     """The call tree of one boot of a run.
 
     ``functions`` (ids) are those of its tree in their order, ``calls`` everything else of it
-    (`webapp.stats.profiles.calls.packed`). ``expected`` are the samples that the profiler announced
-    for each CPU, ``pps`` the packets per second while it ran, ``event_rate`` how often the event
-    happened then on all CPUs (1/s).
+    (`webapp.stats.profiles.calls.packed`), of ``nodes``. ``expected`` are the samples that the
+    profiler announced for each CPU, ``pps`` the packets per second while it ran, ``event_rate`` how
+    often the event happened then on all CPUs (1/s).
     """
 
     run = models.ForeignKey(
@@ -83,6 +77,7 @@ class Profile(models.Model):
     warnings: Any = models.JSONField(default=list, blank=True)
     functions = ArrayField(models.IntegerField())
     calls = models.BinaryField()
+    nodes = models.IntegerField()
     received_at = models.DateTimeField(db_index=True)
 
     objects = ProfileQuerySet.as_manager()

@@ -5,8 +5,11 @@ from webapp.results.queries.costs import Parents, parents_of
 from webapp.results.queries.neighbours import Neighbour, Neighbours, neighbours_of, tested_near
 from webapp.results.queries.profiles import (
     PACKETS,
+    Newest,
     call_tree_reader,
     call_trees,
+    fitting,
+    newest,
     profiles_of_runs,
     rates_of_runs,
 )
@@ -30,12 +33,15 @@ __all__ = [
     "NamedSeries",
     "Neighbour",
     "Neighbours",
+    "Newest",
     "Parents",
     "SeriesReader",
     "Session",
     "call_tree_reader",
     "call_trees",
+    "fitting",
     "neighbours_of",
+    "newest",
     "newest_sessions",
     "parents_of",
     "profiles_of_runs",

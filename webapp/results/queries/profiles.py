@@ -1,24 +1,71 @@
 """Read the call trees of profiles, and the rates that go with them."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Count, F, QuerySet, Window
+from django.db.models.functions import RowNumber
 
 from webapp.results.models.profiles import Profile, ProfiledFunction
 from webapp.results.models.runs import Measurement
-from webapp.stats.profiles.calls import Calls, unpacked
+from webapp.stats.profiles.calls import Calls, Function, unpacked
 
 PACKETS = "packets/s"
 """The unit of the rate that a cost per packet is computed with."""
 
 
-def call_trees(profiles: Sequence[Profile]) -> dict[int, Calls]:
+NODE = 16
+"""What a node of a call tree weighs beside its counts, in counts of a CPU: it is Python's where
+trees are added."""
+
+
+Newest = Any
+"""A profile that `newest` found, with what it annotates."""
+
+
+def newest(found: QuerySet[Profile], most: int, *, by: Sequence[str] = ()) -> QuerySet[Newest]:
+    """The ``most`` newest of ``found``, of each group of equal columns ``by``, without call trees;
+    with how many are ``stored``, and how many functions each one ``names``.
+    """
+    columns = [F(one) for one in by] or None
+    order = ("-received_at", "-pk")
+    return (
+        found.defer("calls", "functions")
+        .annotate(
+            rank=Window(RowNumber(), partition_by=columns, order_by=order),
+            stored=Window(Count("pk"), partition_by=columns),
+            names=F("functions__len"),
+        )
+        .filter(rank__lte=most)
+        .order_by("rank", *order)
+    )
+
+
+def fitting(profiles: Sequence[Newest], most_counts: int, most_cells: int) -> Sequence[Newest]:
+    """The first of ``profiles`` that are small enough to be compared together: with so many counts
+    in their call trees, and cells in a table of all their CPUs by all their functions.
+
+    An upload may be as large as a whole page can bear, and there may be
+    hundreds.
+    """
+    counts = cpus = names = 0
+    for at, one in enumerate(profiles):
+        counts += (len(one.expected) + NODE) * one.nodes
+        cpus += len(one.expected)
+        names += one.names
+        if counts > most_counts or cpus * names > most_cells:
+            return profiles[:at]
+    return profiles
+
+
+def call_trees(profiles: Collection[int]) -> dict[int, Calls]:
     """The call trees of profiles by their ids; one query for the functions of all."""
-    wanted = {one for profile in profiles for one in profile.functions}
-    rows = ProfiledFunction.objects.in_bulk(wanted)
+    stored = Profile.objects.filter(pk__in=profiles).values_list("pk", "calls", "functions")
+    rows = list(stored)
+    known = _functions(functions for _, _, functions in rows)
     return {
-        one.pk: unpacked(bytes(one.calls), [rows[pk].function for pk in one.functions])
-        for one in profiles
+        pk: unpacked(bytes(calls), [known[one] for one in functions])
+        for pk, calls, functions in rows
     }
 
 
@@ -26,15 +73,21 @@ def call_tree_reader(profiles: Sequence[Profile]) -> Callable[[Profile], Calls]:
     """Reads what the call trees of profiles are made of, in two queries, and makes them one by one:
     all at once would take a hundred times as much memory.
     """
-    wanted = {one for profile in profiles for one in profile.functions}
-    rows = ProfiledFunction.objects.in_bulk(wanted)
+    known = _functions(profile.functions for profile in profiles)
     ids = [one.pk for one in profiles]
     packed = dict(Profile.objects.filter(pk__in=ids).values_list("pk", "calls"))
 
     def read(profile: Profile) -> Calls:
-        return unpacked(bytes(packed[profile.pk]), [rows[pk].function for pk in profile.functions])
+        return unpacked(bytes(packed[profile.pk]), [known[one] for one in profile.functions])
 
     return read
+
+
+def _functions(ids: Iterable[Sequence[int]]) -> dict[int, Function]:
+    """The functions of profiles; one query."""
+    wanted = {one for each in ids for one in each}
+    named = ProfiledFunction.objects.filter(pk__in=wanted).values_list("pk", "name", "module")
+    return {pk: Function(name, module) for pk, name, module in named}
 
 
 def profiles_of_runs(runs: Iterable[int]) -> QuerySet[Profile]:

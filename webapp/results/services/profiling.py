@@ -106,6 +106,7 @@ def _stored(
         warnings=list(document.warnings),
         functions=_interned(document.calls.functions),
         calls=calls,
+        nodes=len(document.calls.parent),
         received_at=timezone.now(),
     )
 

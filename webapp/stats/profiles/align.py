@@ -2,12 +2,12 @@
 
 from typing import NamedTuple
 
-from webapp.stats.profiles.calls import Calls, Ints, added
+from webapp.stats.profiles.calls import Calls, Ints, summed
 
 
 class Aligned(NamedTuple):
-    """``calls`` has the nodes of both sides (N), and the CPUs of A before those of B; ``a`` and
-    ``b`` (N) are the samples in which a node itself ran, of all CPUs of a side together.
+    """``calls`` has the nodes of both sides (N); ``a`` and ``b`` (N), its two rows, are the samples
+    in which a node itself ran, of all CPUs of a side together.
     """
 
     calls: Calls
@@ -17,6 +17,5 @@ class Aligned(NamedTuple):
 
 def aligned(a: Calls, b: Calls) -> Aligned:
     """Lay A's call tree over B's: nodes of one path, of name and module, are one."""
-    both = added([a, b])
-    rows = len(a.counts)
-    return Aligned(both, both.counts[:rows].sum(axis=0), both.counts[rows:].sum(axis=0))
+    both = summed([[a], [b]])
+    return Aligned(both, both.counts[0], both.counts[1])

@@ -2,7 +2,7 @@
 
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -133,26 +133,43 @@ def calls_of(sections: Sequence[Mapping[tuple[Function, ...], int]]) -> Calls:
     return Calls(tuple(functions), pairs[:, 0], pairs[:, 1], counts)
 
 
-def added(profiles: Iterable[Calls]) -> Calls:
+def added(profiles: Sequence[Calls]) -> Calls:
     """One call tree of several, CPU after CPU."""
-    profiles = list(profiles)
+    tree, places = _united(profiles)
+    counts = np.zeros((sum(len(one.counts) for one in profiles), len(tree.parent)), np.int64)
+    row = 0
+    for one, place in zip(profiles, places, strict=True):
+        counts[row : row + len(one.counts), place] = one.counts
+        row += len(one.counts)
+    return replace(tree, counts=counts)
+
+
+def summed(sides: Sequence[Sequence[Calls]]) -> Calls:
+    """One call tree of several sides of profiles, with the samples of a side in a row."""
+    tree, places = _united([one for side in sides for one in side])
+    counts = np.zeros((len(sides), len(tree.parent)), np.int64)
+    each = iter(places)
+    for row, side in zip(counts, sides, strict=True):
+        for one in side:
+            row[next(each)] += one.counts.sum(axis=0)
+    return replace(tree, counts=counts)
+
+
+def _united(profiles: Iterable[Calls]) -> tuple[Calls, list[Ints]]:
+    """The nodes of several call trees without samples, and where those of each are among them."""
     functions: dict[Function, int] = {}
     nodes: dict[tuple[int, int], int] = {}
-    parts = []
+    places = []
     for one in profiles:
         known = [functions.setdefault(function, len(functions)) for function in one.functions]
         place: list[int] = []
         for parent, function in zip(one.parent.tolist(), one.function.tolist(), strict=True):
             above = place[parent] if parent >= 0 else NOTHING
             place.append(nodes.setdefault((above, known[function]), len(nodes)))
-        parts.append(place)
-    counts = np.zeros((sum(len(one.counts) for one in profiles), len(nodes)), np.int64)
-    row = 0
-    for one, place in zip(profiles, parts, strict=True):
-        counts[row : row + len(one.counts), place] = one.counts
-        row += len(one.counts)
+        places.append(np.array(place, np.int64))
     pairs = np.array(list(nodes), np.int64).reshape(-1, 2)
-    return Calls(tuple(functions), pairs[:, 0], pairs[:, 1], counts)
+    empty = np.zeros((0, len(nodes)), np.int64)
+    return Calls(tuple(functions), pairs[:, 0], pairs[:, 1], empty), places
 
 
 def packed(calls: Calls) -> bytes:

@@ -219,7 +219,7 @@ def changed_among(series: Sequence[FunctionSeries]) -> list[FunctionSeries]:
 
 def _counted(one: ProfiledRevision, found: Basis) -> RevisionCosts:
     boots = one.side.boots
-    counts = counted(boots, [False] * len(boots))
+    counts = counted(boots, first=len(boots), by_section=False)
     samples = counts.samples[:, None]
     return RevisionCosts(
         At(one.position, one.name),

@@ -43,7 +43,7 @@ def pair(a: Side, b: Side, found: Basis) -> Pair:
     """Count the functions of two sides, and give functions that got another name one."""
     boots = [*a.boots, *b.boots]
     enough = is_enough(a, b)
-    counts = counted(boots, [not enough] * len(boots))
+    counts = counted(boots, first=len(a.boots), by_section=not enough)
     is_a = counts.boot < len(a.boots)
     names = _renames(counts, is_a)
     index = np.arange(len(counts.functions) + 1)
@@ -95,7 +95,7 @@ def _renames(counts: Counted, is_a: Bools) -> dict[int, int]:
     shares = [
         counts.inclusive[rows].sum(axis=0) / counts.samples[rows].sum() for rows in (is_a, ~is_a)
     ]
-    passed = [Passed(counts.edges, counts.passed[rows].sum(axis=0)) for rows in (is_a, ~is_a)]
+    passed = [Passed(counts.edges, side) for side in counts.passed]
     worth = (shares[0] + shares[1]) / 2 >= TESTED / 2
     return renamed(counts.functions, (shares[0], shares[1]), (passed[0], passed[1]), worth)
 
@@ -165,7 +165,7 @@ def scatter_in(
     index = {function: at for at, function in enumerate(functions)}
     squares, freedom = np.zeros((2, len(index))), np.zeros((2, len(index)))
     for side in sides:
-        counts = counted(side.boots, [False] * len(side.boots))
+        counts = counted(side.boots, first=len(side.boots), by_section=False)
         known = [at for at, one in enumerate(counts.functions) if one in index]
         here = [index[counts.functions[at]] for at in known]
         for kind, values in enumerate((counts.own, counts.inclusive)):

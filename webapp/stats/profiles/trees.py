@@ -14,8 +14,9 @@ class Counted:
     """Samples of F functions in R rows: a row is a boot, or a section (CPU) of one.
 
     ``boot`` (R) is the row's boot, by index. ``own`` and ``inclusive`` are (R, F), ``samples``
-    (R). ``edges`` (E, 2) are pairs of a caller (F: none) and what it called, ``passed`` (R, E)
-    the samples in which the callee, or what it called, ran below that caller.
+    (R). ``edges`` (E, 2) are pairs of a caller (F: none) and what it called, ``passed`` (2, E)
+    the samples in which the callee, or what it called, ran below that caller, in the first boots
+    and in the others.
     """
 
     functions: tuple[Function, ...]
@@ -27,25 +28,33 @@ class Counted:
     passed: Floats
 
 
-def counted(boots: Sequence[Boot], by_section: Sequence[bool]) -> Counted:
-    """Count the functions of ``boots``; those ``by_section`` in a row each section."""
+def counted(boots: Sequence[Boot], *, first: int, by_section: bool) -> Counted:
+    """Count the functions of ``boots``, each in a row or ``by_section`` in a row each section;
+    the ``first`` ones are one side. One tree is in memory at a time.
+    """
     functions, same = _united([boot.calls for boot in boots])
-    trees = [
-        _Tree(boot.calls, to, len(functions), split=split)
-        for boot, to, split in zip(boots, same, by_section, strict=True)
-    ]
-    keys = np.unique(np.concatenate([tree.edges for tree in trees]))
-    passed = [np.zeros((len(tree.counts), len(keys))) for tree in trees]
-    for columns, tree in zip(passed, trees, strict=True):
-        columns[:, np.searchsorted(keys, tree.edges)] = tree.passed
+    rows = [len(boot.calls.counts) if by_section else 1 for boot in boots]
+    own, inclusive = (np.zeros((sum(rows), len(functions))) for _ in range(2))
+    passed, start = [], 0
+    for boot, to, count in zip(boots, same, rows, strict=True):
+        tree = _Tree(boot.calls, to, len(functions), split=by_section)
+        at = slice(start, start + count)
+        own[at] = tree.by_function(tree.counts)
+        inclusive[at] = tree.by_function(tree.totals * tree.outermost)
+        passed.append((tree.edges, tree.passed))
+        start += count
+    keys = np.unique(np.concatenate([edges for edges, _ in passed]))
+    sides = np.zeros((2, len(keys)))
+    for boot_at, (edges, samples) in enumerate(passed):
+        sides[int(boot_at >= first), np.searchsorted(keys, edges)] += samples
     return Counted(
         functions,
-        np.repeat(np.arange(len(trees)), [len(tree.counts) for tree in trees]),
-        np.concatenate([tree.by_function(tree.counts) for tree in trees]),
-        np.concatenate([tree.by_function(tree.totals * tree.outermost) for tree in trees]),
-        np.concatenate([tree.counts.sum(axis=1) for tree in trees]),
+        np.repeat(np.arange(len(boots)), rows),
+        own,
+        inclusive,
+        own.sum(axis=1),
         np.stack([keys // len(functions), keys % len(functions)], axis=1),
-        np.concatenate(passed),
+        sides,
     )
 
 
@@ -58,7 +67,7 @@ def _united(profiles: Sequence[Calls]) -> tuple[tuple[Function, ...], list[Ints]
 
 
 class _Tree:
-    """The call tree of a boot: samples in R rows and N nodes, and what passed its E edges.
+    """The call tree of a boot: samples in R rows and N nodes, and what passed its E edges (E).
 
     ``totals`` are samples of a node and of all below it; ``outermost`` nodes have no caller of
     their own function; ``edges`` are caller × functions + callee, the caller of none `functions`.
@@ -74,7 +83,7 @@ class _Tree:
         caller = np.where(calls.parent >= 0, self._function[calls.parent], functions)
         keys = caller * functions + self._function
         self.edges, where = np.unique(keys, return_inverse=True)
-        self.passed = _by_column(self.totals, where, len(self.edges))
+        self.passed = np.bincount(where, self.totals.sum(axis=0), len(self.edges))
 
     def by_function(self, values: Floats) -> Floats:
         """Sums of values at nodes (R, N) over each function's (R, F)."""
