@@ -13,19 +13,20 @@ from django.test.utils import CaptureQueriesContext
 from tests.api.conftest import *  # noqa: F403 (an agent with a token)
 from tests.api.conftest import Send
 from tests.documents import run_document
+from tests.profiles import boots_of
 from tests.results.steps import measured, mode, upload
 from webapp.labs.models import Lab, LabQuota
 from webapp.labs.services import QuotaExceeded, set_quota
-from webapp.results.models import Run, Series, Tree
+from webapp.results.models import Profile, Run, Series, Tree
 from webapp.results.services import recount_quotas
 
 pytestmark = pytest.mark.django_db
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
-def allow(runs: int | None = None, trees: int | None = None, series: int | None = None) -> None:
+def allow(**most: int) -> None:
     lab, _ = Lab.objects.get_or_create(name="netlab")
-    set_quota(lab=lab, runs=runs, trees=trees, series=series)
+    set_quota(lab=lab, **most)
 
 
 def test_runs_beyond_the_quota_wait_for_the_next_day(send: Send) -> None:
@@ -69,6 +70,29 @@ def test_more_trees_or_series_are_refused_and_the_known_ones_go_on(
     assert int(refused["Retry-After"]) == 3600
     assert (Tree.objects.count(), Series.objects.count(), Run.objects.count()) == (1, 1, 1)
     assert send(measured("r300003")).status_code == 201
+
+
+def test_profiles_beyond_the_quota_are_refused_and_the_known_one_is_answered(send: Send) -> None:
+    document = run_document()
+    path = f"/api/v1/runs/{document['uuid']}/profiles"
+    first, second = boots_of(boots=2)
+    assert send(document).status_code == 201
+    assert send(first, path=path, query="").status_code == 201
+    allow(profiles=1)
+    refused = send(second, path=path, query="")
+    assert refused.status_code == 429
+    error = refused.json()["error"]
+    assert "netlab is 1 kB of profiles" in error["message"]
+    assert "Have profiles removed" in error["remedy"]
+    assert Profile.objects.count() == 1
+    assert send(first, path=path, query="").status_code == 200
+    assert LabQuota.objects.get().profiles == 1
+    LabQuota.objects.update(profiles=7)
+    recount_quotas()
+    assert LabQuota.objects.get().profiles == 1
+    Profile.objects.all().delete()
+    recount_quotas()
+    assert send(second, path=path, query="").status_code == 201
 
 
 def test_a_replaced_run_counts_and_another_lab_does_not() -> None:

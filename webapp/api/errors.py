@@ -257,11 +257,11 @@ def _on_too_many(api: NinjaAPI) -> Any:
 def _on_quota(api: NinjaAPI) -> Any:
     def handler(request: HttpRequest, error: QuotaExceeded) -> HttpResponse:
         REFUSED.labels("quota").inc()
-        again = (
-            f"Send it again from {error.ends_at:%Y-%m-%d %H:%M} UTC on"
-            if error.ends_at
-            else "Name trees and series that are there already"
-        )
+        again = "Name trees and series that are there already"
+        if error.what == "profiles":
+            again = "Have profiles removed that nobody needs"
+        elif error.ends_at:
+            again = f"Send it again from {error.ends_at:%Y-%m-%d %H:%M} UTC on"
         where = absolute(reverse("labs"))
         remedy = f"{again}, or have an operator raise the quota ({where}). Nothing was stored."
         kind = Kind(429, QUOTA, str(error), remedy)

@@ -352,6 +352,9 @@ LAB_RUNS_A_DAY = _env.number(
 )
 LAB_TREES = _env.number("DRIFTLINE_LAB_TREES", default=200, least=1, most=1_000_000)
 LAB_SERIES = _env.number("DRIFTLINE_LAB_SERIES", default=50_000, least=1, most=100_000_000)
+LAB_PROFILE_KILOBYTES = _env.number(
+    "DRIFTLINE_LAB_PROFILE_KB", default=5_000_000, least=1, most=1_000_000_000
+)
 
 # For how many days what nobody needs any more is kept (webapp.config.pruning); 0: for ever
 _DAYS = {"least": 0, "most": 36_500}

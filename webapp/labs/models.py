@@ -52,7 +52,7 @@ class LabQuota(models.Model):
     """What a lab has stored, and how much it may; null: as the settings have it.
 
     ``runs`` are those of ``day`` (UTC). ``trees`` are those that its uploads were the first to
-    name, ``series`` those of its hardware.
+    name, ``series`` those of its hardware, ``profiles`` kilobytes of call trees.
     """
 
     lab = models.OneToOneField(
@@ -61,10 +61,12 @@ class LabQuota(models.Model):
     most_runs = models.PositiveIntegerField(null=True, blank=True)
     most_trees = models.PositiveIntegerField(null=True, blank=True)
     most_series = models.PositiveIntegerField(null=True, blank=True)
+    most_profiles = models.PositiveIntegerField(null=True, blank=True)
     day = models.DateField()
     runs = models.PositiveIntegerField(default=0)
     trees = models.PositiveIntegerField(default=0)
     series = models.PositiveIntegerField(default=0)
+    profiles = models.PositiveIntegerField(default=0, db_default=0)
 
     def __str__(self) -> str:
         return f"quota of lab {self.lab_id}"

@@ -1,4 +1,4 @@
-"""How much a lab may store: runs a day, trees, series.
+"""How much a lab may store: runs a day, trees, series, kilobytes of profiles.
 
 Kept in a row for each lab, which an upload changes when everything else of it is written: so the
 count costs one statement however much is stored, and holds among uploads at once, which wait for
@@ -18,18 +18,24 @@ from webapp.labs.models import Lab, LabQuota
 
 ASK_AGAIN = timedelta(hours=1)
 """What only an operator can end is tried again after this."""
-UNITS: Mapping[str, str] = {"runs": "runs a day", "trees": "trees", "series": "series"}
+UNITS: Mapping[str, str] = {
+    "runs": "runs a day",
+    "trees": "trees",
+    "series": "series",
+    "profiles": "kB of profiles",
+}
 
 SPEND = """
-INSERT INTO labs_labquota AS quota (lab_id, day, runs, trees, series) VALUES (%s, %s, %s, %s, %s)
+INSERT INTO labs_labquota AS quota (lab_id, day, runs, trees, series, profiles)
+VALUES (%s, %s, %s, %s, %s, %s)
     ON CONFLICT (lab_id) DO UPDATE
    SET day = EXCLUDED.day, trees = quota.trees + EXCLUDED.trees,
-       series = quota.series + EXCLUDED.series,
+       series = quota.series + EXCLUDED.series, profiles = quota.profiles + EXCLUDED.profiles,
        runs = CASE WHEN quota.day = EXCLUDED.day THEN quota.runs ELSE 0 END + EXCLUDED.runs
-RETURNING day, runs, trees, series, most_runs, most_trees, most_series
+RETURNING day, runs, trees, series, profiles, most_runs, most_trees, most_series, most_profiles
 """
 LOOK = """
-SELECT day, runs, trees, series, most_runs, most_trees, most_series
+SELECT day, runs, trees, series, profiles, most_runs, most_trees, most_series, most_profiles
   FROM labs_labquota WHERE lab_id = %s
 """
 
@@ -43,6 +49,7 @@ class QuotaExceeded(Exception):
             f"{wanted}."
         )
         midnight = datetime.combine(now.date() + timedelta(days=1), time(), UTC)
+        self.what = what
         self.ends_at = midnight if what == "runs" else None
         self.retry_after = (midnight - now if what == "runs" else ASK_AGAIN).total_seconds()
 
@@ -54,6 +61,7 @@ class Stored:
     runs: int = 0
     trees: int = 0
     series: int = 0
+    profiles: int = 0
 
 
 def require_quota(*, lab: Lab, runs: int) -> None:
@@ -65,7 +73,8 @@ def require_quota(*, lab: Lab, runs: int) -> None:
         cursor.execute(LOOK, [lab.pk])
         row = cursor.fetchone()
     now = timezone.now()
-    today = row if row is not None and row[0] == now.date() else (now.date(), 0, 0, 0, *_most(row))
+    is_today = row is not None and row[0] == now.date()
+    today = row if is_today else (now.date(), *[0] * len(UNITS), *_most(row))
     _refuse(lab, today, Stored(runs=runs), now, besides=runs)
 
 
@@ -80,9 +89,11 @@ def spend_quota(*, lab: Lab, stored: Stored) -> None:
         _refuse(lab, cursor.fetchone(), stored, now)
 
 
-def set_quota(*, lab: Lab, runs: int | None, trees: int | None, series: int | None) -> None:
-    """How much ``lab`` may store; None: as much as the settings allow every lab."""
-    most = {"most_runs": runs, "most_trees": trees, "most_series": series}
+def set_quota(*, lab: Lab, **most_of: int | None) -> None:
+    """How much of each of `UNITS` ``lab`` may store; None, or nothing: as much as the settings
+    allow every lab.
+    """
+    most = {f"most_{what}": most_of.get(what) for what in UNITS}
     LabQuota.objects.update_or_create(
         lab=lab, defaults=most, create_defaults={**most, "day": timezone.now().date()}
     )
@@ -94,20 +105,21 @@ def default_quota() -> dict[str, int]:
         "runs": settings.LAB_RUNS_A_DAY,
         "trees": settings.LAB_TREES,
         "series": settings.LAB_SERIES,
+        "profiles": settings.LAB_PROFILE_KILOBYTES,
     }
 
 
 def _most(row: tuple[Any, ...] | None) -> tuple[Any, ...]:
-    return row[4:] if row is not None else (None, None, None)
+    return row[1 + len(UNITS) :] if row is not None else (None,) * len(UNITS)
 
 
 def _refuse(
     lab: Lab, row: tuple[Any, ...], stored: Stored, now: datetime, *, besides: int = 0
 ) -> None:
     """Raise where what is in ``row``, and ``besides`` more runs, is too much of what was added."""
-    _, runs, trees, series, *own = row
-    used = {"runs": runs + besides, "trees": trees, "series": series}
-    given = zip(default_quota().items(), own, strict=True)
+    used = dict(zip(UNITS, row[1:], strict=False))
+    used["runs"] += besides
+    given = zip(default_quota().items(), _most(row), strict=True)
     most = {what: default if of_lab is None else of_lab for (what, default), of_lab in given}
     for what, added in asdict(stored).items():
         if added and used[what] > most[what]:

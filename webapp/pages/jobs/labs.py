@@ -89,12 +89,8 @@ def uses_of(lab: Lab) -> list[Use]:
     own: dict[str, int | None] = dict.fromkeys(UNITS)
     if found is not None:
         today = found.runs if found.day == timezone.now().date() else 0
-        used = {"runs": today, "trees": found.trees, "series": found.series}
-        own = {
-            "runs": found.most_runs,
-            "trees": found.most_trees,
-            "series": found.most_series,
-        }
+        used = {what: getattr(found, what) for what in UNITS} | {"runs": today}
+        own = {what: getattr(found, f"most_{what}") for what in UNITS}
     most = default_quota()
     return [Use(what, unit, used[what], most[what], own[what]) for what, unit in UNITS.items()]
 

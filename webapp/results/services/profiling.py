@@ -3,12 +3,14 @@
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import ceil
 from uuid import UUID
 
 from django.db import transaction
 from django.utils import timezone
 
 from webapp.labs.models import Agent
+from webapp.labs.services import Stored, spend_quota
 from webapp.results.errors import Forbidden, Problem, ResultsError, Unprocessable
 from webapp.results.models.profiles import Profile
 from webapp.results.models.runs import Run
@@ -64,6 +66,7 @@ def store_profile(*, agent: Agent, uuid: UUID, document: ProfileDocument) -> tup
         NoSuchRun: no run has the UUID.
         Forbidden: its hardware is of another lab than the agent.
         Unprocessable: the run has `MOST_PROFILES` profiles.
+        QuotaExceeded: the lab may store no more bytes of them.
     """
     # The lock of the run's row: of two uploads of one profile the second finds that of the first.
     found = Run.objects.current().select_for_update(of=("self",)).select_related("hardware")
@@ -81,7 +84,13 @@ def store_profile(*, agent: Agent, uuid: UUID, document: ProfileDocument) -> tup
     if known.count() >= MOST_PROFILES:
         message = f"has {MOST_PROFILES} profiles, the most of one run; remove some in the admin"
         raise Unprocessable([Problem("uuid", f"run {uuid} {message}")])
-    return _stored(run, agent, document, digest=digest, calls=calls), True
+    made = _stored(run, agent, document, digest=digest, calls=calls)
+    spend_quota(lab=agent.lab, stored=Stored(profiles=_kilobytes(made)))
+    return made, True
+
+
+def _kilobytes(profile: Profile) -> int:
+    return ceil((len(profile.calls) + 4 * len(profile.functions)) / 1000)
 
 
 def _stored(
