@@ -302,6 +302,38 @@ def test_an_alert_without_profiles_offers_none(client: Client) -> None:
     assert "which functions became dearer" not in page
 
 
+def test_an_alert_and_a_commit_with_profiles_on_one_side_offer_none(client: Client) -> None:
+    documents = runs_of({("bench/nic", "forwarding"): {20: 0.9}})
+    arrive(documents)
+    store(documents[20]["uuid"], boots_of())
+    for page in (Alert.objects.get().get_absolute_url(), "/commits/freebsd-head/r120/"):
+        assert "which functions became dearer" not in client.get(page).content.decode()
+    store(documents[18]["uuid"], boots_of())
+    for page in (Alert.objects.get().get_absolute_url(), "/commits/freebsd-head/r120/"):
+        assert "which functions became dearer" in client.get(page).content.decode()
+
+
+@pytest.mark.parametrize(
+    "path", ["{alert}?show=profiles", "/commits/freebsd-head/r120/?part=profiles"]
+)
+def test_more_profiled_modes_need_no_more_statements(
+    path: str, client: Client, queries: Counted
+) -> None:
+    modes = ("forwarding", "pf", "ipfw")
+    documents = runs_of({("bench/nic", mode): {20: 0.9} for mode in modes})
+    arrive(documents)
+    address = path.format(alert=Alert.objects.get().get_absolute_url())
+    counts = []
+    for mode in modes:
+        own = [one for one in documents if one["mode"]["workload"] == mode]
+        store(own[19]["uuid"], boots_of())
+        store(own[20]["uuid"], boots_of(lookup=420))
+        counts.append(queries(address))
+        text = client.get(address).content.decode()
+        assert text.count("fib4_lookup: 30.1 %") == len(counts)
+    assert len(set(counts)) == 1
+
+
 def test_the_mail_about_an_alert_names_them_with_the_address(alert: Alert) -> None:
     text = preview(alert, Subscription(user=make.user())).text
     assert "Profiles:" in text

@@ -16,7 +16,7 @@ from webapp.alerts.queries.at_commits import (
     tallies_at,
     verdicts_at,
 )
-from webapp.alerts.queries.beside_alert import facts_beside
+from webapp.alerts.queries.beside_alert import MOST_PROFILED, facts_beside
 from webapp.alerts.queries.commit_surroundings import BesideCommit, beside_commit
 from webapp.alerts.queries.dry_runs import DryRun, dry_run
 from webapp.alerts.queries.elsewhere import Elsewhere, machine_elsewhere
@@ -68,6 +68,7 @@ from webapp.alerts.queries.suspicion import (
 __all__ = [
     "DEFAULT",
     "MOST_COMMITS",
+    "MOST_PROFILED",
     "Asked",
     "BesideCommit",
     "Detected",

@@ -7,6 +7,24 @@ from webapp.alerts.models import Alert
 from webapp.alerts.queries.members import SUBJECTS, WRITTEN
 from webapp.alerts.queries.rows import rows_of
 
+MOST_PROFILED = 3
+"""Findings, the first ones, whose profiles a page compares."""
+
+
+def profiled_sql(position: str, *, before: bool, series: str = "series") -> str:
+    """Whether a kernel before a position of the tree, or from it on, was profiled for a ``series``,
+    or what has its columns; in SQL.
+    """
+    return f"""EXISTS (
+        SELECT FROM results_profile AS profile
+          JOIN results_run AS run ON run.id = profile.run_id
+          JOIN results_revision AS revision ON revision.id = run.revision_id
+         WHERE run.hardware_id = {series}.hardware_id AND run.mode_id = {series}.mode_id
+           AND run.variant_id IS NOT DISTINCT FROM {series}.variant_id
+           AND run.withdrawn_at IS NULL AND revision.tree_id = {series}.tree_id
+           AND revision.position {"<" if before else ">="} {position})"""  # noqa: S608
+
+
 STATEMENT = f"""
 WITH machine AS MATERIALIZED (
     SELECT DISTINCT series.hardware_id AS id
@@ -52,10 +70,9 @@ SELECT (SELECT min(id) FROM alerts_alert WHERE id > %(alert)s AND state = ANY(%(
                 WHERE membership.alert_id = %(alert)s AND point.left_out IS NOT NULL),
        EXISTS (SELECT FROM analysis_finding AS finding
                  JOIN results_series AS series ON series.id = finding.series_id
-                 JOIN results_run AS run
-                   ON run.hardware_id = series.hardware_id AND run.mode_id = series.mode_id
-                 JOIN results_profile AS profile ON profile.run_id = run.id
-                WHERE finding.id = ANY(%(drawn)s)),
+                WHERE finding.id = ANY(%(profiled)s)
+                  AND {profiled_sql("finding.position", before=True)}
+                  AND {profiled_sql("finding.position", before=False)}),
        (SELECT md5(string_agg(concat_ws(' ', {WRITTEN}, analysis.xmin), ',' ORDER BY finding.id))
           FROM analysis_finding AS finding {SUBJECTS}
           LEFT JOIN analysis_seriesanalysis AS analysis ON analysis.series_id = series.id
@@ -72,7 +89,8 @@ class FactsBeside:
     What is not there need not be asked for: ``canaries`` among the series of its machines; anything
     ``recorded`` of a lab, or watched on its machines; ``bisects`` of it; ``several_commits``
     that are known to be in question; samples that are
-    ``left_out`` beside its findings; machines and modes that were ``profiled``. ``stamp`` is
+    ``left_out`` beside its findings; profiles before and after one of
+    its first findings (``profiled``). ``stamp`` is
     another one whenever a row was written that the cards of some findings are drawn from (``xmin``
     is the transaction that did); of points, and of the names of revisions, by the versions of
     their series.
@@ -104,5 +122,6 @@ def facts_beside(alert: Alert, *, drawn: Sequence[int] = ()) -> FactsBeside:
         "since": alert.after.position,
         "until": alert.revision.position,
         "drawn": list(drawn),
+        "profiled": list(drawn[:MOST_PROFILED]),
     }
     return FactsBeside(*rows_of(STATEMENT, parameters)[0])

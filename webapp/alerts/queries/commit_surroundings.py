@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from django.db import connection
 
+from webapp.alerts.queries.beside_alert import profiled_sql
 from webapp.alerts.queries.finding_at import ON_DISPLAY, on_display
 from webapp.results.models import Revision
 
@@ -89,9 +90,13 @@ SELECT ARRAY(SELECT alias.name FROM results_revisionalias AS alias
        EXISTS (SELECT FROM results_run AS run
                  JOIN results_measurement AS measurement ON measurement.run_id = run.id
                 WHERE run.revision_id = %(id)s AND measurement.validity IS NOT NULL),
-       EXISTS (SELECT FROM results_run AS run
-                 JOIN results_profile AS profile ON profile.run_id = run.id
-                WHERE run.revision_id = %(id)s AND run.withdrawn_at IS NULL),
+       EXISTS (SELECT FROM results_run AS own
+                 JOIN results_revision AS mine ON mine.id = own.revision_id
+                CROSS JOIN LATERAL (SELECT own.hardware_id, own.mode_id, own.variant_id,
+                                           mine.tree_id) AS subject
+                WHERE own.revision_id = %(id)s AND own.withdrawn_at IS NULL
+                  AND EXISTS (SELECT FROM results_profile WHERE run_id = own.id)
+                  AND {profiled_sql("mine.position", before=True, series="subject")}),
        ({STAMP})
 """  # noqa: S608 (text of our own; no value of a request is in it)
 
@@ -100,9 +105,10 @@ class BesideCommit(NamedTuple):
     """Other names of a commit, the number and the state of each active alert that suspects it,
     which kinds of rows name it, and how many runs it has: all of them, those that are withdrawn or
     replaced, and the builds of the others. ``others``: findings that are no change of level are
-    seen at it. ``marked``: some run has marked samples. ``profiled``: some run has profiles.
-    ``stamp`` is another one whenever something was written of which its points, their verdicts, the
-    findings that suspect it, or the places of its tested neighbours follow.
+    seen at it. ``marked``: some run has marked samples. ``profiled``: some run has profiles, as
+    does an earlier kernel. ``stamp`` is another one whenever something was written of which its
+    points, their verdicts, the findings that suspect it, or the places of its tested neighbours
+    follow.
     """
 
     aliases: Sequence[str]

@@ -17,6 +17,7 @@ from django.views.decorators.http import require_POST, require_safe
 from webapp.accounts.services import is_triager, signed_in_user, triager_required
 from webapp.alerts.models import Alert, AlertEvent
 from webapp.alerts.queries import (
+    MOST_PROFILED,
     EffectInForce,
     Listed,
     Members,
@@ -69,9 +70,6 @@ key, the name of a revision, is told late by a minute at most."""
 
 MEMBERS: Kept[Mapping[int, Members]] = Kept(most=16, seconds=60.0)
 """What alerts hold, by all that it follows from but the names of revisions. Nobody changes it."""
-
-PROFILED = 3
-"""Findings whose profiles the page compares."""
 
 TOO_FEW = "A side has fewer than 3 samples: ministat refuses it."
 
@@ -148,7 +146,7 @@ def _bisects(alert: Alert) -> list[BisectLine]:
 
 def _profiled(one: Listed) -> list[tuple[ProfiledPair, str]]:
     """The pairs of profiled kernels around its findings, and the address of each difference."""
-    shown = one.members.findings[:PROFILED]
+    shown = one.members.findings[:MOST_PROFILED]
     gaps = [Gap.before(Subject.of(row.series), row.position) for row in shown]
     return [(pair, diff_link(pair.a.text, pair.b.text)) for pair in profiled_around(gaps)]
 

@@ -125,6 +125,8 @@ def _runs(
     runs: list[Run] = []
     if beside.runs and (is_whole or needs_runs(everything) or beside.marked):
         runs = list(rows)
+    for run in runs:
+        run.revision = commit  # with its tree
     return {
         "runs": runs if is_whole else [],
         "beside": beside,
