@@ -19,6 +19,8 @@ from tests.profiles import boots_of, profile_document, store
 from webapp.alerts.models import Alert
 from webapp.analysis import services as analysis
 from webapp.analysis.queries import function_series
+from webapp.analysis.queries import profiled as profiled_queries
+from webapp.api.schemas import profiles as schemas
 from webapp.api.schemas.runs import RunIn
 from webapp.experiments.models import Experiment
 from webapp.labs.models import Agent
@@ -26,6 +28,7 @@ from webapp.labs.services import create_agent
 from webapp.notifications.mails.alerts import preview
 from webapp.notifications.models import Subscription
 from webapp.results.models import Hardware, Profile, Revision, Run, Variant
+from webapp.results.queries.profiles import NODE
 from webapp.results.services import withdraw_run
 
 pytestmark = pytest.mark.django_db
@@ -332,6 +335,37 @@ def test_more_profiled_modes_need_no_more_statements(
         text = client.get(address).content.decode()
         assert text.count("fib4_lookup: 30.1 %") == len(counts)
     assert len(set(counts)) == 1
+
+
+def test_the_largest_profile_fits_on_a_page() -> None:
+    assert schemas.MOST_CELLS + NODE * schemas.MOST_NODES <= profiled_queries.MOST_COUNTS
+    cells = schemas.MOST_SECTIONS * schemas.MOST_FUNCTIONS
+    assert cells <= profiled_queries.MOST_ROWS_TIMES_FUNCTIONS
+
+
+@pytest.mark.parametrize("bound", ["MOST_COUNTS", "MOST_ROWS_TIMES_FUNCTIONS"])
+def test_of_more_than_a_page_can_bear_the_newest_are_read_and_the_page_states_it(
+    bound: str, both: str, visit: Visit, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = Profile.objects.all()[0]
+    largest = {
+        "MOST_COUNTS": 3 * (NODE + 2) * one.nodes,
+        "MOST_ROWS_TIMES_FUNCTIONS": 3 * 2 * 3 * len(one.functions),
+    }
+    monkeypatch.setattr(profiled_queries, bound, largest[bound])
+    page = visit(f"/profiles/diff/?{both}")
+    assert page.count("the newest 3 of 4 profiles: all are too many") == 2
+    assert "in 3 boots" in page
+    monkeypatch.setattr(profiled_queries, bound, 1)
+    query = urlencode({"a": "freebsd-head:r303642", "b": "freebsd-head:r303643"})
+    for path in (
+        f"/profiles/diff/?{both}",
+        f"/profiles/diff/?{query}",
+        "/profiles/side/?side=freebsd-head:r303642:bench/nic:forwarding",
+    ):
+        response = client.get(path)
+        assert response.status_code == 404
+        assert re.search("too large to be drawn|too much to be added", response.content.decode())
 
 
 def test_the_mail_about_an_alert_names_them_with_the_address(alert: Alert) -> None:

@@ -49,6 +49,9 @@ profile that is stored fits, and about forty of the largest that labs sent; what
 is a few hundred megabytes at most."""
 
 
+TOO_LARGE = "is too large to be drawn; send one of a shorter time, or sampled more rarely"
+
+
 @dataclass(frozen=True)
 class ProfiledSide:
     """Profiles of one kernel on one machine in one mode. ``text`` names them in an address;
@@ -146,7 +149,10 @@ class ProfiledPair:
 
 def profiled_pair(a: str, b: str) -> ProfiledPair:
     """The sides that two addresses name. Raises SideError as `profiled_side` does."""
-    (pair,) = _pairs([(_newest(a), _newest(b))], with_history=True)
+    found = _pairs([(_newest(a), _newest(b))], with_history=True)
+    if not found:
+        raise SideError(f"the newest profile of {a} or {b} {TOO_LARGE}")
+    pair = found[0]
     return replace(pair, a=replace(pair.a, text=a), b=replace(pair.b, text=b))
 
 
@@ -198,6 +204,8 @@ def _by_subject(side: Side, compared: Collection[str]) -> dict[tuple[str, str], 
 def profiled_side(text: str) -> ProfiledSide:
     """What ``text`` names. Raises SideError where it names no profile, or those of two machines."""
     profiles = fitting(_newest(text), MOST_COUNTS, MOST_ROWS_TIMES_FUNCTIONS)
+    if not profiles:
+        raise SideError(f"the newest profile of {text} {TOO_LARGE}")
     rates = rates_of_runs({one.run_id for one in profiles})
     return replace(_side_of(profiles, call_trees([one.pk for one in profiles]), rates), text=text)
 

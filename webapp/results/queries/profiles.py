@@ -6,6 +6,7 @@ from typing import Any
 from django.db.models import Count, F, QuerySet, Window
 from django.db.models.functions import RowNumber
 
+from webapp.results.models.history import is_one_of
 from webapp.results.models.profiles import Profile, ProfiledFunction
 from webapp.results.models.runs import Measurement
 from webapp.stats.profiles.calls import Calls, Function, unpacked
@@ -86,7 +87,9 @@ def call_tree_reader(profiles: Sequence[Profile]) -> Callable[[Profile], Calls]:
 def _functions(ids: Iterable[Sequence[int]]) -> dict[int, Function]:
     """The functions of profiles; one query."""
     wanted = {one for each in ids for one in each}
-    named = ProfiledFunction.objects.filter(pk__in=wanted).values_list("pk", "name", "module")
+    named = ProfiledFunction.objects.filter(is_one_of("pk", wanted)).values_list(
+        "pk", "name", "module"
+    )
     return {pk: Function(name, module) for pk, name, module in named}
 
 
