@@ -94,6 +94,7 @@ VARIABLES = {
     ),
     "DRIFTLINE_LAB_TREES": Variable("trees that its uploads may be the first to name"),
     "DRIFTLINE_LAB_SERIES": Variable("series that its hardware may have"),
+    "DRIFTLINE_LAB_PROFILE_KB": Variable("kilobytes of its profiles"),
     "DRIFTLINE_IDLE_FUNCTIONS": Variable(
         "patterns (`*idle*,mwait*`) of functions that run while a CPU is idle, in profiles",
         "those known",

@@ -87,9 +87,8 @@ def call_tree_reader(profiles: Sequence[Profile]) -> Callable[[Profile], Calls]:
 def _functions(ids: Iterable[Sequence[int]]) -> dict[int, Function]:
     """The functions of profiles; one query."""
     wanted = {one for each in ids for one in each}
-    named = ProfiledFunction.objects.filter(is_one_of("pk", wanted)).values_list(
-        "pk", "name", "module"
-    )
+    rows = ProfiledFunction.objects.filter(is_one_of("pk", wanted))
+    named = rows.values_list("pk", "name", "module")
     return {pk: Function(name, module) for pk, name, module in named}
 
 
