@@ -315,6 +315,15 @@ def test_fingers_tap_scroll_pinch_and_zoom_where_the_mode_bar_says_so(
     page.touchscreen.tap(*middle)
     is_whole(page)
     expect(page.locator("#side-b")).to_have_text(along[10].name)
+
+    page.route("**/trends/chosen/*", lambda route: route.fulfill(status=503))
+    page.touchscreen.tap(*middle_of_point(page, 6))
+    hint = page.locator("#hint")
+    expect(hint).to_have_text("What is chosen could not be loaded: status 503.")
+    expect(page.locator("#card")).to_be_hidden()  # that of another point
+    page.unroute("**/trends/chosen/*")
+    page.touchscreen.tap(*middle_of_point(page, 14))
+    expect(page.locator("#side-b")).to_have_text(along[14].name)
     context.close()
 
 
@@ -472,10 +481,11 @@ def test_axe_finds_nothing_in_a_chart_in_use(
 
 
 @watched
-def test_of_a_long_history_each_extreme_is_drawn_whatever_is_in_sight(
+def test_of_a_long_history_extremes_and_what_is_chosen_are_drawn_whatever_is_in_sight(
     page: Page, live_server: LiveServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Past the limit the server thins by pixel columns; what is zoomed into is fetched."""
+    """Past the limit the server thins by pixel columns; what is zoomed into is fetched, and the
+    statistics of a range are those of all its points."""
     for name, value in (("MOST_WHOLE", 50), ("PIXELS", 20), ("PIXELS_BESIDE", 10)):
         monkeypatch.setattr(trend_points, name, value)
     along = make.revisions(200)
@@ -493,8 +503,23 @@ def test_of_a_long_history_each_extreme_is_drawn_whatever_is_in_sight(
     page.locator("#chart").focus()
     page.keyboard.press("ArrowUp")
     page.wait_for_function("before => !location.search.includes(before)", arg=along[140].name)
+
+    visit(page, live_server, f"/trends/?view={along[148].name}..{along[152].name}")
+    area = page.locator("#live .nsewdrag").bounding_box()
+    assert area is not None
+    page.mouse.click(area["x"] + area["width"] / 2, area["y"] + area["height"] / 2)
+    expect(page.locator("#side-b")).to_have_text(along[150].name)
     page.keyboard.press("0")
     is_whole(page)
+    expect(page.locator("#at-b")).to_be_visible()
+    revisions = "document.querySelector('#live').data.find((one) => one.uid.endsWith('dots')).x"
+    assert 150 in page.evaluate(revisions), "beside the extremes"
+    mode(page, "Box Select")
+    page.mouse.move(area["x"] + 1, area["y"] + 20)
+    page.mouse.down()
+    page.mouse.move(area["x"] + area["width"] - 1, area["y"] + 60, steps=6)
+    page.mouse.up()
+    expect(page.locator("#range tbody td.number").first).to_have_text("200")
 
 
 def test_where_plotly_is_blocked_or_fails_the_drawing_of_the_server_stays_and_says_so(

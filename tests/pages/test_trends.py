@@ -156,10 +156,28 @@ class TestChosen:
         row = f"3 {fmean(values):.4g} {100 * stdev(values) / fmean(values):.1f} {ends}"
         assert f"pf Atom_C2758/T540-CR {row}" in text
 
+    def test_of_a_long_history_all_points_count_and_what_is_chosen_is_drawn(
+        self, visit: Visit, client: Client, long_history: list[Revision]
+    ) -> None:
+        """The same texts as of a history of which every point is drawn; in any part in sight."""
+        first, a, b, last = (long_history[at].name for at in (20, 41, 43, 160))
+        pk = make.series().pk
+        asked = f"range={first}..{last}&a={pk}@{a}&b={pk}@{b}"
+        part = f"view={long_history[100].name}..{long_history[109].name}&{asked}"
+        thinned = [visit(f"/trends/chosen/?{query}") for query in (asked, part)]
+        assert {first, a, b, last} <= set(figure(client, part)["revisions"]["name"])
+        assert not {a, b} & set(figure(client)["revisions"]["name"])
+        with pytest.MonkeyPatch.context() as whole:
+            whole.setattr(trend_points, "MOST_WHOLE", 5_000)
+            trend_data.LOADED.clear()
+            assert visit(f"/trends/chosen/?{asked}") == thinned[0] == thinned[1]
+        assert "141 103.2 9.0 40.08 189.6 +0.47" in thinned[0]
+
     @pytest.mark.usefixtures("along")
     def test_what_is_not_drawn_is_not_chosen(self, visit: Visit) -> None:
         text = visit("/trends/chosen/?a=9@r1&b=x&range=r1..r2..r3")
-        assert text == "A – B –"
+        assert text == "A – B – No statistics: r1, r2, r3 are not among the revisions shown."
+        assert visit("/trends/chosen/?range=..") == "A – B –"
 
     def test_who_may_ask_for_runs_gets_the_forms_and_a_note(
         self, tess: Client, visit: Visit, along: list[Revision]
@@ -413,9 +431,9 @@ def test_as_of_a_time_there_is_what_had_arrived_and_was_known(client: Client) ->
     assert len(figure(client, "asof=nonsense")["revisions"]["name"]) == 4
 
 
-def test_of_a_long_history_each_extreme_is_drawn_at_its_place(
-    client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def long_history(monkeypatch: pytest.MonkeyPatch) -> list[Revision]:
+    """200 revisions where more than 50 points are thinned, to 10 columns in sight and 5 beside."""
     monkeypatch.setattr(trend_points, "MOST_WHOLE", 50)
     monkeypatch.setattr(trend_points, "PIXELS", 10)
     monkeypatch.setattr(trend_points, "PIXELS_BESIDE", 5)
@@ -423,6 +441,13 @@ def test_of_a_long_history_each_extreme_is_drawn_at_its_place(
     levels = [100.0 + number % 7 for number in range(200)]
     levels[37], levels[151] = 40.0, 190.0
     make.history(make.series(), along, levels)
+    return along
+
+
+def test_of_a_long_history_each_extreme_is_drawn_at_its_place(
+    client: Client, long_history: list[Revision]
+) -> None:
+    along = long_history
     content = figure(client)
     drawn = dict(zip(content["revisions"]["place"], content["series"][0]["value"], strict=True))
     assert len(drawn) <= 2 * 10 + 2

@@ -8,6 +8,7 @@ import { parsed, quick, split } from "./plot.js";
 import { listenPresses } from "./presses.js";
 import { showTip } from "./tip.js";
 
+const CHOSEN = ["a", "b", "range"]; // keys of the address
 const LIKE = 0.12; // a figure fits a box that differs by less of its width
 
 // Takes the server's drawing over: `text` is its figure. Throws where Plotly does.
@@ -41,6 +42,7 @@ export async function start(panel, text) {
   async function show(changes) {
     apply(query, changes);
     const more = { theme: "page", width: String(Math.round(box.clientWidth)) };
+    for (const key of CHOSEN) more[key] = query.getAll(key); // of a long history these are always drawn
     const isLast = await tried("This part could not be drawn", async () => {
       text = await figureAt(pictured(panel.dataset.figure, query, more), released);
       await draw();
@@ -57,22 +59,26 @@ export async function start(panel, text) {
     write(query);
     showHidden(query.getAll("hide"));
     whole.hidden = !query.has("view") && !query.has("height");
-    const keys = ["a", "b", "range"].some((key) => query.has(key)) ? ["a", "b", "range", "hide"] : [];
+    const keys = CHOSEN.some((key) => query.has(key)) ? [...CHOSEN, "hide"] : [];
     const now = JSON.stringify(keys.map((key) => query.getAll(key)));
     if (now === chosen) return;
     chosen = now;
     telling = tried("What is chosen could not be loaded", async () => {
       window.htmx.swap("#tray", await partsAt(`${panel.dataset.chosen}?${query}`), { swapStyle: "none" });
+    }, () => {
+      chosen = null; // so that it can be asked again
+      for (const part of ["#card", "#range"]) document.querySelector(part).replaceChildren();
     });
   }
 
   // States on the page what failed; false where a newer request has ended it.
-  async function tried(failure, work) {
+  async function tried(failure, work, clear = () => null) {
     try {
       await work();
     } catch (error) {
       if (error.name === "AbortError") return false;
       panel.querySelector("#hint").textContent = `${failure}: ${error.message}.`;
+      clear();
     }
     return true;
   }
@@ -261,7 +267,7 @@ export async function start(panel, text) {
     },
     // Back to nothing chosen; whether there was anything.
     leave() {
-      if (pointed === null && !["a", "b", "range"].some((key) => query.has(key))) return false;
+      if (pointed === null && !CHOSEN.some((key) => query.has(key))) return false;
       pointAt(null);
       choose({ a: null, b: null, range: null });
       return true;

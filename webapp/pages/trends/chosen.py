@@ -2,11 +2,12 @@
 of its chart. The answer has each part of the page that changes.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import fmean, stdev
 from typing import NamedTuple
 
+import numpy as np
+import numpy.typing as npt
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -18,7 +19,8 @@ from webapp.analysis.queries import Side
 from webapp.charts.trend import Found, Trend, TrendSeries
 from webapp.pages.parts.links import commit_link, compare_link, side_of, with_query
 from webapp.pages.trends import data as trend_data
-from webapp.pages.trends.data import Selection
+from webapp.pages.trends.data import Loaded, Selection
+from webapp.pages.trends.points import all_points
 from webapp.pages.trends.query import TrendQuery
 from webapp.pages.trends.unknown import NotOffered
 from webapp.results.models import Revision
@@ -108,39 +110,39 @@ class Card:
 
 @dataclass(frozen=True, slots=True)
 class RangeRow:
-    """The points of one series between the ends of the range; percentages are None where the mean
-    (or the first value) is nought.
+    """All points of one series between the ends of the range, drawn or not; percentages are None
+    where the mean (or the first value) is nought.
     """
 
     series: TrendSeries
-    values: Sequence[float]
+    values: npt.NDArray[np.float64]
 
     @property
     def mean(self) -> float:
         """Of the values."""
-        return fmean(self.values)
+        return float(self.values.mean())
 
     @property
     def deviation(self) -> float | None:
         """Standard deviation in percent of the mean."""
         if len(self.values) < 2 or not self.mean:
             return None
-        return abs(100 * stdev(self.values) / self.mean)
+        return abs(100 * float(self.values.std(ddof=1)) / self.mean)
 
     @property
     def least(self) -> float:
         """The smallest value."""
-        return min(self.values)
+        return float(self.values.min())
 
     @property
     def most(self) -> float:
         """The largest value."""
-        return max(self.values)
+        return float(self.values.max())
 
     @property
     def moved(self) -> float | None:
         """From the first to the last value, in percent."""
-        first, last = self.values[0], self.values[-1]
+        first, last = map(float, self.values[[0, -1]])
         return 100 * (last - first) / first if first else None
 
 
@@ -154,7 +156,8 @@ def page(request: HttpRequest) -> HttpResponse:
         raise Http404(str(error)) from error
     if selection is None:
         raise Http404("Nothing is measured.")
-    trend = trend_data.load(selection).trend
+    loaded = trend_data.load(selection)
+    trend = loaded.trend
     a, b = (chosen(trend, query.beside(side)) for side in "ab")
     can_ask = is_triager(request.user)
     context = {
@@ -164,7 +167,7 @@ def page(request: HttpRequest) -> HttpResponse:
         "compare": comparison(trend, a, b) if a and b else "",
         "card": card(selection, trend, b, can_note=can_ask) if b else None,
         "can_ask": can_ask,
-        **range_of(selection, trend),
+        **range_of(selection, loaded),
     }
     return render(request, "pages/_trend_chosen.html", context)
 
@@ -216,26 +219,36 @@ def comparison(trend: Trend, a: Chosen, b: Chosen) -> str:
     return compare_link(*(Side(trend.tree, trend.revisions.names[one.at], *rest) for one in (a, b)))
 
 
-def range_of(selection: Selection, trend: Trend) -> dict[str, object]:
+def range_of(selection: Selection, loaded: Loaded) -> dict[str, object]:
     """The ends of the marked range, the statistics of each series in it, and where it leads; empty
-    where none is marked.
+    where none is marked, and where its ends are not shown what is ``missing``.
     """
-    names, query = trend.revisions.names, selection.query
-    ends = query.beside("range").split("..")
-    if len(ends) != 2 or not set(ends) <= set(names):
-        return {"ends": None}
+    trend, query = loaded.trend, selection.query
+    names, ends = trend.revisions.names, query.beside("range").split("..")
+    missing = [end for end in ends if end not in names]
+    if len(ends) != 2 or missing:
+        return {"ends": None, "missing": [end for end in missing if end]}
     first, last = sorted(names.index(end) for end in ends)
     shown = [one for one in trend.series if one.id not in trend.hidden]
-    inside = [(one, _values(one, first, last)) for one in shown]
+    values = values_between(selection, loaded, first, last)
     extra = tuple(one for one in query.extra if one[0] not in WITHOUT_RANGE)
     return {
         "ends": (names[first], names[last]),
-        "rows": [RangeRow(*each) for each in inside if each[1]],
+        "rows": [RangeRow(one, values[one.id]) for one in shown if len(values[one.id])],
         "only": query.link(start=names[first], end=names[last], view="", heights=(), extra=extra),
         "compared": compare_link(*(Side(trend.tree, names[at]) for at in (first, last))),
     }
 
 
-def _values(series: TrendSeries, first: int, last: int) -> list[float]:
-    pairs = zip(series.indices, series.centres, strict=True)
-    return [value for at, value in pairs if first <= at <= last]
+def values_between(
+    selection: Selection, loaded: Loaded, first: int, last: int
+) -> Mapping[int, npt.NDArray[np.float64]]:
+    """By series the values of all points, drawn or not, between two revisions of the chart."""
+    if loaded.trend.revisions.is_thinned:
+        low, high = loaded.positions[first], loaded.positions[last]
+        columns = all_points(selection.everything, selection.query, tree=selection.tree)
+        return columns.between(low, high)
+    return {
+        one.id: np.array(one.centres)[slice(*np.searchsorted(one.indices, [first, last + 1]))]
+        for one in loaded.trend.series
+    }

@@ -247,14 +247,15 @@ def key_of(selection: Selection, found: Concluded) -> Hashable:
 
 def load(selection: Selection, found: Concluded | None = None) -> Loaded:
     """The chart of ``selection``, read in six queries (events and releases are one each) unless it
-    is kept. Of a long history each view has points of its own. ``found`` is what is concluded,
-    where it is known already.
+    is kept. Of a long history each view, and what is chosen there, has points of its own. ``found``
+    is what is concluded, where it is known already.
     """
     found = known(selection) if found is None else found
-    whole = replace(selection.query, view="", heights=(), hidden=(), extra=())
+    query = selection.query
+    whole = replace(query, view="", heights=(), hidden=(), extra=())
     unseen = replace(selection, query=whole)
     loaded = LOADED.get(key_of(unseen, found), lambda: _read(unseen, found))
-    if loaded.trend.revisions.is_thinned and selection.query.view:
+    if loaded.trend.revisions.is_thinned and (query.view or query.chosen):
         loaded = _read(selection, found)
     return loaded.seen_by(selection)
 

@@ -132,6 +132,14 @@ class Columns:
         """How many points there are."""
         return sum(len(one.positions) for one in self.by_series.values())
 
+    def between(self, low: int, high: int) -> dict[int, Values]:
+        """By series the values of all points from one position to another."""
+        found = {}
+        for pk, own in self.by_series.items():
+            start, end = np.searchsorted(own.positions, [low, high + 1])
+            found[pk] = own.values[start:end]
+        return found
+
 
 COLUMNS_READ: Kept[Columns] = Kept(most=4, seconds=60.0)
 """Long histories: a part of one is thinned from here, without reading all of it again."""
@@ -141,22 +149,28 @@ def read_points(
     series: Sequence[Series], query: TrendQuery, *, tree: Tree, sight: Sequence[End] = ()
 ) -> Points:
     """The points of the window that ``query`` names, in one query; where they may be more than
-    `MOST_WHOLE` in two: position and value of all, unless they are kept, then the rest of those
-    that are drawn, finer between the ends of ``sight``.
+    `MOST_WHOLE` in two or three: position and value of all, unless they are kept, then the rest of
+    those that are drawn, finer between the ends of ``sight``, and always those that are chosen.
     """
     found = _in_window(series, query, tree)
     is_bounded = not query.start and not query.end
     if is_bounded and len(series) * query.last <= MOST_WHOLE:
         return Points(_rows(found))
-    windows = tuple((one.pk, one.version, one.window_start) for one in series)  # type: ignore[attr-defined]
-    value = "median" if query.whiskers == Whiskers.RANGE else "mean"
-    key = (tree.pk, query.start, query.end, query.asof, value, windows)
-    columns = COLUMNS_READ.get(key, lambda: _columns(found, value))
+    columns = all_points(series, query, tree=tree)
     if columns.count <= MOST_WHOLE:
         return Points(_rows(found))
     ends = _in_sight(columns.along, sight)
-    kept = {pk: picked(own, ends) for pk, own in columns.by_series.items()}
+    chosen = Revision.objects.placed().positions_of(tree=tree, names=query.chosen)
+    kept = {pk: picked(own, ends, chosen) for pk, own in columns.by_series.items()}
     return Points(_rows(Point.objects.at_places(kept)), columns.along)
+
+
+def all_points(series: Sequence[Series], query: TrendQuery, *, tree: Tree) -> Columns:
+    """Where all points of the window of ``query`` lie, in one query unless that is kept."""
+    windows = tuple((one.pk, one.version, one.window_start) for one in series)  # type: ignore[attr-defined]
+    value = "median" if query.whiskers == Whiskers.RANGE else "mean"
+    key = (tree.pk, query.start, query.end, query.asof, value, windows)
+    return COLUMNS_READ.get(key, lambda: _columns(_in_window(series, query, tree), value))
 
 
 def _columns(found: PointQuerySet, value: str) -> Columns:
@@ -176,10 +190,10 @@ def _column(positions: Places, values: Values, along: Places) -> Column:
     return Column(positions, values, slots, coarse)
 
 
-def picked(own: Column, sight: tuple[int, int]) -> list[int]:
+def picked(own: Column, sight: tuple[int, int], chosen: Sequence[int] = ()) -> list[int]:
     """The positions of the points of one series that are drawn: smallest and largest of each column
-    of pixels, narrow ones for the part ``sight`` of the axis, wider ones beside it; and both ends
-    of that part, which have to be named.
+    of pixels, narrow ones for the part ``sight`` of the axis, wider ones beside it; both ends of
+    that part, which have to be named; and those at ``chosen`` positions, each with the one before.
     """
     first, last = sight
     start, end = np.searchsorted(own.slots, [first, last + 1])
@@ -187,8 +201,10 @@ def picked(own: Column, sight: tuple[int, int]) -> list[int]:
     fine = extremes(own.slots[inside], own.values[inside], bounds=(first, last + 1), columns=PIXELS)
     beside = own.coarse[(own.coarse < start) | (own.coarse >= end)]
     ends = np.flatnonzero(np.isin(own.slots, sight))
-    chosen = np.unique(np.concatenate([fine + start, beside, ends]))
-    return [int(at) for at in own.positions[chosen]]
+    named = np.flatnonzero(np.isin(own.positions, chosen))
+    before = np.maximum(named - 1, 0)
+    drawn = np.unique(np.concatenate([fine + start, beside, ends, named, before]))
+    return [int(at) for at in own.positions[drawn]]
 
 
 def _in_window(series: Sequence[Series], query: TrendQuery, tree: Tree) -> PointQuerySet:

@@ -93,6 +93,12 @@ class TrendQuery:
         return (first, last) if dots and first and last else None
 
     @property
+    def chosen(self) -> list[str]:
+        """The names of the revisions of A and B and of the ends of the marked range."""
+        points = [self.beside(key).partition("@")[2] for key in ("a", "b")]
+        return [name for name in (*points, *self.beside("range").split("..")) if name]
+
+    @property
     def lane_heights(self) -> dict[int, tuple[float, float]]:
         """The ends of ``heights`` by the number of the lane, without those that are no range."""
         found = {}

@@ -1,6 +1,6 @@
 """Trees and their revisions."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Self
 
 from django.apps import apps
@@ -115,6 +115,12 @@ class RevisionQuerySet(models.QuerySet["Revision"]):
         """
         found = self.named(tree=tree, name=name)
         return found.position if found else position_of(name)
+
+    def positions_of(self, *, tree: Tree, names: Collection[str]) -> list[int]:
+        """Where those of ``tree`` with these very names are, in one query; none without names."""
+        if not names:
+            return []
+        return list(self.filter(tree=tree, name__in=names).values_list("position", flat=True))
 
     def with_hash(self, *, tree: Tree, start: str) -> "Revision | None":
         """The one revision of ``tree`` whose hash begins so; None when there are two, too."""
