@@ -1,14 +1,18 @@
 """Take the pictures of docs/screenshots from a running demonstration.
 
-`make demo`, then, when its bisect has ended, `python -m tests.browser.screenshots [URL]`. The pages
-are found by following links, so the script knows no revision and no hardware by name.
+`make demo`, then, when its bisect has ended, `python -m tests.browser.screenshots [URL]`. With
+`--every FOLDER` each page is taken wide and as on a phone, light and dark, to be looked at. The
+pages are found by following links, so the script knows no revision and no hardware by name.
 """
 
+import argparse
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
+from urllib.parse import parse_qs, urlencode, urlsplit
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
@@ -16,9 +20,12 @@ from tests.browser.conftest import ARGUMENTS, BROWSERS
 
 FOLDER = Path(__file__).resolve().parents[2] / "docs" / "screenshots"
 DEFAULT = "http://127.0.0.1:8000"
-WIDE, NARROW = 1280, 360
-WIDE_HEIGHT, NARROW_HEIGHT = 860, 740
+HEIGHTS = {1440: 900, 390: 844}
+WIDE, NARROW = HEIGHTS
+THEMES = ("light", "dark")
 DRAWN = "#chart[data-drawn]"
+CLOSER = 3
+"""Presses of the key that zooms into the drift."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,46 +38,51 @@ class Shot:
     theme: str = "light"
 
 
-def main(arguments: list[str]) -> int:
-    """Write every picture; the first argument is the address of the demonstration."""
-    base = (arguments or [DEFAULT])[0].rstrip("/")
+def main() -> int:
+    """Write every picture."""
+    parser = argparse.ArgumentParser(prog="tests.browser.screenshots", description=__doc__)
+    parser.add_argument("url", nargs="?", default=DEFAULT, help="of the demonstration")
+    parser.add_argument("--every", type=Path, metavar="FOLDER", help="all of them, for a look")
+    asked = parser.parse_args()
     found = next((path for name in BROWSERS if (path := shutil.which(name))), None)
     if found is None:
         print("No Chromium on PATH.", file=sys.stderr)
         return 1
-    FOLDER.mkdir(parents=True, exist_ok=True)
+    folder, base = asked.every or FOLDER, asked.url.rstrip("/")
+    folder.mkdir(parents=True, exist_ok=True)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=found, args=list(ARGUMENTS))
-        for shot in _shots(_addresses(browser, base)):
-            _take(browser, base, shot)
+        addresses = _addresses(browser, base)
+        for shot in _every(addresses) if asked.every else _shots(addresses):
+            _take(browser, base, shot, folder)
         browser.close()
     return 0
 
 
 def _addresses(browser: Browser, base: str) -> dict[str, str]:
-    """Where the pages to show are, by name."""
+    """Where the pages to show are, by name: trends of one series, of four, of a tree in lanes, and
+    of a drift; and a bisect.
+    """
     page = browser.new_page()
     page.goto(base)
-    compare = _link(page, "main a[href^='/compare/']")
-    commit = _link(page, "main li:has-text('mixed') a.revision")
+    one, drift = (
+        _link(page, f"main a[href^='/trends/'][href*='{machine}'][href*='pf-statefull']")
+        for machine in ("Simulated_Atom", "Simulated_Xeon")
+    )
     bisect = _link(page, "main a[href^='/bisects/']:not([href='/bisects/'])")
-    page.goto(base + commit)
-    wall = _link(page, ".heat a.hw:has-text('Atom')")
-    page.goto(f"{base}/alerts/")
-    alert = _link(page, "main li:has-text('Planted mixed') a[href^='/alerts/']")
-    page.goto(f"{base}/mail/")
-    mail = _link(page, "main a[href^='/mail/']:has-text('Planted mixed')")
+    page.goto(base + one)
+    machines = page.locator("input[name=hardware]").evaluate_all("all => all.map(one => one.value)")
     page.close()
-    machine = wall.removeprefix("/hardware/").strip("/")
+    both = [parse_qs(urlsplit(address).query) for address in (one, drift)]
+    tree = both[0]["tree"]
+    modes = {"tree": tree, "mode": ["forwarding", "pf-statefull"]}
+    four = modes | {"hardware": [query["hardware"][0] for query in both]}
+    lanes = {"tree": tree, "hardware": machines, "split": ["hardware"]}
     return {
-        "overview": "/",
-        "commit": commit,
-        "hardware": wall,
-        "trends": f"/trends/?hardware={machine}&tree={commit.split('/')[2]}",
-        "compare": compare,
-        "alerts": "/alerts/",
-        "alert": alert,
-        "mail": mail,
+        "trend": one,
+        "trend-four": f"/trends/?{urlencode(four, doseq=True)}",
+        "trend-lanes": f"/trends/?{urlencode(lanes, doseq=True)}",
+        "trend-drift": drift,
         "bisect": bisect,
     }
 
@@ -82,30 +94,41 @@ def _link(page: Page, selector: str) -> str:
     return address
 
 
-def _shots(addresses: dict[str, str]) -> Iterator[Shot]:
+def _shots(addresses: Mapping[str, str]) -> Iterator[Shot]:
+    """Those that the docs show."""
     for name, address in addresses.items():
         yield Shot(name, address)
-    for name in ("trends", "commit"):
-        yield Shot(f"{name}-dark", addresses[name], theme="dark")
-    for name in ("overview", "trends", "commit", "alert", "bisect"):
-        yield Shot(f"{name}-phone", addresses[name], width=NARROW)
+    yield Shot("trend-phone", addresses["trend-four"], NARROW, "dark")
 
 
-def _take(browser: Browser, base: str, shot: Shot) -> None:
-    height = WIDE_HEIGHT if shot.width == WIDE else NARROW_HEIGHT
-    page = browser.new_page(viewport={"width": shot.width, "height": height})
+def _every(addresses: Mapping[str, str]) -> Iterator[Shot]:
+    for (name, address), width, theme in product(addresses.items(), HEIGHTS, THEMES):
+        yield Shot(f"{name}-{width}-{theme}", address, width, theme)
+
+
+def _take(browser: Browser, base: str, shot: Shot, folder: Path) -> None:
+    page = browser.new_page(viewport={"width": shot.width, "height": HEIGHTS[shot.width]})
     page.emulate_media(color_scheme="dark" if shot.theme == "dark" else "light")
     page.goto(base + shot.address, wait_until="networkidle")
-    if "/trends/" in shot.address:
+    if shot.address.startswith("/trends/"):
         page.wait_for_selector(DRAWN)
-        _choose_a_step(page)
-    if "/bisects/" in shot.address:
+        if "drift" in shot.name:
+            _zoom(page)
+        elif "lanes" not in shot.name:
+            _choose_a_step(page)
+    else:
         page.wait_for_selector("#chart svg")
-    if "/compare/" in shot.address:
-        page.locator("details.compared").first.evaluate("row => row.open = true")
-        page.wait_for_selector(".evidence .strip-chart")
-    page.screenshot(path=FOLDER / f"{shot.name}.png")
+    page.screenshot(path=folder / f"{shot.name}.png")
     page.close()
+
+
+def _zoom(page: Page) -> None:
+    """Into the middle, where the drift is."""
+    page.locator("#chart").focus()
+    for _ in range(CLOSER):
+        with page.expect_response("**/trends/figure.json*"):
+            page.keyboard.press("ArrowUp")
+    page.wait_for_load_state("networkidle")
 
 
 def _choose_a_step(page: Page) -> None:
@@ -121,8 +144,8 @@ def _choose_a_step(page: Page) -> None:
         }"""
     )
     page.mouse.click(across, down)
-    page.wait_for_timeout(300)
+    page.wait_for_selector("#card .title")
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())
