@@ -17,14 +17,22 @@ def extremes(
     ``bounds``, and of the first and last point; in order. ``slots`` ascend.
 
     A drawing of these covers the same pixels of each column as one of all, so that no excursion is
-    lost. In one pass: sorted by column and value, an extreme is where the column changes.
+    lost.
     """
     if len(slots) == 0:
         return np.empty(0, dtype=np.intp)
     first, end = bounds
     column = (slots - first) * columns // max(end - first, 1)
-    order = np.lexsort((values, column))
-    ordered = column[order]
-    starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
-    ends = np.r_[starts[1:] - 1, len(ordered) - 1]
-    return np.unique(np.r_[0, order[starts], order[ends], len(slots) - 1])
+    starts = _starts(column)
+    part = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(slots)))
+    found = [
+        at[_starts(part[at])]
+        for extreme in (np.minimum, np.maximum)
+        for at in (np.flatnonzero(values == extreme.reduceat(values, starts)[part]),)
+    ]
+    return np.unique(np.r_[0, found[0], found[1], len(slots) - 1])
+
+
+def _starts(ascending: npt.NDArray[np.int64]) -> Indices:
+    """Where each run of equal numbers begins."""
+    return np.flatnonzero(np.r_[True, ascending[1:] != ascending[:-1]])

@@ -17,13 +17,14 @@ from webapp.pages.trends.offer import Measured, Offer
 from webapp.pages.trends.points import (
     PointRow,
     Points,
+    is_thinned,
     read_points,
     read_revisions,
     whiskers_of,
 )
 from webapp.pages.trends.query import TrendQuery
 from webapp.pages.trends.unknown import NotOffered, Part, Unknown, unknown
-from webapp.pages.trends.view import ends_of, view_of
+from webapp.pages.trends.view import End, ends_of, view_of
 from webapp.results.models import LeftOut, Metric, Series, Tree
 
 MOST_SERIES = 24
@@ -213,11 +214,11 @@ class Loaded:
     conclusions: Mapping[int, Conclusion]
     positions: Sequence[int]
 
-    def seen_by(self, selection: Selection) -> "Loaded":
-        """The same with what the query hides, and the part that it wants in sight."""
+    def seen_by(self, selection: Selection, sight: Sequence[End]) -> "Loaded":
+        """The same with what the query hides, and the part with these ends in sight."""
         query, tree = selection.query, selection.tree
         names = list(self.trend.revisions.names)
-        view = view_of(ends_of(query, tree), names=names, positions=self.positions, tree=tree)
+        view = view_of(sight, names=names, positions=self.positions, tree=tree)
         trend = replace(
             self.trend,
             window=view.window,
@@ -251,18 +252,18 @@ def load(selection: Selection, found: Concluded | None = None) -> Loaded:
     is what is concluded, where it is known already.
     """
     found = known(selection) if found is None else found
-    query = selection.query
+    query, tree, everything = selection.query, selection.tree, selection.everything
+    sight = ends_of(query, tree)
+    if (sight or query.chosen) and is_thinned(everything, query, tree=tree):
+        return _read(selection, found, sight).seen_by(selection, sight)
     whole = replace(query, view="", heights=(), hidden=(), extra=())
     unseen = replace(selection, query=whole)
     loaded = LOADED.get(key_of(unseen, found), lambda: _read(unseen, found))
-    if loaded.trend.revisions.is_thinned and (query.view or query.chosen):
-        loaded = _read(selection, found)
-    return loaded.seen_by(selection)
+    return loaded.seen_by(selection, sight)
 
 
-def _read(selection: Selection, found: Concluded) -> Loaded:
-    ends = ends_of(selection.query, selection.tree)
-    rows = read_points(selection.everything, selection.query, tree=selection.tree, sight=ends)
+def _read(selection: Selection, found: Concluded, sight: Sequence[End] = ()) -> Loaded:
+    rows = read_points(selection.everything, selection.query, tree=selection.tree, sight=sight)
     positions = [point.position for point in rows.points]
     conclusions = found.between(min(positions, default=0), max(positions, default=0))
     return _loaded(selection, rows, conclusions)

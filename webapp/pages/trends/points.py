@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -76,7 +76,7 @@ class Points:
     """
 
     points: Sequence[PointRow]
-    along: Sequence[int] = ()
+    along: Places = field(default_factory=lambda: np.empty(0, np.int64))
 
     @property
     def is_thinned(self) -> bool:
@@ -125,7 +125,7 @@ class Columns:
     """Where every point of a history lies, by series, and all positions."""
 
     by_series: Mapping[int, Column]
-    along: Sequence[int]
+    along: Places
 
     @property
     def count(self) -> int:
@@ -152,17 +152,21 @@ def read_points(
     `MOST_WHOLE` in two or three: position and value of all, unless they are kept, then the rest of
     those that are drawn, finer between the ends of ``sight``, and always those that are chosen.
     """
-    found = _in_window(series, query, tree)
-    is_bounded = not query.start and not query.end
-    if is_bounded and len(series) * query.last <= MOST_WHOLE:
-        return Points(_rows(found))
+    if not is_thinned(series, query, tree=tree):
+        return Points(_rows(_in_window(series, query, tree)))
     columns = all_points(series, query, tree=tree)
-    if columns.count <= MOST_WHOLE:
-        return Points(_rows(found))
     ends = _in_sight(columns.along, sight)
     chosen = Revision.objects.placed().positions_of(tree=tree, names=query.chosen)
     kept = {pk: picked(own, ends, chosen) for pk, own in columns.by_series.items()}
     return Points(_rows(Point.objects.at_places(kept)), columns.along)
+
+
+def is_thinned(series: Sequence[Series], query: TrendQuery, *, tree: Tree) -> bool:
+    """Whether some points of the window of ``query`` are left out."""
+    is_bounded = not query.start and not query.end
+    if is_bounded and len(series) * query.last <= MOST_WHOLE:
+        return False
+    return all_points(series, query, tree=tree).count > MOST_WHOLE
 
 
 def all_points(series: Sequence[Series], query: TrendQuery, *, tree: Tree) -> Columns:
@@ -179,9 +183,10 @@ def _columns(found: PointQuerySet, value: str) -> Columns:
     rows = found.order_by().values_list("series_id").annotate(**arrays)
     read = {pk: (np.array(places), np.array(values, float)) for pk, places, values in rows}
     nothing = np.empty(0, np.int64)
-    along = np.unique(np.concatenate([nothing, *(places for places, _ in read.values())]))
+    places = np.sort(np.concatenate([nothing, *(own for own, _ in read.values())]), kind="stable")
+    along = places[np.flatnonzero(np.diff(places, prepend=-1))]  # np.unique takes 50 ms of 100,000
     by_series = {pk: _column(*own, along) for pk, own in read.items()}
-    return Columns(by_series, along.tolist())
+    return Columns(by_series, along)
 
 
 def _column(positions: Places, values: Values, along: Places) -> Column:
@@ -222,7 +227,7 @@ def _then(found: PointQuerySet, query: TrendQuery) -> PointQuerySet:
     return found if query.moment is None else received_by(found, query.moment)
 
 
-def _in_sight(along: Sequence[int], sight: Sequence[End]) -> tuple[int, int]:
+def _in_sight(along: Places, sight: Sequence[End]) -> tuple[int, int]:
     """The slots of the axis nearest to the ends of ``sight``; all without them."""
     known = [one.position for one in sight if one.position is not None]
     if not sight or len(known) < len(sight):

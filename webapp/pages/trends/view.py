@@ -4,6 +4,9 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import numpy as np
+import numpy.typing as npt
+
 from webapp.pages.trends.query import TrendQuery
 from webapp.results.models import Revision, Tree
 
@@ -34,7 +37,7 @@ def ends_of(query: TrendQuery, tree: Tree) -> list[End]:
     ]
 
 
-def nearest(positions: Sequence[int], position: int) -> int:
+def nearest(positions: Sequence[int] | npt.NDArray[np.int64], position: int) -> int:
     """The index of the one of ``positions`` (in order, not empty) that is nearest to ``position``;
     of two as near the earlier.
     """
