@@ -74,8 +74,17 @@ def mode(page: Page, title: str) -> None:
 def test_a_mouse_zooms_both_ways_moves_marks_and_shows_all_again(
     page: Page, live_server: LiveServer, along: list[Revision]
 ) -> None:
-    """One way through all gestures of a mouse; A and B stay through a double click."""
+    """One way through all gestures of a mouse; A and B stay through a double click, and the wheel
+    scrolls the page until the chart was clicked."""
     visit(page, live_server, CHART)
+    page.mouse.move(*middle_of_point(page, 10))
+    before = page.evaluate("scrollY")
+    page.mouse.wheel(0, 200)
+    page.wait_for_function("before => scrollY > before", arg=before)
+    page.locator(".findings [data-change]").first.hover()
+    expect(page.locator("#tip .revision")).to_have_text(along[10].name)
+    page.locator("#plot").scroll_into_view_if_needed()
+    assert asked(page, "view") == []
     drag(page, 4, 12)
     view_is(page, along[4], along[12])
     assert along[0].name not in ticks(page)
@@ -128,6 +137,10 @@ def test_a_mouse_zooms_both_ways_moves_marks_and_shows_all_again(
     page.wait_for_function("() => location.search.includes('view=')")
     first, last = asked(page, "view")[0].split("..")
     assert along[0].name < first < along[10].name < last <= along[19].name
+    for kind in ("PNG", "SVG"):
+        with page.expect_download(lambda taken: f"view={first}" in taken.url) as taken:
+            mode(page, kind)
+        assert taken.value.suggested_filename == f"trends.{kind.lower()}"
     page.locator("#compare").click()
     expect(page.locator("h1")).to_contain_text(along[10].name)
 
@@ -163,23 +176,10 @@ def test_no_press_is_lost_while_the_chart_is_drawn_anew(
 
 
 @watched
-def test_the_wheel_scrolls_the_page_until_the_chart_was_clicked(
+def test_keys_and_the_list_do_everything(
     page: Page, live_server: LiveServer, along: list[Revision]
 ) -> None:
-    visit(page, live_server, CHART)
-    page.mouse.move(*middle_of_point(page, 10))
-    before = page.evaluate("scrollY")
-    page.mouse.wheel(0, 200)
-    page.wait_for_function("before => scrollY > before", arg=before)
-    assert asked(page, "view") == []
-
-
-@watched
-@pytest.mark.parametrize("width", [1440, 390])
-def test_keys_and_the_list_do_everything(
-    page: Page, live_server: LiveServer, along: list[Revision], width: int
-) -> None:
-    visit(page, live_server, CHART, width)
+    visit(page, live_server, CHART, 390)
     tip = page.locator("#tip .revision")
     page.locator("#chart").focus()
     page.keyboard.press("ArrowLeft")
@@ -187,12 +187,18 @@ def test_keys_and_the_list_do_everything(
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("Enter")
     expect(page.locator("#side-b")).to_have_text(along[18].name)
-    page.keyboard.press("[")
-    expect(tip).to_have_text(along[17].name)
+    for key, at in (("]", 19), ("[", 18), ("[", 17)):
+        page.keyboard.press(key)
+        expect(tip).to_have_text(along[at].name)
     page.keyboard.press("Shift+Enter")
     expect(page.locator("#side-a")).to_have_text(along[17].name)
     page.keyboard.press("Shift+ArrowLeft")
     expect(page.locator("#range h2")).to_have_text(f"{along[16].name} to {along[17].name}")
+    for key in ("ArrowUp", "+", "Home", "End", "-", "ArrowDown"):
+        before = asked(page, "view")
+        page.keyboard.press(key)
+        page.wait_for_function("is => !location.search.includes(is)", arg=(before or ["view="])[0])
+    is_whole(page)
     page.keyboard.press("+")
     page.wait_for_function("() => location.search.includes('view=')")
     page.keyboard.press("0")
@@ -226,7 +232,17 @@ def test_keys_and_the_list_do_everything(
     page.wait_for_function("() => location.search.includes('split=mode')")
     drawn(page)
     expect(page.locator("#live .cartesianlayer > .subplot")).to_have_count(2)
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    page.locator("#chart").focus()
+    for key in ("ArrowLeft", "Shift+Enter", "ArrowLeft", "Enter", "c"):
+        page.keyboard.press(key)
+    page.wait_for_url("**/compare/**")
+    page.go_back()
+    drawn(page)
+    expect(page.locator("#card")).to_contain_text(along[18].name)
+    page.locator("#chart").focus()
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"**/{along[18].name}/")
 
 
 @watched
@@ -310,6 +326,14 @@ def test_fingers_tap_scroll_pinch_and_zoom_where_the_mode_bar_says_so(
     right, _ = middle_of_point(page, 12)
     fingers.move(((left - 4, height), (right + 4, height)))
     view_is(page, along[4], along[12])
+    page.locator('#live .modebar-btn[data-title="Pan"]').tap()
+    fingers.move((middle_of_point(page, 6), middle_of_point(page, 8)))
+    view_is(page, along[2], along[10])
+    page.locator('#live .modebar-btn[data-title="Box Select"]').tap()
+    left, height = middle_of_point(page, 5)
+    right, _ = middle_of_point(page, 7)
+    fingers.move(((left - 4, height), (right + 4, height + 60)))
+    expect(page.locator("#range h2")).to_have_text(f"{along[5].name} to {along[7].name}")
     middle = middle_of_point(page, 8)
     page.touchscreen.tap(*middle)
     page.touchscreen.tap(*middle)

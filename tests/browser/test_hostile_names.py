@@ -41,7 +41,8 @@ def revisions() -> list[Revision]:
         make.history(series, along, [100.0 * (1 + mode.pk % 2)] * 3 + [90.0] * 3)
         make.finding(series, along[2], along[3], why=HOSTILE)
         make.run(along[3], on=hardware, in_mode=mode, of_metric=metric)
-    event(HOSTILE, kind="note", tree=tree, first=along[1], last=along[1])
+    for kind, at in (("note", along[1]), ("firmware", along[4])):
+        event(f"{kind}{HOSTILE}", kind=kind, tree=tree, first=at, last=at)
     return along
 
 
@@ -66,7 +67,9 @@ def test_a_trend_chart_shows_names_as_they_are(live_server: LiveServer, page: Pa
     expect(page.locator("#card")).to_contain_text(HOSTILE)
     assert f"{HOSTILE}, {HOSTILE} (more is better)" in texts(page, "#live .annotation-text")
     assert f"5{HOSTILE}" in texts(page, "#live .xtick")
-    assert HOSTILE in texts(page, "#live .annotation-text a"), "the note"
+    for kind in ("note", "firmware"):
+        page.locator("#live .annotation", has_text=f"{kind}{HOSTILE[:8]}").hover()
+        expect(page.locator("#live .hoverlayer")).to_contain_text(f"{kind}{HOSTILE}")
     expect(page.locator("#card .actions")).to_be_visible()
     page.keyboard.press("s")
     page.wait_for_function("() => location.search.includes('split=')")

@@ -330,7 +330,8 @@ function latest() {
 function config(does) {
   const { Icons } = window.Plotly;
   const button = (title, icon, click) => ({ name: title, title, icon, click });
-  const take = (kind) => () => document.querySelector(`a[data-take="${kind}"]`).click();
+  const linked = (kind) => document.querySelector(`a[data-take="${kind}"]`).cloneNode();
+  const take = (kind) => () => Object.assign(linked(kind), { download: "" }).click();
   const own = [button("PNG", Icons.camera, take("PNG")), button("SVG", Icons.disk, take("SVG"))];
   own.unshift(button("Show all", Icons.home, does.whole));
   const modeBarButtons = [["zoom2d", "pan2d", "select2d"], own];
