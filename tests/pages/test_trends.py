@@ -286,17 +286,13 @@ class TestView:
         assert note in visit(f"/trends/?{view}")
         assert note in client.get(f"/trends.svg?{view}").content.decode()
 
-    def test_of_a_thinned_history_the_ends_are_drawn(
-        self, client: Client, monkeypatch: pytest.MonkeyPatch
+    def test_of_a_long_history_the_ends_are_drawn(
+        self, client: Client, long_history: list[Revision]
     ) -> None:
-        for name, value in (("MOST_WHOLE", 50), ("PIXELS", 2), ("PIXELS_BESIDE", 2)):
-            monkeypatch.setattr(trend_points, name, value)
-        along = make.revisions(100)
-        make.history(make.series(), along, [1000.0 + number % 7 for number in range(100)])
-        between = f"r{along[33].position + 1}"
-        chart = figure(client, f"view={between}..{along[72].name}")
-        assert chart["window"] == [along[33].name, along[72].name]
-        assert len(chart["revisions"]["name"]) < 20
+        between = f"r{long_history[33].position + 1}"
+        chart = figure(client, f"view={between}..{long_history[72].name}")
+        assert chart["window"] == [long_history[33].name, long_history[72].name]
+        assert len(chart["revisions"]["name"]) < 70
 
 
 @pytest.mark.usefixtures("along")
@@ -450,13 +446,29 @@ def test_of_a_long_history_each_extreme_is_drawn_at_its_place(
     along = long_history
     content = figure(client)
     drawn = dict(zip(content["revisions"]["place"], content["series"][0]["value"], strict=True))
-    assert len(drawn) <= 2 * 10 + 2
+    assert len(drawn) <= 2 * 10 + 2 + 20
     assert content["whole"] == [-0.5, 199.5]
     assert min(drawn, key=lambda place: drawn[place]) == 37
     assert max(drawn, key=lambda place: drawn[place]) == 151
     part = figure(client, f"view={along[100].name}..{along[109].name}")
     assert set(range(100, 110)) <= set(part["revisions"]["place"])
     assert {37, 151} <= set(part["revisions"]["place"]), "beside the part in sight as well"
+
+
+def test_of_a_long_history_no_finding_and_none_of_the_newest_points_is_left_out(
+    visit: Visit, client: Client, long_history: list[Revision]
+) -> None:
+    make.finding(make.series(), long_history[42], long_history[43], why="It fell.")
+    for view in ("", f"view={long_history[100].name}..{long_history[109].name}"):
+        (found,) = figure(client, view)["series"][0]["found"]
+        assert figure(client, view)["revisions"]["name"][found["at"]] == long_history[43].name
+        text = visit(f"/trends/?{view}")
+        assert f"at {long_history[43].name}" in text, "the headline"
+        assert "It fell." in text
+        newest = text.partition("Newest points")[2]
+        assert [one.name for one in long_history if one.name in newest] == [
+            one.name for one in long_history[-20:]
+        ]
 
 
 def test_the_interval_of_many_points_is_that_of_each_summary(client: Client) -> None:

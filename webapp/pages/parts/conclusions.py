@@ -171,6 +171,14 @@ class Concluded:
     findings: tuple[FindingRow, ...]
     summaries: tuple[tuple[int, datetime | None, str], ...]
 
+    @property
+    def positions(self) -> Mapping[int, Sequence[int]]:
+        """By series where its findings are."""
+        found: dict[int, list[int]] = defaultdict(list)
+        for row in self.findings:
+            found[row.series_id].append(row.position)
+        return found
+
     def between(self, since: int, until: int) -> Mapping[int, Conclusion]:
         """What is concluded about each series (by id). Findings whose likeliest revision lies
         outside the positions ``since`` to ``until`` are left out. What is not analysed has an

@@ -263,7 +263,13 @@ def load(selection: Selection, found: Concluded | None = None) -> Loaded:
 
 
 def _read(selection: Selection, found: Concluded, sight: Sequence[End] = ()) -> Loaded:
-    rows = read_points(selection.everything, selection.query, tree=selection.tree, sight=sight)
+    rows = read_points(
+        selection.everything,
+        selection.query,
+        tree=selection.tree,
+        sight=sight,
+        named=found.positions,
+    )
     positions = [point.position for point in rows.points]
     conclusions = found.between(min(positions, default=0), max(positions, default=0))
     return _loaded(selection, rows, conclusions)

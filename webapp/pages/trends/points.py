@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ from django.http import Http404
 from webapp.charts.thin import Indices, extremes
 from webapp.charts.trend import Revisions, Whiskers
 from webapp.pages.parts.kept import Kept
+from webapp.pages.trends.newest import POINTS_SHOWN
 from webapp.pages.trends.query import TrendQuery
 from webapp.pages.trends.view import End, nearest
 from webapp.results.models import Point, PointQuerySet, Revision, Series, Tree
@@ -146,18 +148,27 @@ COLUMNS_READ: Kept[Columns] = Kept(most=4, seconds=60.0)
 
 
 def read_points(
-    series: Sequence[Series], query: TrendQuery, *, tree: Tree, sight: Sequence[End] = ()
+    series: Sequence[Series],
+    query: TrendQuery,
+    *,
+    tree: Tree,
+    sight: Sequence[End] = (),
+    named: Mapping[int, Sequence[int]] = MappingProxyType({}),
 ) -> Points:
     """The points of the window that ``query`` names, in one query; where they may be more than
     `MOST_WHOLE` in two or three: position and value of all, unless they are kept, then the rest of
-    those that are drawn, finer between the ends of ``sight``, and always those that are chosen.
+    those that are drawn, finer between the ends of ``sight``. Those that are chosen are always
+    drawn, and those of a series at the positions that are ``named``, by its id.
     """
     if not is_thinned(series, query, tree=tree):
         return Points(_rows(_in_window(series, query, tree)))
     columns = all_points(series, query, tree=tree)
     ends = _in_sight(columns.along, sight)
     chosen = Revision.objects.placed().positions_of(tree=tree, names=query.chosen)
-    kept = {pk: picked(own, ends, chosen) for pk, own in columns.by_series.items()}
+    kept = {
+        pk: picked(own, ends, [*chosen, *named.get(pk, ())])
+        for pk, own in columns.by_series.items()
+    }
     return Points(_rows(Point.objects.at_places(kept)), columns.along)
 
 
@@ -198,7 +209,8 @@ def _column(positions: Places, values: Values, along: Places) -> Column:
 def picked(own: Column, sight: tuple[int, int], chosen: Sequence[int] = ()) -> list[int]:
     """The positions of the points of one series that are drawn: smallest and largest of each column
     of pixels, narrow ones for the part ``sight`` of the axis, wider ones beside it; both ends of
-    that part, which have to be named; and those at ``chosen`` positions, each with the one before.
+    that part, which have to be named; those at ``chosen`` positions, each with the one before; and
+    the newest, which are listed.
     """
     first, last = sight
     start, end = np.searchsorted(own.slots, [first, last + 1])
@@ -208,7 +220,8 @@ def picked(own: Column, sight: tuple[int, int], chosen: Sequence[int] = ()) -> l
     ends = np.flatnonzero(np.isin(own.slots, sight))
     named = np.flatnonzero(np.isin(own.positions, chosen))
     before = np.maximum(named - 1, 0)
-    drawn = np.unique(np.concatenate([fine + start, beside, ends, named, before]))
+    newest = np.arange(max(len(own.slots) - POINTS_SHOWN, 0), len(own.slots))
+    drawn = np.unique(np.concatenate([fine + start, beside, ends, named, before, newest]))
     return [int(at) for at in own.positions[drawn]]
 
 
