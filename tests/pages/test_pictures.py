@@ -169,7 +169,7 @@ class TestOthers:
 
     def test_a_comparison_draws_the_interval_of_each_row(self, client: Client) -> None:
         one, two = make.revisions(2)
-        for mode, level in (("pf", 80.0), ("ipfw", 100.0)):
+        for mode, level in (("pf", 80.0), ("ipfw", 100.0), (long := "m" * 90, 100.0)):
             series = make.series(in_mode=mode)
             make.history(series, [one, two], [100.0, level])
             make.known_builds(series)
@@ -177,6 +177,7 @@ class TestOthers:
         text = client.get(f"/compare.svg?{query}").content.decode()
         ET.fromstring(text)
         assert text.index(">pf ·") < text.index(">ipfw ·"), "what is proven comes first"
+        assert f">{long} · Atom_C2758/T540-CR<" in text, "in full"
         assert f"freebsd-head:{one.name} against freebsd-head:{two.name}; no run kept" in text
         assert "http://testserver/compare/?a=freebsd-head" in text
         assert client.get(f"/compare.png?{query}&width=500").content.startswith(SIGNATURE)

@@ -465,6 +465,7 @@ def test_of_a_long_history_no_finding_and_none_of_the_newest_points_is_left_out(
         text = visit(f"/trends/?{view}")
         assert f"at {long_history[43].name}" in text, "the headline"
         assert "It fell." in text
+        assert " 200 revisions " in text, "in the list"
         newest = text.partition("Newest points")[2]
         assert [one.name for one in long_history if one.name in newest] == [
             one.name for one in long_history[-20:]

@@ -13,7 +13,9 @@ TITLE = 30.0
 LINE = 20.0
 """The height of the words above a drawing."""
 
-LONGEST = 110
+LONGEST, LETTER = 110, 6.4
+"""Characters of a title, and the width of one in pixels."""
+
 _SIZE = re.compile(r'^<svg([^>]*?) width="([\d.]+)" height="([\d.]+)"')
 
 
@@ -41,6 +43,7 @@ def stacked(
         children.append(inner)
         width = max(width, float(size[2]) + 2 * MARGIN)
         top += LINE + float(size[3]) + MARGIN
+    width = max([width, *(2 * MARGIN + LETTER * len(line) for line in foot)])
     for line in foot:
         children.append(svg.label(line, x=MARGIN, y=top + 4))
         top += LINE

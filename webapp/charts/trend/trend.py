@@ -107,6 +107,7 @@ class TrendSeries:
     how many samples of its runs do not count, and why. ``single`` is what a series of one revision
     tells; ``detects`` and ``noise`` are texts. Of what an option costs, ``option`` is that, values
     are ratios in percent, ``better`` says which way, and ``mode`` is what a sentence calls it.
+    ``count`` is how many points it has, drawn or not.
     """
 
     id: int
@@ -129,6 +130,7 @@ class TrendSeries:
     noise: str = ""
     option: str = ""
     better: str = ""
+    count: int = 0
 
     @property
     def is_cost(self) -> bool:
@@ -354,7 +356,6 @@ _CAPTIONS = {
     Whiskers.NONE: "Dot: mean of a revision",
 }
 
-
 _MARKED = (
     "Heavy lines: levels with their 95 % band. Where a level moves stands a riser with a triangle "
     "(dashed: not confirmed) and dashes carry the old level on. Dark bar on the axis: where the "
@@ -363,12 +364,10 @@ _MARKED = (
 
 _ALERTED = "Squares with a number, at the foot: alerts at their likeliest commit."
 
-
 _AROUND = (
     "At the top: diamonds are events of the lab (filled: what was measured before is not compared "
     "with what comes after), plain lines releases and branch points."
 )
-
 
 _APART = (
     "Hollow, with lab?: runs of one revision disagree; each dash is the mean of one, and the point "
@@ -387,14 +386,14 @@ def _scaled(value: float | None, factor: float) -> float | None:
     return None if value is None else value * factor
 
 
-def x_value(trend: Trend, index: int) -> float | None:
-    """Where one revision stands on the x axis."""
-    return x_values(trend, [index])[0]
-
-
 def x_values(trend: Trend, indices: Iterable[int]) -> list[float | None]:
     """Where revisions stand on the x axis: their order, or their time in ms since 1970."""
     if trend.axis == Axis.COMMIT:
         slots = trend.revisions.slots
         return [slots[index] for index in indices] if slots else list(indices)
     return [trend.revisions.times[index] for index in indices]
+
+
+def x_value(trend: Trend, index: int) -> float | None:
+    """Where one revision stands on the x axis."""
+    return x_values(trend, [index])[0]

@@ -280,7 +280,7 @@ def _loaded(selection: Selection, rows: Points, conclusions: Mapping[int, Conclu
     revisions = read_revisions(rows)
     index_of = {row.id: index for index, row in enumerate(revisions)}
     positions = [row.position for row in revisions]
-    drawn = _drawn_series(selection, rows.points, conclusions, index_of, positions)
+    drawn = _drawn_series(selection, rows, conclusions, index_of, positions)
     costs = {one.pk for one in selection.costs}
     trend = Trend(
         tree=selection.tree.name,
@@ -312,14 +312,14 @@ def _loaded(selection: Selection, rows: Points, conclusions: Mapping[int, Conclu
 
 def _drawn_series(
     selection: Selection,
-    points: Sequence[PointRow],
+    points: Points,
     conclusions: Mapping[int, Conclusion],
     index_of: dict[int, int],
     positions: Sequence[int],
 ) -> list[TrendSeries]:
     """Those of the selection that have a point, with what is concluded about them."""
     by_series: dict[int, list[PointRow]] = defaultdict(list)
-    for point in points:
+    for point in points.points:
         by_series[point.series_id].append(point)
     machines = list(dict.fromkeys(one.hardware_id for one in selection.everything))
     return [
@@ -333,6 +333,7 @@ def _drawn_series(
             ),
             single=_single(its, conclusion),
             levels=conclusion.levels(positions),
+            count=points.counts.get(one.pk, len(its)),
             found=conclusion.found(positions, own),
             marks=conclusion.marks(positions, own),
             detects=_known_figure(conclusion.text.smallest),

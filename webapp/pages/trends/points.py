@@ -74,11 +74,13 @@ UNIT = COLUMNS.index("unit")
 @dataclass(frozen=True, slots=True)
 class Points:
     """The points to draw, by series and along the tree. ``along`` are the positions of all
-    revisions of the chart where it ``is_thinned``, and empty where every point is here.
+    revisions of the chart where it ``is_thinned``, and empty where every point is here; ``counts``
+    is then how many points each series has.
     """
 
     points: Sequence[PointRow]
     along: Places = field(default_factory=lambda: np.empty(0, np.int64))
+    counts: Mapping[int, int] = field(default_factory=dict)
 
     @property
     def is_thinned(self) -> bool:
@@ -169,7 +171,8 @@ def read_points(
         pk: picked(own, ends, [*chosen, *named.get(pk, ())])
         for pk, own in columns.by_series.items()
     }
-    return Points(_rows(Point.objects.at_places(kept)), columns.along)
+    counts = {pk: len(own.positions) for pk, own in columns.by_series.items()}
+    return Points(_rows(Point.objects.at_places(kept)), columns.along, counts)
 
 
 def is_thinned(series: Sequence[Series], query: TrendQuery, *, tree: Tree) -> bool:
