@@ -54,7 +54,8 @@ def test_iperf3_says_what_arrived(read):
     tcp = {"end": {"sum_sent": {"bits_per_second": 9}, "sum_received": {"bits_per_second": 8.5}}}
     udp = {"end": {"sum": {"bits_per_second": 100.0, "lost_percent": 25.0}}}
     measured = read("iperf3", json.dumps(tcp), json.dumps(udp), metric=None)
-    assert list(measured.values.values()) == [[8.5, 75.0]]
+    assert measured.values[Metric("throughput", "bit/s", "more")] == [8.5, 75.0]
+    assert measured.values[Metric("lost", "%", "less")] == [25.0]
 
 
 def test_an_error_of_iperf3_is_passed_on(read):

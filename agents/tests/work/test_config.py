@@ -63,7 +63,7 @@ def test_what_all_machines_share_is_written_once(tmp_path):
         (GOOD + 'build = ["make", "{"]', r"does not know '\{'"),
         (GOOD + 'has_build = ["test"]', r"build is missing"),
         (GOOD + 'result = "values"', r"metric is missing"),
-        (GOOD + 'result = "csv"', r"result is 'csv'.*bench-lab, values, json-lines, iperf3"),
+        (GOOD + 'result = "csv"', r"result is 'csv'.*bench-lab, .*iperf3"),
         (GOOD + GOOD, r"hardware\[2\]\.name 'A/B' is there twice"),
         (GOOD.replace('"A/B"', '"-A"'), r"hardware\[1\]\.name .*must not reach a command"),
         (GOOD + "environment = { A = 1 }", r"environment\.A is 1"),
@@ -100,7 +100,7 @@ def test_the_examples_are_good_and_their_programs_not_on_this_machine(labagent, 
     out, err = capsys.readouterr()
     assert "is good" in out
     assert "does not exist on this machine" in out
-    assert "commands cannot be started on this machine" in err
+    assert "cannot be started on this machine" in err
     assert "r303643" in out
 
 

@@ -1,13 +1,15 @@
 """What a lab's `run` command leaves behind, by the word `result` in the configuration.
 
-To add a kind, add a file with a `READER` and name it here.
+`bench-lab` is a directory; any other kind is a format in `labagent.readers.formats`.
 """
 
-from labagent.readers.results import benchlab, iperf3, jsonlines, values
+from labagent.readers.formats import FORMATS
+from labagent.readers.results import benchlab
 from labagent.readers.results.base import Measurement, Output, Reader, UnreadableError
+from labagent.readers.results.formats import reader_of
 
 READERS: dict[str, Reader] = {
-    one.name: one for one in (benchlab.READER, values.READER, jsonlines.READER, iperf3.READER)
+    one.name: one for one in (benchlab.READER, *map(reader_of, FORMATS.values()))
 }
 
 __all__ = ["READERS", "Measurement", "Output", "Reader", "UnreadableError"]

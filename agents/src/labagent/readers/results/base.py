@@ -6,13 +6,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from labagent.errors import AgentError
 from labagent.job import Job
 from labagent.model import Finding, Metric
+from labagent.readers.formats import UnreadableError
 
-
-class UnreadableError(AgentError):
-    """What the run left behind holds no result."""
+__all__ = ["Measurement", "Output", "Reader", "UnreadableError"]
 
 
 @dataclass(frozen=True)

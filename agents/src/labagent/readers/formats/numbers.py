@@ -6,12 +6,10 @@ import json
 import math
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from labagent.limits import LARGEST_SAMPLE
-from labagent.readers.results.base import UnreadableError
-from labagent.reading import MAX_LOG_BYTES, UnreadFileError, read_text
+from labagent.readers.formats.base import UnreadableError
 
 _NUMBER = re.compile(
     r"[-+]?(?:[0-9]{1,40}(?:\.[0-9]{0,40})?|\.[0-9]{1,40})(?:[eE][-+]?[0-9]{1,3})?"
@@ -28,10 +26,23 @@ def finite(value: Any, where: str) -> float:
     return number
 
 
+def amount(value: Any, where: str) -> float:
+    """The same for what cannot be negative: a time, a rate, a count."""
+    number = finite(value, where)
+    if number < 0:
+        raise UnreadableError(f"{where}: {number:g} is less than nothing")
+    return number
+
+
+def is_number(text: str) -> bool:
+    """Whether the text is one number."""
+    return _NUMBER.fullmatch(text) is not None
+
+
 def _number(value: Any) -> float | None:
     """NaN is none; what is too large for a float is infinite."""
     if isinstance(value, str):
-        return float(value) if _NUMBER.fullmatch(value) else None
+        return float(value) if is_number(value) else None
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     if abs(value) > LARGEST_SAMPLE:
@@ -46,19 +57,11 @@ def _shown(value: Any) -> str:
     return repr(str(value)[:80])
 
 
-def printed(path: Path) -> str:
-    """What an iteration printed; `UnreadableError` where it is no file that can be read."""
-    try:
-        return read_text(path, MAX_LOG_BYTES)
-    except UnreadFileError as error:
-        raise UnreadableError(str(error)) from error
-
-
-def printed_lines(path: Path) -> Iterator[tuple[str, str]]:
+def numbered_lines(text: str, where: str) -> Iterator[tuple[str, str]]:
     """The lines that are not empty, each after its place."""
-    for number, line in enumerate(printed(path).split("\n"), 1):
+    for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
-            yield f"{path.name} line {number}", line.strip()
+            yield f"{where} line {number}", line.strip()
 
 
 def parse_json(text: str, where: str, remedy: str = "") -> dict[str, Any]:

@@ -1,0 +1,76 @@
+"""What `iperf3 --json` prints.
+
+Throughput is what arrived: `end.sum_received` in newer releases and for TCP, else for UDP the rate
+sent less the share of datagrams lost (`end.sum`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from labagent.model import Metric
+from labagent.readers.formats.base import Content, Format, Printed, Result, UnreadableError
+from labagent.readers.formats.numbers import amount, parse_json
+
+THROUGHPUT = Metric("throughput", "bit/s", "more")
+RETRANSMITS = Metric("retransmits", "segments", "less")
+JITTER = Metric("jitter", "ms", "less")
+LOST = Metric("lost", "%", "less")
+_TOLERANCE = 0.01
+
+
+def claims(printed: Printed) -> bool:
+    """Whether it is a document of iperf3, or its error."""
+    document = printed.json
+    return isinstance(document, dict) and {"start", "intervals"} <= document.keys()
+
+
+def read(printed: Printed) -> Content:
+    """What arrived, and what TCP sent again or UDP lost. Raises UnreadableError."""
+    document = parse_json(printed.text, printed.where, "pass --json to iperf3")
+    if error := document.get("error"):
+        raise UnreadableError(f"{printed.where}: iperf3 reports: {str(error)[:500]}")
+    end = document.get("end")
+    sums = {name: one for name, one in end.items() if isinstance(one, dict)} if end else {}
+    if not isinstance(end, dict) or not {"sum", "sum_received"} & sums.keys():
+        raise UnreadableError(f"{printed.where}: iperf3 has no end.sum_received")
+    rate, warnings = _received(sums, f"{printed.where}: end")
+    others = [Result(*one) for one in _others(sums, f"{printed.where}: end")]
+    return Content([Result(printed.metric or THROUGHPUT, (rate,)), *others], warnings)
+
+
+def _received(sums: dict[str, Any], where: str) -> tuple[float, list[str]]:
+    """bit/s at the receiver, and a warning where bytes and seconds give another rate."""
+    if received := sums.get("sum_received"):
+        rate = amount(received.get("bits_per_second"), f"{where}.sum_received")
+        return rate, list(_doubts(received, rate, f"{where}.sum_received"))
+    lost = _share(sums["sum"], f"{where}.sum")
+    rate = amount(sums["sum"].get("bits_per_second"), f"{where}.sum")
+    return rate * (1 - lost / 100), list(_doubts(sums["sum"], rate, f"{where}.sum"))
+
+
+def _doubts(total: dict[str, Any], rate: float, where: str) -> Iterator[str]:
+    if {"bytes", "seconds"} <= total.keys():
+        count, seconds = (amount(total[name], f"{where}.{name}") for name in ("bytes", "seconds"))
+        if abs(count * 8 - rate * seconds) > _TOLERANCE * max(count * 8, rate * seconds):
+            yield f"{where}: bits_per_second is not that of its bytes and seconds"
+
+
+def _share(total: dict[str, Any], where: str) -> float:
+    lost = amount(total.get("lost_percent"), f"{where}.lost_percent")
+    if lost > 100:
+        raise UnreadableError(f"{where}.lost_percent: {lost:g} is no share")
+    return lost
+
+
+def _others(sums: dict[str, Any], where: str) -> Iterator[tuple[Metric, tuple[float, ...]]]:
+    for name, metric in (("retransmits", RETRANSMITS), ("jitter_ms", JITTER)):
+        one = sums.get("sum_sent" if name == "retransmits" else "sum", {})
+        if name in one:
+            yield metric, (amount(one[name], f"{where}.{name}"),)
+    if "lost_percent" in sums.get("sum", {}):
+        yield LOST, (_share(sums["sum"], f"{where}.sum"),)
+
+
+FORMAT = Format("iperf3", "iperf3(1)", claims, read, ends_itself=True)
