@@ -12,6 +12,7 @@ from urllib.parse import quote
 import click
 from stamina.instrumentation import RetryDetails, set_on_retry_hooks
 
+from labagent.cli_check import check
 from labagent.cli_hardware import hardware
 from labagent.cli_overrides import (
     override_options,
@@ -342,13 +343,14 @@ def doctor(
         settings = lab_settings(world, server, token, filed_server, None, spool=spool)
     click.echo(f"      configuration: {settings.config}")
     click.echo("\n".join(map(str, checks)), nl=bool(checks))
-    for check in examine(settings, world.connect, world.now):
-        click.echo(str(check))
-        checks.append(check)
-    if not all(check.good for check in checks):
+    for one in examine(settings, world.connect, world.now):
+        click.echo(str(one))
+        checks.append(one)
+    if not all(one.good for one in checks):
         raise click.exceptions.Exit(1)
 
 
+cli.add_command(check)
 cli.add_command(hardware)
 cli.add_command(profile)
 cli.add_command(work)

@@ -1,0 +1,130 @@
+"""`labagent check`: two files or directories, one line, an exit code."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from agents.tests.make import bench, label_dir
+
+FAST, SLOW = (100, 101, 102, 99, 100), (90, 91, 92, 89, 90)
+NEAR = (100.1, 101.1, 101.9, 99.1, 99.9)
+
+
+@pytest.fixture
+def side(tmp_path):
+    def write(name, values, metric=""):
+        path = tmp_path / name
+        extra = {"metric": metric, "unit": "s", "better": "less"} if metric else {}
+        lines = [json.dumps({"value": one, **extra}) if metric else str(one) for one in values]
+        path.write_text("\n".join(lines) + "\n")
+        return path
+
+    return write
+
+
+@pytest.mark.parametrize(
+    ("b", "options", "code", "text"),
+    [
+        (SLOW, ["--better", "more"], 1, "worse: value -10 % [-12, -8.4], runs 5 and 5"),
+        (SLOW, ["--better", "less"], 0, "better: value -10 %"),
+        (NEAR, ["--better", "more"], 0, "equivalent: value"),
+        (NEAR, [], 0, "equivalent: value"),
+        (SLOW, ["--min-effect", "15"], 0, "equivalent: value -10 %"),
+        (SLOW, [], 2, "cannot tell: value -10 %"),
+        ((95, 80, 104, 120, 99), ["--better", "more"], 2, "cannot tell: value"),
+        ((90,), ["--better", "more"], 2, "cannot tell: value -10 %, runs 5 and 1"),
+    ],
+)
+def test_one_line_and_the_exit_code(labagent, environ, side, capsys, b, options, code, text):
+    environ.clear()  # no server, no settings
+    assert labagent("check", side("a", FAST), side("b", b), *options) == code
+    out = capsys.readouterr().out
+    assert out.startswith(text)
+    assert out.count("\n") == 1
+
+
+def test_a_difference_without_a_direction_asks_for_one(labagent, side, capsys):
+    labagent("check", side("a", FAST), side("b", SLOW))
+    assert "pass --better more or --better less" in capsys.readouterr().out
+
+
+def test_a_direction_that_the_format_states_wins(labagent, side):
+    a, b = side("a", FAST, "time"), side("b", SLOW, "time")
+    assert labagent("check", a, b, "--better", "more") == 0
+    assert labagent("check", b, a) == 1
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("nothing",),
+        ("a", "absent"),
+        ("a", "text"),
+        ("a", "a", "--format", "nonsense"),
+        ("a", "a", "--better", "most"),
+        ("a", "a", "--min-effect", "-1"),
+        ("a", "time"),
+    ],
+)
+def test_what_cannot_be_compared_ends_with_three(labagent, side, tmp_path, arguments):
+    side("a", FAST)
+    side("time", FAST, "time")
+    (tmp_path / "text").write_text("hello\n")
+    assert labagent("check", *(tmp_path / one if len(one) < 8 else one for one in arguments)) == 3
+
+
+def test_bench_directories_are_compared_mode_by_mode(labagent, tmp_path, capsys):
+    labels = [label_dir(tmp_path, f"fbsd12-head.r31784{n}") for n in (8, 9)]
+    for label, values in zip(labels, (FAST, SLOW), strict=True):
+        bench(label, "pf", [float(one) for one in values], cfg="pf")
+        bench(label, "ipfw", [float(one) for one in FAST], cfg="ipfw")
+    assert labagent("check", *labels) == 1
+    out = capsys.readouterr().out
+    assert out.startswith("worse (1 of 2 metrics): pf pps -10 % [-12, -8.4], boots 5 and 5")
+
+
+def test_files_of_a_directory_are_one_side(labagent, side, tmp_path, capsys):
+    for name, values in (("a", FAST), ("b", SLOW)):
+        (tmp_path / f"dir-{name}").mkdir()
+        for number, value in enumerate(values):
+            side(f"dir-{name}/run.{number}", [value], "time")
+    (tmp_path / "dir-a" / "notes").write_text("warm-up was off\n")
+    assert labagent("check", tmp_path / "dir-a", tmp_path / "dir-b") == 0
+    out, err = capsys.readouterr()
+    assert out.startswith("better: time -10 % [-12, -8.4], runs 5 and 5")
+    assert "warning: left out: notes: no format that is known" in err
+
+
+def test_of_many_metrics_one_that_differs_by_chance_is_not_worse(labagent, tmp_path, capsys):
+    def write(name, moved):
+        lines = [
+            {"metric": f"m{n}", "unit": "s", "better": "less", "value": value + moved * (n == 0)}
+            for n in range(30)
+            for value in (100, 103, 97)
+        ]
+        path = tmp_path / name
+        path.write_text("".join(json.dumps(one) + "\n" for one in lines))
+        return path
+
+    assert labagent("check", write("a", 0), write("b", 7.5)) == 2
+    assert labagent("check", write("a", 0), write("b", 60)) == 1
+
+
+def test_data_ministat_and_annotations(labagent, side, tmp_path, capsys):
+    a, b = side("a", FAST), side("b", SLOW)
+    report = tmp_path / "quality.json"
+    labagent("check", a, b, "--better", "more", "--json", "--gitlab", report)
+    document = json.loads(capsys.readouterr().out)
+    (metric,) = document.pop("metrics")
+    assert document == {"verdict": "worse", "exit_code": 1, "warnings": []}
+    assert metric["change_pct"] == pytest.approx(-9.961, abs=1e-3)
+    assert (metric["verdict"], metric["better"], metric["n"]) == ("worse", "more", [5, 5])
+    (entry,) = json.loads(report.read_text())
+    assert entry["description"].startswith("worse: value -10 %")
+    assert entry["location"] == {"path": str(b), "lines": {"begin": 1}}
+    labagent("check", a, b, "--better", "more", "--ministat", "--github")
+    out = capsys.readouterr().out
+    assert "Difference at 95.0% confidence\n\t-10 +/- 1.6628" in out
+    assert "::error title=Driftline%3A worse::value -10 %25 [-12, -8.4]" in out
