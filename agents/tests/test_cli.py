@@ -267,20 +267,64 @@ def test_all_that_was_skipped_is_named_where_that_is_asked_for(labagent, tmp_pat
     ]
 
 
-@pytest.mark.parametrize("name", ["results.json", "results.csv", "pf.txt"])
-@pytest.mark.parametrize("command", ["parse", "upload"])
-def test_other_formats_are_told_what_is_known_and_of_the_api(
-    labagent, tmp_path, capsys, name, command
+WHENCE = ("--tree", "linux", "--revision", "6.12.3", "--hardware", "Atom/T540")
+IPERF3 = {
+    "start": {},
+    "intervals": [],
+    "end": {"sum_received": {"bits_per_second": 9e9}, "sum_sent": {"retransmits": 3}},
+}
+
+
+def test_files_of_results_are_sent_once(labagent, server, tmp_path, capsys):
+    file = tmp_path / "results.json"
+    file.write_text(json.dumps(IPERF3))
+    for known in (0, 1):
+        assert labagent("upload", file, *WHENCE) == 0
+        assert f"known {known}, rejected 0" in capsys.readouterr().out
+    (run,) = server.runs.values()
+    assert run["mode"]["workload"] == "iperf3"
+    assert {name: one["samples"] for name, one in run["metrics"].items()} == {
+        "throughput": [9e9],
+        "retransmits": [3.0],
+    }
+    assert (run["tree"], run["revision"], run["hardware"]) == ("linux", "6.12.3", "Atom/T540")
+
+
+def test_a_file_needs_what_a_directory_says_itself(labagent, tmp_path, capsys):
+    file = tmp_path / "results.json"
+    file.write_text(json.dumps(IPERF3))
+    assert labagent("parse", file, "--tree", "linux") == 3
+    assert "pass --revision, --hardware" in capsys.readouterr().err
+
+
+def test_a_file_in_no_format_is_left_out_and_named(labagent, tmp_path, capsys):
+    file = tmp_path / "results.csv"
+    file.write_text("pf,fast\n")
+    assert labagent("upload", file, *WHENCE) == 1
+    assert "results.csv: no format that is known" in capsys.readouterr().err
+    assert labagent("parse", tmp_path) == 1
+    assert "bench.*.receiver" in capsys.readouterr().err
+
+
+def test_bare_numbers_need_a_mode_and_a_direction_that_is_remembered(
+    labagent, server, tmp_path, capsys
 ):
-    file = tmp_path / name
+    file = tmp_path / "pf.txt"
     file.write_text("1\n2\n3\n")
-    assert labagent(command, file) == 2
-    alone = capsys.readouterr().err
-    assert f"{name} is a file" in alone
-    assert labagent(command, tmp_path) == 1
-    for err in (alone, capsys.readouterr().err):
-        assert "bench.*.receiver" in err
-        assert "POST /api/v1/runs" in err
+    assert labagent("upload", file, *WHENCE) == 1
+    assert "name what they measure by --mode" in capsys.readouterr().err
+    named = (*WHENCE, "--mode", "pf@inet4")
+    assert labagent("upload", file, *named) == 0
+    assert "pass --better METRIC=more" in capsys.readouterr().err
+    assert labagent("upload", file, *named, "--better", "value=up") == 3
+    assert labagent("upload", file, *named, "--better", "value=less") == 0
+    file.write_text("4\n")
+    assert labagent("upload", file, *named) == 0
+    metrics = [run["metrics"]["value"] for run in server.runs.values()]
+    assert [(one["better"], one["samples"]) for one in metrics] == [
+        ("less", [1.0, 2.0, 3.0]),
+        ("less", [4.0]),
+    ]
 
 
 def test_on_a_terminal_an_upload_shows_its_progress(archive, tmp_path):

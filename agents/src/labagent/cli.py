@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 import click
 from stamina.instrumentation import RetryDetails, set_on_retry_hooks
@@ -27,54 +27,53 @@ from labagent.cli_profile import (
     profile,
     send_profiles,
 )
+from labagent.cli_run import directions_of, file_options, login
+from labagent.cli_run import run as run_command
+from labagent.cli_sending import admit, announce_leftovers, complain, name_out_of_limits, send
 from labagent.cli_work import config_path, default_state, lab_settings, simulate, work
-from labagent.client import KEPT, Client, Flags
+from labagent.client import Client, Flags
+from labagent.directions import Directions
 from labagent.doctor import Check, check_lab, examine
 from labagent.errors import (
     AgentError,
-    IncompleteError,
     NothingFoundError,
-    RunsRejectedError,
     SettingsError,
-    UnavailableError,
 )
 from labagent.experiments import Made, directories_of, send_experiments
-from labagent.model import Outcome, Overrides, Run, Skip, runs_of, skips_of
-from labagent.progress_bar import progress_bar
+from labagent.model import Outcome, Overrides, Run, runs_of
 from labagent.readers.benchlab import read_directories
-from labagent.report import reason_lines, run_lines, skip_reasons, warning_lines
+from labagent.readers.formats import FORMATS, format_named
+from labagent.report import reason_lines, run_lines
+from labagent.result_files import runs_of_file
 from labagent.settings import Settings, load_settings
 from labagent.spool import Spool
-from labagent.upload import Sender, Tally, out_of_limits, spool_runs
+from labagent.upload import spool_runs
 from labagent.upload_profiles import spool_profiles, unread_profiles
 from labagent.work.stops import Abandoned
 from labagent.world import World
 
 INTERRUPTED = 130
-EXPERIMENTS_SHOWN = 5
-FORMATS = (
-    "what is read are directories of bench-lab (bench.*.receiver, bench.*.sender, bench.*.info,"
-    " *.pps, *.equilibrium); results in JSON, CSV or text go to the server's API (POST"
-    " /api/v1/runs, described at /api/docs), and `labagent work` reads them from a command of the"
-    " lab"
+BENCH_LAB = (
+    "of directories, those of bench-lab are read (bench.*.receiver, bench.*.sender, bench.*.info,"
+    " *.pps, *.equilibrium); name files of results one by one, in any of the formats"
+    f" {', '.join(FORMATS)}"
 )
-
-
-class Directory(click.Path):
-    """An existing directory. Of a file it is said where its like goes."""
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        """The path. Raises click.BadParameter."""
-        if Path(value).is_file():
-            self.fail(f"{value} is a file; {FORMATS}", param, ctx)
-        return super().convert(value, param, ctx)
+EXPERIMENTS_SHOWN = 5
 
 
 def directories_argument(*, required: bool) -> Callable[[Any], Any]:
-    """The argument DIR..., each an existing directory; ``required``: at least one."""
-    kind = Directory(exists=True, path_type=Path)
-    metavar = "DIR..." if required else "[DIR...]"
+    """The argument PATH..., each a directory or file; ``required``: at least one."""
+    kind = click.Path(exists=True, path_type=Path)
+    metavar = "PATH..." if required else "[PATH...]"
     return click.argument("directories", metavar=metavar, nargs=-1, required=required, type=kind)
+
+
+@dataclass(frozen=True)
+class Files:
+    """How files of results are read: the format that was named, and directions."""
+
+    form: str | None
+    directions: Directions
 
 
 every_option = click.option(
@@ -92,16 +91,24 @@ def cli() -> None:
 @directories_argument(required=True)
 @click.option("--json", "as_json", is_flag=True, help="One JSON document a run, one a line.")
 @every_option
+@file_options
 @override_options
+@click.pass_obj
 def parse(
+    world: World,
+    /,
     directories: Sequence[Path],
     *,
     as_json: bool,
     every: bool,
+    form: str | None,
+    better: Sequence[str],
     **options: Any,
 ) -> None:
-    """Read bench directories, at any level of an archive, and print their runs."""
-    outcomes = read(directories, overrides_of(**options))
+    """Read bench directories, at any level of an archive, or files of results, and print their
+    runs."""
+    given = Files(form, directions_of(load_settings(world.environ), better))
+    outcomes = read(directories, overrides_of(**options), given)
     runs = runs_of(outcomes)
     lines = (json.dumps(run.document()) for run in runs) if as_json else run_lines(runs)
     for line in lines:
@@ -116,6 +123,7 @@ def parse(
 @cli.command()
 @directories_argument(required=False)
 @server_options
+@file_options
 @override_options
 @click.option("--register", is_flag=True, help="Add hardware that the server does not know.")
 @click.option("--history", is_flag=True, help="These runs are old: nobody is to be mailed.")
@@ -141,9 +149,12 @@ def upload(
     dry_run: bool,
     every: bool,
     experiment: str,
+    form: str | None,
+    better: Sequence[str],
     **options: Any,
 ) -> None:
-    """Send the runs of bench directories; without any, what an earlier call could not send.
+    """Send the runs of bench directories and files of results; without any, what an earlier call
+    could not send.
 
     Runs are spooled before they are sent, so an interrupted upload goes on where it stopped, and
     sending twice stores once. A directory with two sides (kernels, sets of options, workloads)
@@ -151,12 +162,13 @@ def upload(
     Profiles beside the runs are sent after them.
     """
     settings = load_settings(world.environ, server=server, token=token, spool=spool)
-    overrides = overrides_of(**options)
+    overrides, given = overrides_of(**options), Files(form, directions_of(settings, better))
     if dry_run:
-        rehearse(settings, directories, overrides, every=every)
+        rehearse(settings, directories, overrides, given, every=every)
         return
     url, secret = settings.need_server(), settings.need_token()
-    outcomes = read(directories, overrides) if directories else []
+    outcomes = read(directories, overrides, given) if directories else []
+    given.directions.save()
     complain(outcomes, every=every)
     kept = Spool(settings.server_spool)
     announce_leftovers(kept)
@@ -172,59 +184,32 @@ def upload(
     admit_profiles(profiles, kept)
 
 
-def read(directories: Sequence[Path], overrides: Overrides) -> list[Outcome]:
+def read(paths: Sequence[Path], overrides: Overrides, given: Files) -> list[Outcome]:
     """All outcomes; `NothingFoundError` where there is not even something to skip."""
-    outcomes = list(read_directories(directories, overrides))
+    form = format_named(given.form) if given.form else None
+    directories = [path for path in paths if path.is_dir()]
+    outcomes = list(read_directories(directories, overrides)) if directories else []
+    for path in paths:
+        if path not in directories:
+            outcomes += runs_of_file(path, form, overrides, given.directions)
     if not outcomes:
         raise NothingFoundError(
             f"no benchmark results below {', '.join(map(str, directories))}",
-            f"name an archive, a `results` directory or one below it; {FORMATS}",
+            f"name an archive, a `results` directory or one below it; {BENCH_LAB}",
         )
     return outcomes
 
 
-def complain(outcomes: Sequence[Outcome], *, every: bool) -> None:
-    """Warnings and what was skipped, on standard error."""
-    skipped = reason_lines("skipped", skips_of(outcomes), every=every)
-    for line in (*warning_lines(runs_of(outcomes)), *skipped):
-        click.echo(line, err=True)
-
-
-def name_out_of_limits(outcomes: Sequence[Outcome], *, every: bool) -> None:
-    """What an upload would set aside because no server takes it, on standard error."""
-    for line in reason_lines("out of limits", out_of_limits(runs_of(outcomes)), every=every):
-        click.echo(line, err=True)
-
-
-def admit(
-    outcomes: Sequence[Outcome], tally: Tally | None = None, spool: Spool | None = None
-) -> None:
-    """End with an error where something was refused, failed or could not be read; all else is done
-    by now."""
-    unread = sum(skip.unread for skip in skips_of(outcomes))
-    left_out = f"{unread} left out, as said above: could not be read"
-    again = "what is there already is not doubled"
-    if tally and tally.failed:
-        raise UnavailableError(
-            f"the server failed on {len(tally.failed)} runs: {', '.join(tally.failed.values())}",
-            f"see the server's log; {KEPT}",
-            passing=False,
-        )
-    if tally and spool and tally.rejected:
-        refused = f"{len(tally.rejected)} runs are refused, now in {spool.directory}/rejected"
-        raise RunsRejectedError(
-            f"{refused}; {left_out}" if unread else refused,
-            f"mend what is said above, then upload their directories again: {again}",
-        )
-    if unread:
-        raise IncompleteError(left_out, f"mend them, then call it again: {again}")
-
-
 def rehearse(
-    settings: Settings, directories: Sequence[Path], overrides: Overrides, *, every: bool
+    settings: Settings,
+    paths: Sequence[Path],
+    overrides: Overrides,
+    given: Files,
+    *,
+    every: bool,
 ) -> None:
     """Say what an upload would send."""
-    outcomes = read(directories, overrides) if directories else []
+    outcomes = read(paths, overrides, given) if paths else []
     runs = runs_of(outcomes)
     for line in run_lines(runs):
         click.echo(line)
@@ -236,46 +221,6 @@ def rehearse(
         click.echo(f"would send {found} as well")
     click.echo(f"would send {len(runs)} runs {where}; skipped {len(outcomes) - len(runs)}")
     admit(outcomes)
-
-
-def announce_leftovers(spool: Spool) -> None:
-    """Say how many runs of an earlier upload are sent as well; nothing where there are none."""
-    if left := spool.count(spool.pending()):
-        click.echo(f"sending {left} runs that wait from an earlier upload as well", err=True)
-    if left := len(spool.profiles()):
-        click.echo(f"sending {left} profiles that wait from an earlier upload as well", err=True)
-
-
-def send(
-    client: Client,
-    spool: Spool,
-    outcomes: Sequence[Outcome],
-    aside: Mapping[str, Skip],
-    flags: Flags,
-    *,
-    every: bool,
-) -> Tally:
-    """Send what the spool holds and close with one line of figures, `aside` among the rejected, and
-    on standard error what is worth a look.
-    """
-    with progress_bar(spool.count(spool.pending())) as advance:
-        sender = Sender(client, spool, advance)
-        sender.tally.rejected.update(aside)
-        try:
-            tally = sender.send_all()
-        except AgentError:
-            click.echo(f"stopped: {sender.tally}; the rest waits in {spool.directory}", err=True)
-            raise
-    skips = skips_of(outcomes)
-    reasons = f" ({skip_reasons(skips)})" if skips else ""
-    click.echo(f"{tally}, skipped {len(skips)}{reasons}")
-    for line in (
-        *reason_lines("warned of", tally.warned, every=every),
-        *reason_lines("rejected", tally.rejected.values(), every=every),
-        *where_to_look(tally, client.server, flags),
-    ):
-        click.echo(line, err=True)
-    return tally
 
 
 def make_experiments(
@@ -297,23 +242,6 @@ def make_experiments(
         of = "directory" if made.directories == 1 else "directories"
         count = f"experiments {len(made.addresses)} of {made.directories} {of}"
         click.echo(f"{count}: {client.server}/experiments/", err=True)
-
-
-def where_to_look(tally: Tally, server: str, flags: Flags) -> Iterator[str]:
-    """What waits and why, and the page that says most about what came in."""
-    if tally.waiting:
-        yield (
-            f"waiting {tally.waiting}: kernel and label (or image) say two commits; decide at "
-            f"{server}/runs/waiting/, or send again with --trust kernel or --trust label"
-        )
-    if not tally.hardware:
-        return
-    if flags.history:
-        yield f"see {server}/alerts/?state=history"
-    elif len(tally.hardware) == 1:
-        yield f"see {server}/hardware/{quote(*tally.hardware)}/"
-    else:
-        yield f"see {server}/"
 
 
 @cli.command()
@@ -352,7 +280,9 @@ def doctor(
 
 cli.add_command(check)
 cli.add_command(hardware)
+cli.add_command(login)
 cli.add_command(profile)
+cli.add_command(run_command)
 cli.add_command(work)
 cli.add_command(simulate)
 

@@ -12,7 +12,7 @@ import hashlib
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -30,12 +30,14 @@ _KEYS = frozenset({"server", "token", "spool"})
 
 @dataclass(frozen=True)
 class Settings:
-    """Where to send, as whom, and where runs wait until they are sent."""
+    """Where to send, as whom, and where runs wait until they are sent; `filed` is what the
+    configuration file says."""
 
     server: str | None
     token: str | None
     spool: Path
     config: Path
+    filed: Mapping[str, str] = field(default_factory=dict)
 
     def need_server(self) -> str:
         """The server's address without a final slash."""
@@ -84,6 +86,7 @@ def load_settings(
         token=token or environ.get(TOKEN_VARIABLE) or filed.get("token"),
         spool=spool or (Path(kept).expanduser() if kept else state / "spool"),
         config=config,
+        filed=filed,
     )
 
 
