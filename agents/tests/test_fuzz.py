@@ -26,6 +26,8 @@ from labagent.readers.benchlab.kernel import parse_uname
 from labagent.readers.benchlab.label import parse_label
 from labagent.readers.benchlab.layout import nested_options
 from labagent.readers.benchlab.names import names_of_prefix, read_names
+from labagent.readers.formats import FORMATS as FORMATS_OF_RESULTS
+from labagent.readers.formats import Printed, detect, read_results
 from labagent.readers.logs import FORMATS
 from labagent.readers.logs.seconds import parse_second
 from labagent.readers.results import READERS, Output, UnreadableError
@@ -160,6 +162,68 @@ def test_any_output_gives_possible_values_or_is_refused(tmp_path, kind, data):
         for metric, values in found.values.items():
             assert all(abs(value) <= LARGEST_SAMPLE for value in values)
             json.dumps([metric.name, metric.unit, *values], allow_nan=False).encode()
+
+
+SAMPLES = sorted(
+    path
+    for path in (Path(__file__).parent / "readers/formats/samples").iterdir()
+    if path.suffix != ".md"
+)
+UNNOTICED = {"digit changed", "digit lost", "digit doubled", "byte flipped", "another's content"}
+"""What may turn one true output into another."""
+
+SINGLE = [path for path in SAMPLES if path.name != "schbench.txt"]
+"""Without the one that reports again and again: cut, an earlier report is its last."""
+
+QUICK = sorted(set(KINDS) - {"sum off"})
+"""Without the kind that takes seconds on a line of 200,000 digits."""
+
+
+@given(
+    path=st.sampled_from(SAMPLES),
+    kinds=st.lists(st.sampled_from(QUICK), max_size=3),
+    seed=st.integers(0, 2**32),
+)
+def test_any_result_file_gives_possible_values_or_is_refused(path, kinds, seed):
+    whole = path.read_bytes()
+    printed = Printed(broken(whole, kinds, seed).decode("utf-8", "replace"))
+    for form in FORMATS_OF_RESULTS.values():
+        form.claims(printed)
+        with suppress(UnreadableError):
+            content = read_results(printed, form)
+            for one in content.results:
+                assert all(abs(value) < LARGEST_SAMPLE * 1e12 for value in one.values)
+                names = [one.case, one.metric.name, one.metric.unit, *content.warnings]
+                json.dumps([names, one.values], allow_nan=False).encode()
+
+
+@given(
+    path=st.sampled_from(SINGLE),
+    kinds=st.lists(st.sampled_from(sorted(set(QUICK) - UNNOTICED)), min_size=1, max_size=3),
+    seed=st.integers(0, 2**32),
+)
+def test_no_number_of_a_damaged_result_file_becomes_another_unnoticed(path, kinds, seed):
+    whole = path.read_bytes()
+    form = detect(Printed(whole.decode()))
+    before = numbers_of(read_results(Printed(whole.decode()), form).results)
+    with suppress(UnreadableError):
+        damaged = Printed(broken(whole, kinds, seed).decode("utf-8", "replace"))
+        after = read_results(damaged, form)
+        for (case, name, unit), found in numbers_of(after.results).items():
+            anywhere = set().union(*(one for key, one in before.items() if key[1:] == (name, unit)))
+            known = before.get((case, name, unit), anywhere)
+            assert after.warnings or found <= known, (case, name, found, known)
+
+
+def broken(whole, kinds, seed):
+    rng, data = random.Random(seed), whole
+    for kind in kinds:
+        data = KINDS[kind](rng, data, whole)
+    return data
+
+
+def numbers_of(results):
+    return {(one.case, one.metric.name, one.metric.unit): set(one.values) for one in results}
 
 
 JSON = st.recursive(

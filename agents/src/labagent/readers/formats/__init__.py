@@ -1,16 +1,55 @@
 """Formats of benchmarks' results, recognised by content or named by `--format`.
 
-To add one, add a row to `tables.py`, or a file with a `FORMAT` that is named here.
+To add one, add a row to `json_tables.py` or `text_tables.py`, or a file with a `FORMAT` that is
+named here.
 """
 
 from __future__ import annotations
 
 from labagent.errors import SettingsError
-from labagent.readers.formats import iperf3, jsonlines, values
+from labagent.limits import NOT_TEXT
+from labagent.readers.formats import (
+    bencher,
+    cyclictest,
+    gobench,
+    googlebenchmark,
+    iperf3,
+    jmh,
+    json_tables,
+    jsonlines,
+    ktap,
+    lkp,
+    netperf,
+    perfstat,
+    phoronix,
+    schbench,
+    text_tables,
+    values,
+    willitscale,
+)
 from labagent.readers.formats.base import Content, Format, Printed, Result, UnreadableError
 
 FORMATS: dict[str, Format] = {
-    one.name: one for one in (iperf3.FORMAT, jsonlines.FORMAT, values.FORMAT)
+    one.name: one
+    for one in (
+        iperf3.FORMAT,
+        *json_tables.FORMATS,
+        cyclictest.FORMAT,
+        googlebenchmark.FORMAT,
+        jmh.FORMAT,
+        lkp.FORMAT,
+        perfstat.FORMAT,
+        bencher.FORMAT,
+        *text_tables.FORMATS,
+        gobench.FORMAT,
+        netperf.FORMAT,
+        schbench.FORMAT,
+        ktap.FORMAT,
+        willitscale.FORMAT,
+        phoronix.FORMAT,
+        jsonlines.FORMAT,
+        values.FORMAT,
+    )
 }
 
 __all__ = [
@@ -55,5 +94,9 @@ def read_results(printed: Printed, form: Format) -> Content:
         )
     if not any(one.values for one in merged.values()):
         raise UnreadableError(f"{printed.where} holds no result of {form.name}")
-    doubled = [f"{printed.where}: {name!r} is there twice" for name in printed.doubled]
-    return Content(list(merged.values()), [*found.warnings, *dict.fromkeys(doubled)], found.facts)
+    doubts = [f"{printed.where}: {name!r} is there twice" for name in printed.doubled]
+    if NOT_TEXT.search(printed.text):
+        doubts.append(f"{printed.where} holds bytes that are no text")
+    if not form.ends_itself and not printed.text.endswith("\n"):
+        doubts.append(f"{printed.where} ends within a line, which may be cut")
+    return Content(list(merged.values()), [*found.warnings, *dict.fromkeys(doubts)], found.facts)

@@ -1,0 +1,159 @@
+"""Formats that are plain JSON: where their cases and values lie."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from labagent.model import Metric
+from labagent.readers.formats.base import Content, Format, Printed, Result, UnreadableError
+from labagent.readers.formats.metrics import SYSTEM_TIME, TIME, USER_TIME
+from labagent.readers.formats.numbers import amount
+
+
+@dataclass(frozen=True)
+class Field:
+    """A value, or a list of samples, below a case; only `when` that is there and not 0.
+
+    Several paths: the first that is there.
+    """
+
+    paths: tuple[str, ...]
+    metric: Metric
+    scale: float = 1.0
+    when: str = ""
+
+
+@dataclass(frozen=True)
+class JsonTable:
+    """`signature` has what marks the format, `cases` the path to its cases and `case` that of their
+    name, or of one for all. In a path `*` stands for each member of a list or an object."""
+
+    name: str
+    source: str
+    signature: tuple[str, ...]
+    cases: str
+    case: str
+    fields: tuple[Field, ...]
+
+    def claims(self, printed: Printed) -> bool:
+        """Whether all of the signature is there."""
+        return all(any(True for _ in select(printed.json, path)) for path in self.signature)
+
+    def read(self, printed: Printed) -> Content:
+        """All fields of all cases. Raises UnreadableError."""
+        if printed.json is None:
+            raise UnreadableError(f"{printed.where} is no JSON")
+        shared = next((str(text) for _, text in select(printed.json, self.case)), "")
+        results: list[Result] = []
+        warnings = []
+        seen: set[str] = set()
+        for where, case in select(printed.json, self.cases):
+            found = list(self._case(case, f"{printed.where}{where}", shared))
+            warnings += [
+                f"{printed.where}{where}: {one.case} is there twice"
+                for one in found[:1]
+                if one.case in seen
+            ]
+            seen |= {one.case for one in found}
+            results += found
+        return Content(results, warnings)
+
+    def _case(self, case: Any, where: str, shared: str) -> Iterator[Result]:
+        name = next((str(text) for _, text in select(case, self.case)), shared)
+        for field in self.fields:
+            if field.when and not any(value for _, value in select(case, field.when)):
+                continue
+            if values := tuple(field.scale * one for one in _values(case, field, where)):
+                yield Result(field.metric, values, name)
+
+    def format(self) -> Format:
+        """The format."""
+        return Format(self.name, self.source, self.claims, self.read, ends_itself=True)
+
+
+def _values(case: Any, field: Field, where: str) -> list[float]:
+    for path in field.paths:
+        found = [
+            amount(one, f"{where}{at}")
+            for at, value in select(case, path)
+            for one in (value if isinstance(value, list) else [value])
+        ]
+        if found:
+            return found
+    return []
+
+
+def select(value: Any, path: str) -> Iterator[tuple[str, Any]]:
+    """What lies at the path ``a/b/*``, each with its place in words."""
+    if not path:
+        yield "", value
+        return
+    key, _, rest = path.partition("/")
+    if key == "*" and isinstance(value, list | dict):
+        members = list(value.items() if isinstance(value, dict) else enumerate(value))
+    elif isinstance(value, dict) and key in value:
+        members = [(key, value[key])]
+    else:
+        return
+    for name, inner in members:
+        yield from ((f" {name}{at}", found) for at, found in select(inner, rest))
+
+
+def _fio() -> Iterator[Field]:
+    for side in ("read", "write"):
+        when = f"{side}/io_bytes"
+        bandwidth = Metric(f"{side}_bandwidth", "B/s", "more")
+        yield Field((f"{side}/bw_bytes",), bandwidth, when=when)
+        yield Field((f"{side}/iops",), Metric(f"{side}_iops", "ops/s", "more"), when=when)
+        for name, path in (
+            ("mean", "mean"),
+            ("p50", "percentile/50.000000"),
+            ("p99", "percentile/99.000000"),
+            ("p99.9", "percentile/99.900000"),
+            ("max", "max"),
+        ):
+            metric = Metric(f"{side}_latency_{name}", "us", "less")
+            yield Field((f"{side}/clat_ns/{path}",), metric, 1e-3, when)
+
+
+TABLES = (
+    JsonTable(
+        "fio",
+        "fio(1), JSON+ output",
+        ("fio version", "jobs"),
+        "jobs/*",
+        "jobname",
+        tuple(_fio()),
+    ),
+    JsonTable(
+        "hyperfine",
+        "hyperfine(1), --export-json",
+        ("results/*/command", "results/*/mean"),
+        "results/*",
+        "command",
+        (
+            Field(("times", "mean"), TIME),
+            Field(("user",), USER_TIME),
+            Field(("system",), SYSTEM_TIME),
+        ),
+    ),
+    JsonTable(
+        "pytest-benchmark",
+        "pytest-benchmark's documentation, --benchmark-json",
+        ("machine_info", "benchmarks/*/stats/median"),
+        "benchmarks/*",
+        "fullname",
+        (Field(("stats/data", "stats/median"), TIME),),
+    ),
+    JsonTable(
+        "pyperf",
+        "pyperf's documentation, JSON; `unit` is second",
+        ("benchmarks/*/runs/*/values", "metadata/unit"),
+        "benchmarks/*",
+        "metadata/name",
+        (Field(("runs/*/values",), TIME),),
+    ),
+)
+FORMATS = tuple(table.format() for table in TABLES)

@@ -1,0 +1,307 @@
+"""Formats of results on outputs of the tools (samples/README.md names what made them)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from labagent.limits import MOST_METRICS, NAME, UNIT
+from labagent.readers.formats import FORMATS, Printed, UnreadableError, detect, read_results
+
+SAMPLES = Path(__file__).parent / "samples"
+FILES = sorted(path for path in SAMPLES.iterdir() if path.suffix != ".md")
+
+
+def printed(name):
+    return Printed((SAMPLES / name).read_text(), name)
+
+
+def read(name):
+    form = detect(printed(name))
+    content = read_results(printed(name), form)
+    return form.name, {(one.case, one.metric.name): one for one in content.results}, content
+
+
+# Case, metric, unit, better, samples: read off the files by hand.
+VALUES = {
+    "iperf3-tcp.json": [
+        ("", "throughput", "bit/s", "more", [5228021440.21259]),
+        ("", "retransmits", "segments", "less", [10]),
+    ],
+    "iperf3-udp.json": [
+        ("", "throughput", "bit/s", "more", [92151251.39875136]),
+        ("", "jitter", "ms", "less", [0.006188527072414195]),
+        ("", "lost", "%", "less", [7.732634338138925]),
+    ],
+    "fio.json": [
+        ("randread", "read_iops", "ops/s", "more", [8192]),
+        ("randread", "read_bandwidth", "B/s", "more", [33554432]),
+        ("randread", "read_latency_p99", "us", "less", [2211.84]),
+        ("randread", "read_latency_p99.9", "us", "less", [5013.504]),
+        ("mixed", "write_iops", "ops/s", "more", [5932.58427]),
+        ("mixed", "write_latency_max", "us", "less", [68298.082]),
+    ],
+    "cyclictest.json": [
+        ("", "latency_max", "us", "less", [52859]),
+        ("", "latency_min", "us", "less", [19]),
+        ("", "latency_mean", "us", "less", [(119.36 * 200 + 838.52 * 107) / 307]),
+    ],
+    "hackbench.txt": [("", "time", "s", "less", [0.367])],
+    "sysbench-cpu.txt": [
+        ("cpu", "rate", "ops/s", "more", [939.73]),
+        ("cpu", "latency_p95", "us", "less", [7840]),
+    ],
+    "sysbench-memory.txt": [
+        ("memory", "rate", "ops/s", "more", [1592968.79]),
+        ("memory", "bandwidth", "B/s", "more", [1555.63 * 1048576]),
+    ],
+    "sysbench-fileio.txt": [
+        ("fileio", "read_iops", "ops/s", "more", [1928.98]),
+        ("fileio", "write_bandwidth", "B/s", "more", [20.09 * 1048576]),
+    ],
+    "sysbench-mutex.txt": [("", "latency_mean", "us", "less", [908330])],
+    "stress-ng.yaml": [
+        ("cpu", "bogo_rate", "bogo-ops/s", "more", [68.731305]),
+        ("switch", "bogo_rate", "bogo-ops/s", "more", [199982.720275]),
+    ],
+    "perf-bench-pipe.txt": [
+        ("sched/pipe", "time", "s", "less", [0.030]),
+        ("sched/pipe", "time_per_op", "ns", "less", [30819]),
+        ("sched/pipe", "rate", "ops/s", "more", [32447]),
+    ],
+    "perf-bench-messaging.txt": [("sched/messaging", "time", "s", "less", [0.225])],
+    "perf-bench-memcpy.txt": [
+        ("mem/memcpy.default", "bandwidth", "B/s", "more", [31.502016 * 1024**3]),
+        ("mem/memcpy.x86-64-movsb", "bandwidth", "B/s", "more", [39.0625 * 1024**3]),
+    ],
+    "perf-bench-syscall.txt": [("syscall/basic", "time_per_op", "ns", "less", [1521.48])],
+    "perf-bench-futex.txt": [("futex/hash", "rate", "ops/s", "more", [446464])],
+    "perf-stat.json": [
+        ("", "task_clock", "s", "less", [0.000887157]),
+        ("", "page-faults", "events", "", [76]),
+    ],
+    "perf-stat.csv": [
+        ("", "task_clock", "s", "less", [0.00079]),
+        ("", "context-switches", "events", "", [1]),
+    ],
+    "hyperfine.json": [
+        ("sleep 0.01", "time", "s", "less", [0.01036819592, 0.01051424192, 0.01029309392]),
+        ("sleep 0.02", "user_time", "s", "less", [0.0013055866666666664]),
+    ],
+    "wrk.txt": [
+        ("", "rate", "ops/s", "more", [651.49]),
+        ("", "bandwidth", "B/s", "more", [210.13 * 1024]),
+        ("", "latency_mean", "us", "less", [21130]),
+        ("", "latency_p99", "us", "less", [188400]),
+    ],
+    "pgbench.txt": [
+        ("", "rate", "ops/s", "more", [231.177652]),
+        ("", "latency_mean", "us", "less", [8651]),
+    ],
+    "google-benchmark.json": [
+        ("BM_Copy/64", "time_per_op", "ns", "less", [7.540316879374155, 7.65758296778097]),
+        ("BM_Copy/64", "chunks", "1", "", [3, 3]),
+        ("BM_Sum", "time_per_op", "ns", "less", [0.943978614425558, 0.8248610249721352]),
+    ],
+    "pytest-benchmark.json": [
+        (
+            "test_x.py::test_sum",
+            "time",
+            "s",
+            "less",
+            [
+                1.372099359286949e-05,
+                1.3028999092057347e-05,
+                1.29489999380894e-05,
+                1.2878997949883342e-05,
+                1.2828997569158673e-05,
+            ],
+        ),
+    ],
+    "go.txt": [
+        ("Join", "time_per_op", "ns", "less", [94.37, 66.84]),
+        ("Join", "bandwidth", "B/s", "more", [169550000, 239380000]),
+        ("Join", "allocated", "B/op", "less", [8, 8]),
+        ("Rate", "rows_s", "rows/s", "", [1248439451, 978473581]),
+    ],
+    "criterion.txt": [
+        ("sum/small", "time_per_op", "ns", "less", [3.0305]),
+        ("fact 9", "time_per_op", "ns", "less", [9.5028]),
+    ],
+    "netperf.txt": [
+        ("", "throughput", "bit/s", "more", [54623450000]),
+        ("", "latency_p99", "us", "less", [7]),
+    ],
+    "schbench.txt": [
+        ("", "wakeup_latency_p50", "us", "less", [8]),
+        ("", "wakeup_latency_p99.9", "us", "less", [909]),
+        ("", "request_latency_p99", "us", "less", [17248]),
+        ("", "rate", "ops/s", "more", [302.46]),
+    ],
+    "unixbench.txt": [
+        ("1 parallel.Dhrystone 2 using register variables", "rate", "ops/s", "more", [40000000.5]),
+        ("1 parallel.Shell Scripts (1 concurrent)", "rate", "ops/s", "more", [100]),
+        ("1 parallel.Double-Precision Whetstone", "whetstone", "MWIPS", "more", [4500.1]),
+        ("2 parallel", "score", "points", "more", [1701.2]),
+    ],
+    "lmbench.txt": [
+        ("Pipe latency", "time_per_op", "ns", "less", [7913.9]),
+        ("AF_UNIX sock stream bandwidth", "bandwidth", "B/s", "more", [5120500000]),
+    ],
+    "will-it-scale.csv": [
+        ("1 tasks", "process_rate", "ops/s", "more", [590000]),
+        ("2 tasks", "thread_rate", "ops/s", "more", [880000]),
+    ],
+    "ktap.txt": [
+        ("", "tests_passed", "tests", "more", [2]),
+        ("", "tests_failed", "tests", "less", [1]),
+    ],
+    "phoronix.xml": [
+        (
+            "pts/compress-zstd.Compression Level: 3",
+            "pts.MB_per_s",
+            "MB/s",
+            "more",
+            [1500.1, 1506.3],
+        ),
+        ("pts/build-linux-kernel", "pts.Seconds", "Seconds", "less", [84.27]),
+    ],
+    "jmh.json": [
+        ("org.example.Copy.run.size-64", "rate", "ops/s", "more", [1.2e6, 1.3e6, 1.24e6, 1.26e6]),
+        ("org.example.Copy.once", "time_per_op", "ns", "less", [2400, 2600]),
+    ],
+    "bencher.json": [
+        ("copy", "time_per_op", "ns", "less", [88]),
+        ("copy", "rate", "ops/s", "more", [5.55]),
+        ("binary", "file-size", "1", "", [42]),
+    ],
+    "lkp.json": [
+        ("", "will-it-scale.per_process_ops", "1", "more", [590000]),
+        ("", "kernbench.elapsed_time", "s", "less", [80.1, 80.4]),
+    ],
+    "json-lines.txt": [("", "pps", "packets/s", "more", [1004.5, 1003])],
+    "values.txt": [("", "value", "1", "", [1001, 1002.5, 1003])],
+}
+
+
+def test_each_format_has_a_sample_and_each_sample_its_values():
+    assert {detect(printed(path.name)).name for path in FILES} == set(FORMATS)
+    assert {path.name for path in FILES} - set(VALUES) == {"pyperf.json"}
+
+
+@pytest.mark.parametrize("name", sorted(VALUES))
+def test_the_values_are_those_of_the_file(name):
+    _, found, _ = read(name)
+    for case, metric, unit, better, samples in VALUES[name]:
+        one = found[case, metric]
+        assert (one.metric.unit, one.metric.better) == (unit, better), metric
+        assert one.values == pytest.approx(samples, rel=1e-12), metric
+
+
+def test_pyperf_keeps_the_values_of_all_processes():
+    _, found, _ = read("pyperf.json")
+    document = json.loads((SAMPLES / "pyperf.json").read_text())
+    runs = document["benchmarks"][0]["runs"]
+    assert list(found["timeit", "time"].values) == [
+        v for run in runs for v in run.get("values", ())
+    ]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_one_format_claims_a_file_and_reads_what_a_server_takes(path):
+    claimed = [form.name for form in FORMATS.values() if form.claims(printed(path.name))]
+    assert len(claimed) == 1
+    name, found, content = read(path.name)
+    assert content.warnings == ([] if name != "lkp" else content.warnings)
+    assert len(found) <= MOST_METRICS
+    for one in content.results:
+        assert not NAME.fault(one.metric.name)
+        assert not UNIT.fault(one.metric.unit)
+
+
+def test_a_metric_has_one_unit_and_one_direction_in_all_formats():
+    known = {}
+    for path in FILES:
+        for one in read(path.name)[1].values():
+            assert known.setdefault(one.metric.name, one.metric) == one.metric
+
+
+@pytest.mark.parametrize("form", FORMATS.values(), ids=lambda form: form.name)
+@pytest.mark.parametrize("text", ["", "{}", "[]", "hello\n", "{", "null", "[1, 2", "1e999\n"])
+def test_what_is_not_in_the_format_is_refused(form, text):
+    with pytest.raises(UnreadableError):
+        read_results(Printed(text), form)
+    assert text == "1e999\n" or form.claims(Printed(text)) is False
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "warning"),
+    [
+        ("stress-ng.yaml", "    - stressor: switch\n", "", "cpu bogo_rate is there twice"),
+        ("hackbench.txt", "Time: 0.367\n", "Time: 0.367\nTime: 0.367\n", "time is there twice"),
+        ("iperf3-tcp.json", "5228021440.21259", "6228021440.21259", "not that of its bytes"),
+        ("perf-bench-memcpy.txt", "# function 'x86-64-movsq'", "#", "is there twice"),
+        ("go.txt", "169.55 MB/s", "169.55", "no whole line"),
+        ("fio.json", '"jobname": "mixed"', '"jobname": "randread"', "randread is there twice"),
+        ("fio.json", '"iops": 8192.0', '"iops": 1,\n"iops": 8192.0', "'iops' is there twice"),
+        ("ktap.txt", "    ok 1 alloc\n", "", "not as many results as were planned"),
+        ("will-it-scale.csv", "2,1150000", "1,1150000", "1 tasks are there twice"),
+        ("phoronix.xml", "<Value>84.27</Value>", "", "phoronix.xml"),
+        ("wrk.txt", "210.13KB\n", "210.13KB", "ends within a line"),
+    ],
+)
+def test_damage_that_shows_is_a_warning_or_a_refusal(name, old, new, warning):
+    text = (SAMPLES / name).read_text()
+    assert old in text
+    damaged = Printed(text.replace(old, new), name)
+    assert any(warning in one for one in objections(damaged, detect(printed(name))))
+
+
+def objections(damaged, form):
+    """The warnings, or the refusal."""
+    try:
+        return read_results(damaged, form).warnings
+    except UnreadableError as error:
+        return [str(error)]
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("netperf.txt", "10^6bits/s", "furlongs"),
+        ("jmh.json", '"ops/ms"', '"us/op"'),
+        ("jmh.json", '"us/op"', '"hours/op"'),
+        ("google-benchmark.json", '"time_unit": "ns"', '"time_unit": "fortnight"'),
+        ("wrk.txt", "21.13ms", "21.13parsec"),
+        ("perf-stat.json", '"msec"', '"min"'),
+        ("cyclictest.json", '"num_threads": 2', '"num_threads": 3'),
+        ("will-it-scale.csv", "590000,49.90", "590000"),
+        ("phoronix.xml", "<PhoronixTestSuite>", "<!DOCTYPE x []><PhoronixTestSuite>"),
+        ("fio.json", '"iops": 8192.0', '"iops": -8192.0'),
+        ("values.txt", "1002.5", "1002,5"),
+    ],
+)
+def test_a_unit_or_number_that_is_not_known_is_refused(name, old, new):
+    text = (SAMPLES / name).read_text()
+    assert old in text
+    with pytest.raises(UnreadableError):
+        read_results(Printed(text.replace(old, new), name), detect(printed(name)))
+
+
+def test_a_decimal_comma_does_not_shift_the_columns_of_perf():
+    text = "0,79,msec,task-clock,786166,100,00,0,007,CPUs utilized\n"
+    with pytest.raises(UnreadableError):
+        read_results(Printed(text), FORMATS["perf-stat"])
+
+
+def test_a_user_may_state_the_direction_of_a_go_unit():
+    text = "Unit rows/s better=higher\nBenchmarkX-8 \t 10 \t 5.5 rows/s\n"
+    (one,) = read_results(Printed(text), FORMATS["go"]).results
+    assert (one.metric.better, one.values) == ("more", (5.5,))
+
+
+def test_remarks_before_the_json_are_passed_over():
+    text = "fio: this platform does not support process shared mutexes\n"
+    content = read_results(Printed(text + (SAMPLES / "fio.json").read_text()), FORMATS["fio"])
+    assert content.results[0].values == (33554432.0,)
