@@ -246,6 +246,7 @@ def test_what_is_not_in_the_format_is_refused(form, text):
         ("fio.json", '"jobname": "mixed"', '"jobname": "randread"', "randread is there twice"),
         ("fio.json", '"iops": 8192.0', '"iops": 1,\n"iops": 8192.0', "'iops' is there twice"),
         ("ktap.txt", "    ok 1 alloc\n", "", "not as many results as were planned"),
+        ("ktap.txt", "ok 2 clock", "ok 4 clock", "not numbered in order"),
         ("will-it-scale.csv", "2,1150000", "1,1150000", "1 tasks are there twice"),
         ("phoronix.xml", "<Value>84.27</Value>", "", "phoronix.xml"),
         ("wrk.txt", "210.13KB\n", "210.13KB", "ends within a line"),

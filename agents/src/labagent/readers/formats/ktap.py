@@ -9,7 +9,7 @@ from labagent.readers.formats.base import Content, Format, Printed, Result, Unre
 
 PASSED = Metric("tests_passed", "tests", "more")
 FAILED = Metric("tests_failed", "tests", "less")
-_RESULT = re.compile(r"( *)(not )?ok \d+(.*)$")
+_RESULT = re.compile(r"( *)(not )?ok (\d{1,9})(.*)$")
 _PLAN = re.compile(r"( *)1\.\.(\d+)\s*$")
 _VERSION = re.compile(r"^(?:\[ *\d+\.\d+\] )?K?TAP version \d+", re.MULTILINE)
 _STAMP = re.compile(r"^\[ *\d+\.\d+\] ?")
@@ -17,9 +17,7 @@ _STAMP = re.compile(r"^\[ *\d+\.\d+\] ?")
 
 def claims(printed: Printed) -> bool:
     """Whether a line names the version."""
-    return (
-        re.search(r"^(\[ *\d+\.\d+\] )?K?TAP version \d+", printed.text, re.MULTILINE) is not None
-    )
+    return _VERSION.search(printed.text) is not None
 
 
 def read(printed: Printed) -> Content:
@@ -31,6 +29,8 @@ def read(printed: Printed) -> Content:
     passed = failed = above = 0
     planned: dict[int, int] = {}
     seen: dict[int, int] = {}
+    last: dict[int, int] = {}
+    in_order = True
     for line in printed.text.splitlines():
         text = _STAMP.sub("", line)
         if plan := _PLAN.match(text):
@@ -39,7 +39,9 @@ def read(printed: Printed) -> Content:
             continue
         depth = len(match[1])
         seen[depth] = seen.get(depth, 0) + 1
-        if depth >= above and "# SKIP" not in match[3].upper():
+        in_order &= int(match[3]) == last.get(depth, 0) + 1
+        last = {level: one for level, one in last.items() if level < depth} | {depth: int(match[3])}
+        if depth >= above and "# SKIP" not in match[4].upper():
             failed, passed = failed + bool(match[2]), passed + (not match[2])
         above = depth
     if not seen:
@@ -47,6 +49,8 @@ def read(printed: Printed) -> Content:
     warnings = []
     if len(_VERSION.findall(printed.text)) > 1:
         warnings.append(f"{printed.where} holds more than one output; all are counted together")
+    if not in_order:
+        warnings.append(f"{printed.where}: the results are not numbered in order")
     if planned != seen:
         warnings.append(f"{printed.where}: not as many results as were planned")
     return Content([Result(PASSED, (float(passed),)), Result(FAILED, (float(failed),))], warnings)
