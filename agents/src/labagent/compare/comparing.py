@@ -1,4 +1,7 @@
-"""B against A: the change with its interval, and the verdict (docs/statistics.md, "Comparing")."""
+"""B against A: the change with its interval, and the verdict.
+
+The rules are in docs/statistics.md#the-verdict-of-a-comparison.
+"""
 
 from __future__ import annotations
 
