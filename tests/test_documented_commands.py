@@ -168,7 +168,8 @@ def labagent(arguments: list[str], optional: tuple[str, ...], *, whole: bool) ->
     if whole:
         found.make_context(found.name, list(arguments))
     known = {name for one in found.params for name in (*one.opts, *one.secondary_opts)}
-    assert {word for word in (*arguments, *optional) if _is_option(word)} <= {*known, "--help"}
+    own = arguments[: arguments.index("--")] if "--" in arguments else arguments
+    assert {word for word in (*own, *optional) if _is_option(word)} <= {*known, "--help"}
 
 
 def without_options_of_run(words: list[str]) -> list[str]:
