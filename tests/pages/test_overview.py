@@ -256,7 +256,7 @@ def test_a_tile_shows_the_newest_value_the_levels_and_the_last_change(client: Cl
             make.segment(along[0], along[4], 1000.0),
             make.segment(along[5], along[9], 900.0),
         ],
-        standing={"change_pct": -10.0},
+        net_loss={"change_pct": -10.0},
     )
     make.finding(series, along[4], along[5], change_pct=-10.0)
     page = client.get("/").content.decode()

@@ -281,7 +281,7 @@ def _one_build_out(finding: Finding) -> dict[str, Any] | None:
 def _analysis_out(summary: dict[str, Any]) -> dict[str, Any]:
     return {
         "levels": summary["segments"],
-        "standing": _standing_out(summary.get("standing")),
+        "net_loss": _net_loss_out(summary.get("net_loss")),
         "noise": summary["noise"],
         "smallest": summary["smallest"],
         "bimodal": summary["is_bimodal"],
@@ -291,7 +291,7 @@ def _analysis_out(summary: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _standing_out(stands: dict[str, Any] | None) -> dict[str, Any] | None:
+def _net_loss_out(stands: dict[str, Any] | None) -> dict[str, Any] | None:
     if stands is None:
         return None
     return {

@@ -23,10 +23,10 @@ SELECT series.id, series.tree_id, tree.name, series.hardware_id, mode.name, metr
                 (SELECT count(*) FROM (SELECT FROM results_point AS one
                                         WHERE one.series_id = series.id LIMIT %(counted)s) AS few)),
        newest.mean, live.at,
-       CASE WHEN analysis.summary->>'standing' IS NOT NULL THEN 'worse'
+       CASE WHEN analysis.summary->>'net_loss' IS NOT NULL THEN 'worse'
             WHEN NOT found.is_over THEN found.verdict END,
-       CASE WHEN analysis.summary->>'standing' IS NULL THEN found.change_pct
-            ELSE (analysis.summary->'standing'->>'change_pct')::float8 END,
+       CASE WHEN analysis.summary->>'net_loss' IS NULL THEN found.change_pct
+            ELSE (analysis.summary->'net_loss'->>'change_pct')::float8 END,
        found.revisions_after,
        (analysis.summary->'smallest'->>'pct')::float8,
        series.version, (extract(epoch FROM analysis.analysed_at) * 1000000)::bigint

@@ -17,9 +17,9 @@ def summary_of(
     """JSON without NaN or infinities: a figure beyond the double range is null. ``newest`` is the
     last epoch's ``analysis``, ``slow`` are the slow losses and gains: of both follows what stands.
     """
-    stands = changes.standing(newest.segments, _losses(newest, slow, better), better)
+    stands = changes.net_loss(newest.segments, _losses(newest, slow, better), better)
     summary = {
-        "standing": stands and asdict(stands),
+        "net_loss": stands and asdict(stands),
         "count": analysis.count,
         "segments": [asdict(segment) for segment in analysis.segments],
         "noise": analysis.noise and asdict(analysis.noise),

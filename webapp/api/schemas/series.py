@@ -133,7 +133,7 @@ class FindingOut(BaseModel):
     first_detected_at: datetime
 
 
-class StandingOut(BaseModel):
+class NetLossOut(BaseModel):
     """How much worse a series is today than before the earliest loss that still stands."""
 
     since: str
@@ -149,7 +149,7 @@ class AnalysisOut(BaseModel):
     """What is said of the whole series: see docs/statistics.md."""
 
     levels: list[dict[str, Any]]
-    standing: StandingOut | None
+    net_loss: NetLossOut | None
     noise: dict[str, Any] | None
     smallest: dict[str, Any] | None
     bimodal: bool

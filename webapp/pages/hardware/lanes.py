@@ -19,7 +19,7 @@ from webapp.charts.lane import Change, Lane, Mark
 from webapp.charts.scale import spread_labels
 from webapp.charts.text import common, number, percent
 from webapp.charts.trend.levels import Level
-from webapp.pages.hardware.lead import standing_of
+from webapp.pages.hardware.lead import net_loss_of
 from webapp.pages.parts.conclusions import SeriesText
 from webapp.pages.parts.links import with_query
 
@@ -108,7 +108,7 @@ def lanes_of(
     series: Sequence[SeriesOnMachine], findings: Mapping[int, Sequence[FindingOnMachine]]
 ) -> tuple[list[SeriesOnMachine], list[SeriesOnMachine]]:
     """The series that are drawn, and the rest. Of each tree and metric at most `LANES_SHOWN` are
-    drawn: those whose standing loss is the largest, then the largest change, the longest history.
+    drawn: those whose net loss is the largest, then the largest change, the longest history.
     """
     drawn, rest = [], [one for one in series if not one.has_history]
     for group in _groups([one for one in series if one.has_history]):
@@ -146,7 +146,7 @@ def _rank(
 ) -> tuple[bool, float, int, str]:
     proven = [row for row in findings if row.is_proven]
     size = max((_size(row) for row in proven), default=0.0)
-    return not standing_of(one, findings), -size, -len(one.positions), one.mode
+    return not net_loss_of(one, findings), -size, -len(one.positions), one.mode
 
 
 def _size(row: FindingOnMachine) -> float:
@@ -242,7 +242,7 @@ def _lane(
         axis=axis,
         image=image,
         latest=latest,
-        stands=standing_of(one, findings),
+        stands=net_loss_of(one, findings),
         last=proven[-1] if proven and not proven[-1].is_over else None,
         slow=slow[-1] if slow else None,
         changes=len(proven),

@@ -13,7 +13,7 @@ SHOWN = 2
 
 @dataclass(frozen=True, slots=True)
 class OpenLoss:
-    """A loss that stands in a series (``webapp.stats.changes.standing``), as its summary has it."""
+    """A loss that stands in a series (``webapp.stats.changes.net_loss``), as its summary has it."""
 
     series: SeriesOnMachine
     stands: Mapping[str, Any]
@@ -64,20 +64,20 @@ def lead(
     series: Sequence[SeriesOnMachine], findings: Mapping[int, Sequence[FindingOnMachine]]
 ) -> Lead:
     """What the sentence at the top has of ``series``, whose ``findings`` are by series."""
-    found = [(one, standing_of(one, findings.get(one.pk, ()))) for one in series]
+    found = [(one, net_loss_of(one, findings.get(one.pk, ()))) for one in series]
     ranked = sorted((OpenLoss(one, stands) for one, stands in found if stands), key=_weight)
     drawn = sum(one.has_history for one in series)
     return Lead(ranked[:SHOWN], max(len(ranked) - SHOWN, 0), drawn=drawn, few=len(series) - drawn)
 
 
-def standing_of(
+def net_loss_of(
     one: SeriesOnMachine, findings: Sequence[FindingOnMachine]
 ) -> Mapping[str, Any] | None:
     """The loss that stands in a series: of one too young to have two levels the loss that its last
     finding is.
     """
-    if one.summary.get("standing") or len(one.summary.get("segments", ())) > 1:
-        stands: Mapping[str, Any] | None = one.summary.get("standing")
+    if one.summary.get("net_loss") or len(one.summary.get("segments", ())) > 1:
+        stands: Mapping[str, Any] | None = one.summary.get("net_loss")
         return stands
     proven = [row for row in findings if row.is_proven and row.kind == Finding.Kind.LEVEL]
     last = proven[-1] if proven else None

@@ -37,12 +37,12 @@ from webapp.stats.changes.findings import (
     Smallest,
 )
 from webapp.stats.changes.fold import advance_point, check_order
+from webapp.stats.changes.net_loss import Loss, NetLoss, net_loss
 from webapp.stats.changes.noise import Borrowed, borrow
 from webapp.stats.changes.points import BadSeriesError, Point, reduce_points
 from webapp.stats.changes.present import largest_score, present
 from webapp.stats.changes.recovery import recoveries
 from webapp.stats.changes.scale import probability
-from webapp.stats.changes.standing import Loss, Standing, standing
 from webapp.stats.changes.state import VERSION, State
 from webapp.stats.false_discovery import Gate, gate_among
 
@@ -57,13 +57,13 @@ __all__ = [
     "Change",
     "Gate",
     "Loss",
+    "NetLoss",
     "Newest",
     "Noise",
     "Point",
     "Retracted",
     "Segment",
     "Smallest",
-    "Standing",
     "State",
     "advance",
     "advance_point",
@@ -72,10 +72,10 @@ __all__ = [
     "detect",
     "gate_among",
     "largest_score",
+    "net_loss",
     "present",
     "probability",
     "recoveries",
-    "standing",
     "start",
     "what_helps",
     "why_flagged",

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from webapp.stats import changes
-from webapp.stats.changes import At, Loss, Segment, Standing, standing
+from webapp.stats.changes import At, Loss, NetLoss, Segment, net_loss
 
 
 def segments(*levels: tuple[float, float], half: float = 0.002) -> list[Segment]:
@@ -33,12 +33,12 @@ def step(number: int) -> Loss:
     return Loss(At(10 * number - 1, f"r{10 * number - 1}"), At(10 * number, f"r{10 * number}"))
 
 
-def shown(found: Standing | None) -> tuple[str, float] | None:
+def shown(found: NetLoss | None) -> tuple[str, float] | None:
     return found and (found.since.label, round(found.change_pct, 1))
 
 
 def test_a_step_stands_with_the_intervals_of_both_levels() -> None:
-    found = standing(flat(100, 90), [step(1)], "more")
+    found = net_loss(flat(100, 90), [step(1)], "more")
     assert found is not None
     assert shown(found) == ("r10", -10.0)
     half = 0.002 * 2**0.5
@@ -47,42 +47,42 @@ def test_a_step_stands_with_the_intervals_of_both_levels() -> None:
 
 
 def test_a_bump_that_ended_is_no_loss() -> None:
-    assert standing(flat(100, 113, 100.03), [step(2)], "more") is not None
-    assert standing(flat(100, 87, 99.97), [step(1)], "more") is None
+    assert net_loss(flat(100, 113, 100.03), [step(2)], "more") is not None
+    assert net_loss(flat(100, 87, 99.97), [step(1)], "more") is None
 
 
 def test_gains_before_the_loss_do_not_count_and_those_after_it_do() -> None:
-    assert shown(standing(flat(80, 100, 90), [step(2)], "more")) == ("r20", -10.0)
-    assert shown(standing(flat(100, 90, 95), [step(1)], "more")) == ("r10", -5.0)
+    assert shown(net_loss(flat(80, 100, 90), [step(2)], "more")) == ("r20", -10.0)
+    assert shown(net_loss(flat(100, 90, 95), [step(1)], "more")) == ("r10", -5.0)
 
 
 def test_losses_add_up_from_the_earliest_that_was_not_won_back() -> None:
-    assert shown(standing(flat(100, 95, 90), [step(1), step(2)], "more")) == ("r10", -10.0)
-    assert shown(standing(flat(100, 90, 105, 95), [step(1), step(3)], "more")) == ("r30", -9.5)
+    assert shown(net_loss(flat(100, 95, 90), [step(1), step(2)], "more")) == ("r10", -10.0)
+    assert shown(net_loss(flat(100, 90, 105, 95), [step(1), step(3)], "more")) == ("r30", -9.5)
 
 
 def test_drift_is_included() -> None:
     drifting = segments((100, 98), (92, 86))
-    assert shown(standing(drifting, [step(1)], "more")) == ("r10", -12.2)
+    assert shown(net_loss(drifting, [step(1)], "more")) == ("r10", -12.2)
     slow = Loss(At(0, "r0"), At(0, "r0"), is_slow=True)
-    found = standing(drifting, [slow, step(1)], "more")
+    found = net_loss(drifting, [slow, step(1)], "more")
     assert shown(found) == ("r0", -14.0)
     assert found is not None
     assert found.is_slow
 
 
 def test_where_less_is_better_a_rise_is_the_loss() -> None:
-    assert shown(standing(flat(100, 112), [step(1)], "less")) == ("r10", 12.0)
+    assert shown(net_loss(flat(100, 112), [step(1)], "less")) == ("r10", 12.0)
 
 
 def test_what_is_not_told_from_the_level_before_does_not_stand() -> None:
-    assert standing(flat(100, 90, 99, half=0.02), [step(1)], "more") is None
+    assert net_loss(flat(100, 90, 99, half=0.02), [step(1)], "more") is None
 
 
 def test_without_a_proven_loss_or_a_level_nothing_stands() -> None:
-    assert standing(flat(100, 90), [], "more") is None
-    assert standing([], [step(1)], "more") is None
-    assert standing(flat(0, 90), [step(1)], "more") is None
+    assert net_loss(flat(100, 90), [], "more") is None
+    assert net_loss([], [step(1)], "more") is None
+    assert net_loss(flat(0, 90), [step(1)], "more") is None
 
 
 def test_the_interval_holds_the_true_change() -> None:
@@ -100,7 +100,7 @@ def test_the_interval_holds_the_true_change() -> None:
         losses = [
             Loss(one.previous, one.revision) for one in analysis.changes if one.verdict == "worse"
         ]
-        found = standing(analysis.segments, losses, "more")
+        found = net_loss(analysis.segments, losses, "more")
         assert found is not None
         covered += found.low_pct <= truth <= found.high_pct
     assert covered >= 0.88 * count

@@ -30,7 +30,7 @@ def test_pages_and_the_api_give_one_figure_of_what_stands(
     machine, overview = visit(f"/hardware/{ATOM}/"), visit("/")
     stands = {
         series.mode.name: client.get(f"/api/v1/series/{series.pk}/points").json()["analysis"][
-            "standing"
+            "net_loss"
         ]
         for series in Series.objects.select_related("mode")
     }

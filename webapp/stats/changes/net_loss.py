@@ -22,7 +22,7 @@ class Loss:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class NetLoss:
     """What stands lost now: `level` today against `level_before`, in the metric's unit.
 
     `change_pct` is the level today against the one before in percent, `low_pct` to `high_pct` its
@@ -39,9 +39,7 @@ class Standing:
     high_pct: float
 
 
-def standing(
-    segments: Sequence[Segment], losses: Sequence[Loss], better: Better
-) -> Standing | None:
+def net_loss(segments: Sequence[Segment], losses: Sequence[Loss], better: Better) -> NetLoss | None:
     """Return the loss that stands, None where today's level is proven below none of those before.
 
     `segments` and `losses` are in order along the tree, of one epoch. Gains before the earliest
@@ -62,7 +60,7 @@ def standing(
             ends = (gap, gap - half, gap + half)
             change, low, high = (100 * expm1(each) for each in ends)
             levels = before.level, now.end_level
-            return Standing(loss.since, loss.is_slow, *levels, change, low, high)
+            return NetLoss(loss.since, loss.is_slow, *levels, change, low, high)
     return None
 
 
