@@ -538,6 +538,15 @@ def test_the_newest_profiles_are_read(
     page = words(client.get(f"/profiles/functions/?{series}").content.decode())
     assert "2 of 2 profiled revisions, 6 boots" in page
     assert "The newest 6 profiles are read" in page
+    one = Profile.objects.order_by("-pk")[0]
+    weight = (len(one.expected) + NODE) * one.nodes
+    monkeypatch.setattr(function_series, "MOST_COUNTS_READ", 3 * weight)
+    page = words(client.get(f"/profiles/functions/?{series}&calls=1").content.decode())
+    assert "The newest 3 profiles are read" in page
+    monkeypatch.setattr(function_series, "MOST_COUNTS_READ", weight - 1)
+    refused = client.get(f"/profiles/functions/?{series}&fn=ether_output")
+    assert refused.status_code == 404
+    assert "is too large to be drawn" in words(refused.content.decode())
 
 
 def test_a_variant_has_series_of_its_own(series: str, agent: Agent, client: Client) -> None:

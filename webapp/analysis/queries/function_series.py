@@ -7,11 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from webapp.analysis.queries.profiled import boots_of, idle_patterns
+from django.db.models import Count, F, Window
+
+from webapp.analysis.queries.profiled import MOST_COUNTS, TOO_LARGE, boots_of, idle_patterns
 from webapp.analysis.queries.sides import SideError
 from webapp.events.queries import ONE_EPOCH, Epochs, epochs_of
 from webapp.results.models import WAITING_FROM, Profile, Run, Series
-from webapp.results.queries import PACKETS, call_tree_reader, rates_of_runs
+from webapp.results.queries import PACKETS, Newest, call_tree_reader, fitting, rates_of_runs
 from webapp.stats.profiles.calls import Function
 from webapp.stats.profiles.function_series import (
     MOST_FUNCTIONS,
@@ -26,6 +28,9 @@ from webapp.stats.profiles.function_series import (
 
 MOST_READ = 200
 """Profiles that are read, of the newest revisions: five boots of each of forty."""
+
+MOST_COUNTS_READ, ANY_TABLE = 3 * MOST_COUNTS, 2**62
+"""Counts in the call trees that are read, one after the other: a table is of boots alone."""
 
 MOST_SHOWN = 12
 """Functions that are shown where the address names none."""
@@ -63,12 +68,13 @@ class FunctionHistory:
     """Series of functions, and what they were read from. ``runs`` has a run of each profiled
     revision by its name, the newest first; ``others`` are functions that can be asked for;
     ``is_changed``: nobody asked for these series, their functions are proven to have changed, so
-    many as ``changed`` in all.
+    many as ``changed`` in all. Of ``stored`` profiles the newest ``profiles`` were read.
     """
 
     asked: AskedFunctions
     runs: Mapping[str, Run]
     profiles: int
+    stored: int
     costs: FunctionCosts
     series: Sequence[FunctionSeries]
     others: Sequence[Function]
@@ -76,8 +82,8 @@ class FunctionHistory:
 
     @property
     def is_cut(self) -> bool:
-        """Whether there may be older profiles that were not read."""
-        return self.profiles == MOST_READ
+        """Whether there are older profiles that were not read."""
+        return self.profiles < self.stored
 
     @property
     def unit(self) -> str:
@@ -91,9 +97,9 @@ class FunctionHistory:
         return sum(len(one.samples) for one in self.costs.revisions)
 
 
-def stored_profiles(asked: AskedFunctions) -> list[Profile]:
-    """The newest profiles without their call trees, those of the newest revision first; one query.
-    Raises SideError where there is none.
+def stored_profiles(asked: AskedFunctions) -> Sequence[Newest]:
+    """The newest profiles without their call trees, those of the newest revision first, with how
+    many are ``stored``; one query. Raises SideError where there is none, or one too large.
     """
     found = (
         Profile.objects.counted()
@@ -106,19 +112,23 @@ def stored_profiles(asked: AskedFunctions) -> list[Profile]:
         )
         .with_subjects()
         .defer("calls")
+        .annotate(stored=Window(Count("pk")), names=F("functions__len"))
         .order_by("-run__revision__position", "run", "iteration", "pk")
     )
-    profiles = list(found[:MOST_READ])
-    if not profiles:
+    newest = list(found[:MOST_READ])
+    if not newest:
         kernel = f"{asked.tree} with {asked.variant}" if asked.variant else asked.tree
         raise SideError(
             f"no profile of {asked.mode} on {asked.hardware} along {kernel} is stored; "
             "/profiles/ lists what is profiled"
         )
+    profiles = fitting(newest, MOST_COUNTS_READ, ANY_TABLE)
+    if not profiles:
+        raise SideError(f"the newest profile of {asked.mode} on {asked.hardware} {TOO_LARGE}")
     return profiles
 
 
-def function_history(asked: AskedFunctions, profiles: Sequence[Profile]) -> FunctionHistory:
+def function_history(asked: AskedFunctions, profiles: Sequence[Newest]) -> FunctionHistory:
     """The series of the functions that ``asked`` names, from ``profiles`` of `stored_profiles`; six
     queries and one more where an event at a time begins an epoch. Raises SideError for a function
     that no profile has.
@@ -133,6 +143,7 @@ def function_history(asked: AskedFunctions, profiles: Sequence[Profile]) -> Func
         asked,
         {one.run.revision.name: one.run for one in profiles},
         len(profiles),
+        profiles[0].stored,
         costs,
         series if chosen else changed[:MOST_SHOWN] or series[:FEW],
         [costs.functions[at] for at in largest],
