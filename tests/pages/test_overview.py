@@ -233,7 +233,7 @@ def test_after_an_import_the_reports_that_were_made_are_counted_and_linked(
     assert "1 report was made of imported results." in visit("/")
     address = "/experiments/?state=imported"
     assert f'href="{address}"' in client.get("/").content.decode()
-    assert "1 experiment" in visit(address)
+    assert "1 report" in visit(address)
 
 
 def test_series_of_one_revision_are_counted_and_not_drawn(client: Client, visit: Visit) -> None:
