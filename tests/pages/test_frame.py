@@ -10,6 +10,7 @@ from django.test import Client
 from tests import make
 from tests.kept import kept
 from tests.pages.conftest import words
+from webapp.results.models import WaitingRun
 
 pytestmark = pytest.mark.django_db
 Visit = Callable[[str], str]
@@ -78,6 +79,24 @@ def test_one_signs_in_and_out(client: Client) -> None:
     assert "Signed in as ada" in words(client.get("/").content.decode())
     assert client.post("/sign-out/")["Location"] == "/"
     assert "Sign in" in words(client.get("/").content.decode())
+
+
+def test_the_bar_has_six_entries_and_operators_see_what_waits_for_them(client: Client) -> None:
+    bar = re.compile(r'<nav aria-label="Pages">(.*?)</nav>', re.DOTALL)
+    (stranger,) = bar.findall(client.get("/alerts/").content.decode())
+    assert len(re.findall("<a ", stranger.split("<details")[0])) == 6
+    assert "Operate" not in stranger
+    client.force_login(make.user("ada", role="operator"))
+    (quiet,) = bar.findall(client.get("/alerts/").content.decode())
+    assert "badge" not in quiet
+    waiting = make.run(make.revision("r9"))
+    WaitingRun.objects.create(run=waiting, candidates=[], since=make.DAY_ONE)
+    (found,) = bar.findall(client.get("/alerts/").content.decode())
+    operate, narrow = found.split("<details")[1:]
+    assert 'Operate <span class="badge">1</span>' in operate
+    for address in ("/outbox/", "/webhooks/", "/labs/", "/admin/", "/runs/waiting/"):
+        assert f'href="{address}"' in operate
+        assert f'href="{address}"' in narrow
 
 
 def test_signing_in_never_leads_to_another_site(client: Client) -> None:

@@ -138,6 +138,7 @@ def _bar(
         links, waiting = operate
         badge = format_html(' <span class="badge">{}</span>', waiting) if waiting else ""
         menu = _menu(format_html("Operate{}", badge), "menu", links, here)
+        everything = tuple(dict.fromkeys([*everything, *links]))
     return format_html(
         "{}{}{}",
         _side_by_side(first, entry),
