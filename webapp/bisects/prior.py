@@ -69,7 +69,35 @@ class Weighed:
     why: str
 
 
-def weighed(why: Mapping[str, str], revisions: Sequence[Revision]) -> list[Weighed]:
+class ShownPrior:
+    """What a page shows of the weights that the candidates of a bisect begin with."""
+
+    __slots__ = ()
+    bisect: Bisect
+    revisions: Sequence[Revision]
+
+    @property
+    def unlikely(self) -> list[Weighed]:
+        """The candidates that begin with less weight, and why."""
+        return _weighed(self.bisect.unlikely, self.revisions)
+
+    @property
+    def likelier(self) -> list[Weighed]:
+        """Those that begin with more weight by what profiles prove to have changed, and why."""
+        return _weighed(self.bisect.likelier, self.revisions)
+
+    @property
+    def likelier_sentence(self) -> str:
+        """How many begin with more weight, in a sentence; empty: none."""
+        return likelier_sentence(self.bisect)
+
+    @property
+    def prior_sentence(self) -> str:
+        """How many begin with less weight, in a sentence."""
+        return prior_sentence(self.bisect)
+
+
+def _weighed(why: Mapping[str, str], revisions: Sequence[Revision]) -> list[Weighed]:
     """The candidates of a bisect along ``revisions`` that ``why`` names by index, in order."""
     rows = sorted((int(index), text) for index, text in why.items())
     return [Weighed(revisions[index], text) for index, text in rows]

@@ -10,7 +10,7 @@ from webapp.bisects.actions import action_text
 from webapp.bisects.lanes import Lane
 from webapp.bisects.marks import Marks, marks_of
 from webapp.bisects.models import Bisect, BisectAct, BisectBoot, BisectDecision, BisectJob
-from webapp.bisects.prior import Weighed, likelier_sentence, prior_sentence, weighed
+from webapp.bisects.prior import ShownPrior
 from webapp.bisects.sentences import boots_text, gaps_sentence, lab_sentence, with_what_is_left
 from webapp.bisects.services.collecting import revisions_along
 from webapp.bisects.spread import half_width_pct
@@ -78,7 +78,7 @@ class Outside:
 
 
 @dataclass(frozen=True)
-class BisectView:
+class BisectView(ShownPrior):
     """A bisect with its rows, each in order. ``boots`` are those that count."""
 
     bisect: Bisect
@@ -140,26 +140,6 @@ class BisectView:
             )
             for index in ordered
         ]
-
-    @property
-    def unlikely(self) -> list[Weighed]:
-        """Those that began with less weight."""
-        return weighed(self.bisect.unlikely, self.revisions)
-
-    @property
-    def likelier(self) -> list[Weighed]:
-        """Those that began with more weight by what profiles prove to have changed, and why."""
-        return weighed(self.bisect.likelier, self.revisions)
-
-    @property
-    def likelier_sentence(self) -> str:
-        """How many these are, in a sentence; empty: none."""
-        return likelier_sentence(self.bisect)
-
-    @property
-    def prior_sentence(self) -> str:
-        """How many candidates began with less weight, in a sentence."""
-        return prior_sentence(self.bisect)
 
     @property
     def gaps_sentence(self) -> str:
