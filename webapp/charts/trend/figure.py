@@ -12,8 +12,9 @@ from typing import Any
 
 from webapp.charts.scale import Scale, ticks
 from webapp.charts.text import number, short_number
-from webapp.charts.trend.beside import alert_badges, marker_lines, marker_texts, signs
+from webapp.charts.trend.beside import alert_badges, in_view, marker_lines, marker_texts, signs
 from webapp.charts.trend.labels import (
+    Bar,
     Box,
     Json,
     Segment,
@@ -26,7 +27,7 @@ from webapp.charts.trend.labels import (
 from webapp.charts.trend.meta import meta
 from webapp.charts.trend.room import FOOT, GAP, LETTER, LINE, TOP, WIDE, Frame, Room
 from webapp.charts.trend.sketch import Sketch
-from webapp.charts.trend.traces import level_ends, series_traces, sketch_findings
+from webapp.charts.trend.traces import joints, level_ends, series_traces, sketch_findings
 from webapp.charts.trend.trend import Lane, Trend, TrendSeries, x_values
 
 CROWD = 8
@@ -208,8 +209,10 @@ def _lane_texts(
 def _sizes(trend: Trend, lane: Lane, sketch: Sketch, badges: list[Box]) -> list[Json]:
     """The wishes of a lane that have room: on no line, no symbol, no other label and no badge."""
     frame = sketch.frame
+    if not sketch.wishes:
+        return []
     within = Box(frame.x.start, frame.y.end - LINE, frame.x.end, frame.y.start - 4)
-    taken = Taken(within, list(badges), _segments(trend, lane, sketch))
+    taken = Taken(within, list(badges), _segments(trend, lane, sketch), _bars(trend, lane, frame))
     for one in sketch.symbols:
         half = one.size / 2 + 1
         across, down = frame.x(one.x), frame.y(one.y)
@@ -241,15 +244,31 @@ def _back(scale: Scale, pixel: float) -> float:
 
 
 def _segments(trend: Trend, lane: Lane, sketch: Sketch) -> list[Segment]:
-    """The levels and the lines of the findings of a lane, in pixels."""
+    """The lines of a lane, in pixels: levels, what joins points that have none, findings, and those
+    of events and releases through it.
+    """
     x, y = sketch.frame.x, sketch.frame.y
-    levels = [
-        (start, one.start, end, one.end)
-        for series in lane.series
-        for one, start, end in level_ends(trend, series.levels)
-    ]
     lines = [line for lines in sketch.strokes.values() for line in lines]
-    return [(x(a), y(b), x(c), y(d)) for a, b, c, d in (*levels, *lines)]
+    for series in lane.series:
+        lines += [
+            (start, one.start, end, one.end) for one, start, end in level_ends(trend, series.levels)
+        ]
+        lines += [(*one, *other) for one, other in joints(trend, series)]
+    lines += [(at, y.low, at, y.high) for _, at in in_view(trend, x)]
+    return [(x(a), y(b), x(c), y(d)) for a, b, c, d in lines]
+
+
+def _bars(trend: Trend, lane: Lane, frame: Frame) -> list[Bar]:
+    """The points of a lane with their whiskers, from left to right, in pixels."""
+    x, y = frame.x, frame.y
+    return sorted(
+        (x(place), y(centre if high is None else high), y(centre if low is None else low))
+        for one in lane.series
+        for place, centre, low, high in zip(
+            x_values(trend, one.indices), one.centres, one.lows, one.highs, strict=True
+        )
+        if place is not None and x.low <= place <= x.high
+    )
 
 
 def _newest(trend: Trend, series: Sequence[TrendSeries], frame: Frame) -> list[Json]:
@@ -267,7 +286,7 @@ def _newest(trend: Trend, series: Sequence[TrendSeries], frame: Frame) -> list[J
         last = foot - LINE * (min(len(wanted), most) - left - 0.5)
         place = min(max(wish, free_from), last)
         free_from = place + LINE
-        name = one.mode if one.is_cost else trend.short_name(one)
+        name = one.mode if one.is_cost else trend.short_name(one, series)
         texts.append(
             annotation(
                 plain(f"{_cut(name, NAME_LONGEST)} {short_number(values[one.id])}"),

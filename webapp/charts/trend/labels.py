@@ -1,16 +1,27 @@
-"""Where labels stand: on no line, on no other label, and under no badge. Pure."""
+"""Where labels stand: on no line, on no other label, under no badge, and on few points. Pure."""
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from html import escape
+from itertools import islice, takewhile
 from typing import Any, NamedTuple
 
-from webapp.charts.trend.room import LETTER, LINE
+from webapp.charts.trend.room import BOLD, LETTER, LINE
 
 Json = dict[str, Any]
 MOST_ROWS = 3
+CLEAR = 1.5
+"""Pixels between a label and the middle of a line."""
+
+NEARER = 0.25
+"""A label covers a point rather than moving on by more than four places."""
+
 Segment = tuple[float, float, float, float]
 """The ends of a line in pixels: x, y, x, y."""
+
+Bar = tuple[float, float, float]
+"""A point with its whiskers, in pixels: x, its upper and its lower end."""
 
 
 class Box(NamedTuple):
@@ -47,51 +58,64 @@ class Box(NamedTuple):
         return enter < leave
 
 
-def width_of(text: str) -> float:
+def width_of(text: str, letter: float = LETTER) -> float:
     """About how wide a text is, in pixels."""
-    return LETTER * len(text)
+    return letter * len(text)
 
 
-def text_box(text: str, x: float, y: float, anchor: str) -> Box:
+def text_box(text: str, x: float, y: float, anchor: str, letter: float = LETTER) -> Box:
     """Where a text stands with its middle line at ``y`` and its ``anchor`` at ``x``."""
-    width = width_of(text)
+    width = width_of(text, letter)
     left = x - {"left": 0.0, "center": width / 2, "right": width}[anchor]
     return Box(left, y - LINE / 2, left + width, y + LINE / 2)
 
 
 @dataclass
 class Taken:
-    """What is drawn already: boxes that nothing may cover, and lines that no text may lie on."""
+    """What is drawn already: boxes that nothing may cover, lines that no text may lie on, and, from
+    left to right, points that a text covers only where it must.
+    """
 
     within: Box
     boxes: list[Box] = field(default_factory=list)
     lines: list[Segment] = field(default_factory=list)
+    bars: list[Bar] = field(default_factory=list)
 
     def is_free(self, box: Box) -> bool:
-        """Whether ``box`` lies within, and on nothing."""
+        """Whether ``box`` lies within, and on nothing that it must not cover."""
         inside = box.left >= self.within.left and box.right <= self.within.right
+        wider = Box(box.left - CLEAR, box.top - CLEAR, box.right + CLEAR, box.foot + CLEAR)
         return (
             inside
             and box.top >= self.within.top
             and box.foot <= self.within.foot
             and not any(box.meets(other) for other in self.boxes)
-            and not any(box.is_crossed(line) for line in self.lines)
+            and not any(wider.is_crossed(line) for line in self.lines)
         )
 
+    def covered(self, box: Box) -> int:
+        """How many points ``box`` covers, with their whiskers."""
+        first = bisect_left(self.bars, (box.left,))
+        across = takewhile(lambda bar: bar[0] < box.right, islice(self.bars, first, None))
+        return sum(top < box.foot and foot > box.top for _, top, foot in across)
+
     def take(self, spots: Iterable[tuple[str, Box]]) -> tuple[str, Box] | None:
-        """The first of ``spots`` (anchor and box) that is free, taken from now on."""
-        for anchor, box in spots:
-            if self.is_free(box):
-                self.boxes.append(box)
-                return anchor, box
-        return None
+        """The best free one of ``spots`` (anchor and box, the nearest first), taken from now on."""
+        free = [one for one in enumerate(spots) if self.is_free(one[1][1])]
+        if not free:
+            return None
+        _, (anchor, box) = min(free, key=lambda one: self.covered(one[1][1]) + NEARER * one[0])
+        self.boxes.append(box)
+        return anchor, box
 
 
 def around(text: str, x: float, y: float, aside: float) -> Iterator[tuple[str, Box]]:
-    """Places for a text beside (x, y), the nearest first: right and left, then higher or lower."""
+    """Places for a bold text beside (x, y), the nearest first: right and left, then higher or
+    lower.
+    """
     for away in (0, -1, 1, -2, 2, -3, 3, -4, 4, -6, 6):
         for anchor, side in (("left", aside), ("right", -aside)):
-            yield anchor, text_box(text, x + side, y + away * LINE * 0.75, anchor)
+            yield anchor, text_box(text, x + side, y + away * LINE * 0.75, anchor, BOLD)
 
 
 class Rows:

@@ -7,8 +7,8 @@ from webapp.charts.scale import Scale
 TOP, FOOT, GAP = 40.0, 26.0, 22.0
 """Above the chart, below it, and between two of several lanes."""
 
-LETTER = 6.2
-"""The width of a character of 11 px."""
+LETTER, BOLD = 6.6, 7.2
+"""The width of a character of 11 px, by itself and bold, in the widest of the usual fonts."""
 
 LINE = 13.0
 """The height of a line of text."""

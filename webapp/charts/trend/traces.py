@@ -4,6 +4,7 @@ Pure. Coordinates are those of the axes; what lies outside of the view is cut of
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise, zip_longest
+from math import isfinite
 
 from webapp.charts.text import all_rounded
 from webapp.charts.trend.labels import Json, plain
@@ -86,6 +87,13 @@ def _line(trend: Trend, frame: Frame, series: TrendSeries) -> Json:
         opacity=0.6,
         meta=series.id,
     )
+
+
+def joints(trend: Trend, series: TrendSeries) -> Iterator[tuple[tuple[float, float], ...]]:
+    """The ends of each line that joins two neighbouring points of a series without levels."""
+    places = zip(x_values(trend, series.indices), series.centres, strict=True)
+    known = [(x, y) for x, y in places if x is not None and isfinite(y)]
+    return iter(()) if series.levels else pairwise(known)
 
 
 def level_ends(trend: Trend, levels: Sequence[Level]) -> Iterator[tuple[Level, float, float]]:

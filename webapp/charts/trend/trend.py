@@ -329,11 +329,14 @@ class Trend:
             [one.highs[at] for one, at in whiskered],
         )
 
-    def short_name(self, series: TrendSeries) -> str:
-        """What tells a series apart from the others."""
-        if len({each.hardware for each in self.series}) == 1:
+    def short_name(self, series: TrendSeries, among: Sequence[TrendSeries] = ()) -> str:
+        """What distinguishes a series from those beside it: all, or those of a lane."""
+        others = among or self.series
+        if among and self.split == Split.MODE:
+            return series.hardware
+        if len({each.hardware for each in others}) == 1:
             return series.mode
-        return series.hardware if len({each.mode for each in self.series}) == 1 else series.label
+        return series.hardware if len({each.mode for each in others}) == 1 else series.label
 
     @property
     def caption(self) -> str:
