@@ -1,5 +1,6 @@
 """Each kind of finding has a mark of its own at its series, and a line in the table of marks."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -52,6 +53,25 @@ def test_an_excursion_is_around_its_point_and_a_slope_begins_where_it_does() -> 
     (slope,) = lines(marked("slow"), 2.0)
     assert slope["x"] == [0, 2, None]
     assert symbols(marked("slow"))[0][:2] == ("triangle-down", 2)
+
+
+def test_a_slope_begins_at_the_last_step_within_it() -> None:
+    """Before that step the points lie elsewhere."""
+    step = a_finding(at=1, index=1, after=0, last=1)
+    slow = a_mark("slow", before=100.0, since=80.0)
+    (slope,) = lines(a_trend(a_series(found=[step], marks=[slow])), 2.0)
+    assert slope["x"] == [0.5, 2, None]
+    assert slope["y"] == [95.0, 80.0, None]
+
+
+def test_the_size_of_a_slope_stands_in_the_part_in_view() -> None:
+    whole = marked("slow")
+    for trend in (whole, replace(whole, window=("r2", "r3"))):
+        (size,) = (
+            one for one in figure(trend)["layout"]["annotations"] if one["text"].endswith("%")
+        )
+        low, high = figure(trend)["layout"]["xaxis"]["range"]
+        assert low < size["x"] < high
 
 
 def test_the_longer_bar_stands_where_the_noise_is_larger() -> None:

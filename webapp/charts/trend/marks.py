@@ -66,12 +66,17 @@ def excursion(sketch: Sketch, found: Found, span: Span) -> None:
 
 
 def slow(sketch: Sketch, found: Found, span: Span) -> None:
-    """A loss or gain by and by: a slope from where it begins, with a triangle at its end."""
+    """A loss or gain by and by: a slope from where it begins, with a triangle at its end, and its
+    size at the middle of what is in view.
+    """
     stroke = Stroke(mark_colour(found.verdict), 2.0, "7px,3px")
     sketch.line(stroke, span.since, found.before, span.point, found.since)
     _triangle(sketch, found, span.point)
-    middle = ((span.since + span.point) / 2, (found.before + found.since) / 2)
-    sketch.wish(found, (middle[0], middle[1] + sketch.frame.up(ABOVE)), aside=0.0)
+    x = sketch.frame.x
+    middle = (max(span.since, x.low) + min(span.point, x.high)) / 2
+    share = (middle - span.since) / ((span.point - span.since) or 1.0)
+    height = found.before + share * (found.since - found.before)
+    sketch.wish(found, (middle, height + sketch.frame.up(ABOVE)), aside=0.0)
 
 
 def noise(sketch: Sketch, found: Found, span: Span) -> None:

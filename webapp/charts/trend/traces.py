@@ -3,6 +3,7 @@ Pure. Coordinates are those of the axes; what lies outside of the view is cut of
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise, zip_longest
 from math import isfinite
 
@@ -137,16 +138,17 @@ def sketch_findings(trend: Trend, sketch: Sketch, series: TrendSeries) -> list[J
     """Draw each finding as its kind is drawn; those of one revision stand side by side. Returns the
     bars on the axis over the revisions among which each change began, as shapes.
     """
-    frame, bars = sketch.frame, []
+    frame, bars, steps = sketch.frame, [], []
     for one, later in zip_longest(series.found, series.found[1:]):
         span = _span(trend, frame, series, one, later)
         if span is not None:
             MARKS[one.kind](sketch, one, span)
             bars += _suspects(trend, frame, one)
+            steps += [span.edge] if one.is_confirmed else []
     for one in series.marks:
         span = _span(trend, frame, series, one, None)
         if span is not None:
-            MARKS[one.kind](sketch, one, span)
+            MARKS[one.kind](sketch, *_since_last(steps, one, span))
     _sketch_apart(trend, sketch, series)
     return bars
 
@@ -176,6 +178,18 @@ def _span(
         since=before if since is None else since,
         colour=colour_of(series),
     )
+
+
+def _since_last(steps: Sequence[float], found: Found, span: Span) -> tuple[Found, Span]:
+    """A slow change and its span from the last step within on: its heights are those of the newest
+    level, and before the step the points lie elsewhere.
+    """
+    begin = max((one for one in steps if span.since < one < span.point), default=None)
+    if found.kind != "slow" or begin is None:
+        return found, span
+    share = (begin - span.since) / (span.point - span.since)
+    before = found.before + share * (found.since - found.before)
+    return replace(found, before=before), span._replace(since=begin)
 
 
 def _suspects(trend: Trend, frame: Frame, found: Found) -> list[Json]:
