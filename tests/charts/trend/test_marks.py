@@ -8,6 +8,7 @@ import pytest
 from tests.charts.trend.test_trend import a_finding, a_series, a_trend, lines, symbols, texts
 from webapp.analysis.models import Finding
 from webapp.charts.trend import Found, Trend, draw, figure, legend
+from webapp.charts.trend.levels import Level
 from webapp.charts.trend.marks import MARKS
 
 KINDS: dict[str, dict[str, Any]] = {
@@ -56,12 +57,13 @@ def test_an_excursion_is_around_its_point_and_a_slope_begins_where_it_does() -> 
 
 
 def test_a_slope_begins_at_the_last_step_within_it() -> None:
-    """Before that step the points lie elsewhere."""
+    """Before that step the points lie elsewhere; a level that moves has the slope already."""
     step = a_finding(at=1, index=1, after=0, last=1)
     slow = a_mark("slow", before=100.0, since=80.0)
-    (slope,) = lines(a_trend(a_series(found=[step], marks=[slow])), 2.0)
-    assert slope["x"] == [0.5, 2, None]
-    assert slope["y"] == [95.0, 80.0, None]
+    for levels, heights in (((), [95.0, 80.0]), ((Level(0, 2, 120.0, 80.0),), [110.0, 80.0])):
+        (slope,) = lines(a_trend(a_series(found=[step], marks=[slow], levels=levels)), 2.0)
+        assert slope["x"] == [0.5, 2, None]
+        assert slope["y"] == [*heights, None]
 
 
 def test_the_size_of_a_slope_stands_in_the_part_in_view() -> None:

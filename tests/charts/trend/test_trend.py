@@ -295,6 +295,15 @@ def test_what_tells_series_apart_stands_at_their_ends() -> None:
     assert any(text.startswith("pf ") for text in named)
 
 
+def test_names_at_the_ends_leave_out_what_all_begin_with() -> None:
+    machines = [
+        a_series(id=at, hardware=f"Lab_{name}/1G") for at, name in enumerate(("ARM", "Atom"))
+    ]
+    named = texts(a_trend(*machines))
+    assert any(text.startswith("ARM/1G ") for text in named)
+    assert any(text.startswith("Atom/1G ") for text in named)
+
+
 HOSTILE = '<a href="evil">x</a><b>y</b>%{x}&lt;'
 
 

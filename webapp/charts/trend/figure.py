@@ -8,6 +8,7 @@ site (``var(--ink)``) until `coloured` fills in those of a theme.
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import takewhile
 from typing import Any
 
 from webapp.charts.scale import Scale, ticks
@@ -281,12 +282,14 @@ def _newest(trend: Trend, series: Sequence[TrendSeries], frame: Frame) -> list[J
         (y.clamped(value), one.id, one) for one in series if (value := values[one.id]) is not None
     )
     most = int((foot - y.end) // LINE)
+    names = {one.id: one.mode if one.is_cost else trend.short_name(one, series) for one in series}
+    shared = _shared(list(names.values()))
     texts, free_from = [], y.end
     for left, (wish, _, one) in enumerate(wanted[:most]):
         last = foot - LINE * (min(len(wanted), most) - left - 0.5)
         place = min(max(wish, free_from), last)
         free_from = place + LINE
-        name = one.mode if one.is_cost else trend.short_name(one, series)
+        name = names[one.id][shared:]
         texts.append(
             annotation(
                 plain(f"{_cut(name, NAME_LONGEST)} {short_number(values[one.id])}"),
@@ -301,6 +304,15 @@ def _newest(trend: Trend, series: Sequence[TrendSeries], frame: Frame) -> list[J
             )
         )
     return texts
+
+
+def _shared(names: Sequence[str]) -> int:
+    """How many characters all of several names begin with, whole words of them."""
+    first, last = min(names, default=""), max(names, default="")
+    same = sum(
+        1 for _ in takewhile(lambda both: both[0] == both[1], zip(first, last, strict=False))
+    )
+    return max(first.rfind(end, 0, same) + 1 for end in "_/ ") if len(names) > 1 else 0
 
 
 def _cut(text: str, longest: int) -> str:

@@ -148,7 +148,7 @@ def sketch_findings(trend: Trend, sketch: Sketch, series: TrendSeries) -> list[J
     for one in series.marks:
         span = _span(trend, frame, series, one, None)
         if span is not None:
-            MARKS[one.kind](sketch, *_since_last(steps, one, span))
+            MARKS[one.kind](sketch, *_since_last(trend, series, steps, one, span))
     _sketch_apart(trend, sketch, series)
     return bars
 
@@ -180,16 +180,27 @@ def _span(
     )
 
 
-def _since_last(steps: Sequence[float], found: Found, span: Span) -> tuple[Found, Span]:
-    """A slow change and its span from the last step within on: its heights are those of the newest
-    level, and before the step the points lie elsewhere.
+def _since_last(
+    trend: Trend, series: TrendSeries, steps: Sequence[float], found: Found, span: Span
+) -> tuple[Found, Span]:
+    """A slow change and its span from the last step within on, for its heights are those of the
+    newest level; along that level where the level itself has a slope.
     """
-    begin = max((one for one in steps if span.since < one < span.point), default=None)
-    if found.kind != "slow" or begin is None:
+    if found.kind != "slow":
         return found, span
-    share = (begin - span.since) / (span.point - span.since)
-    before = found.before + share * (found.since - found.before)
-    return replace(found, before=before), span._replace(since=begin)
+    begin = max((one for one in steps if span.since < one < span.point), default=span.since)
+    middle = (begin + span.point) / 2
+    low, before, high, since = next(
+        (
+            (start, level.start, end, level.end)
+            for level, start, end in level_ends(trend, series.levels)
+            if level.start != level.end and start <= middle <= end
+        ),
+        (span.since, found.before, span.point, found.since),
+    )
+    slope = (since - before) / ((high - low) or 1.0)
+    heights = [before + slope * (place - low) for place in (begin, span.point)]
+    return replace(found, before=heights[0], since=heights[1]), span._replace(since=begin)
 
 
 def _suspects(trend: Trend, frame: Frame, found: Found) -> list[Json]:
