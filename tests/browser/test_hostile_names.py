@@ -1,19 +1,25 @@
 """Names that are markup are shown as they are, in every chart and on every page."""
 
 import json
+from pathlib import Path
 from urllib.parse import quote, urlencode
 
 import pytest
+from django.core.management import call_command
 from playwright.sync_api import Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from tests import make
+from tests.api.conftest import Send, agent, send, token
 from tests.bisects import lab
 from tests.browser.test_journey import drawn, middle_of_point
+from tests.documents import run_document
 from tests.events.steps import event
+from tests.results.steps import analyse, mode
 from webapp.labs.models import Lab
 from webapp.results.models import Hardware, Metric, Mode, Revision, RevisionAlias, Tree
 
+__all__ = ["agent", "send", "token"]
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 HOSTILE = '<a href="evil">x<b>%{y}$x$&lt;'
@@ -77,6 +83,66 @@ def test_a_trend_chart_shows_names_as_they_are(live_server: LiveServer, page: Pa
     page.mouse.move(*middle_of_point(page, 2))
     expect(page.locator("#tip")).to_contain_text(f"2{HOSTILE}")
     assert HOSTILE in page.locator("#series").text_content()
+    unharmed(page)
+
+
+UPLOADED = {
+    "hardware": '<a/href="evil">x</a><b>%{x}',
+    "mode": '<b>y</b>%{x}<a href="evil">',
+    "unit": '<a href="evil">x</a><b>%{x}',
+    "subject": '<a href="evil">s</a><b>%{x}',
+    "note": '<a href="evil">n</a><b>%{x}',
+}
+"""As an agent sends them: no blank in a hardware or in a mode."""
+
+
+def test_what_an_agent_uploads_is_never_markup_in_a_trend_chart(
+    live_server: LiveServer, page: Page, send: Send, tmp_path: Path
+) -> None:
+    """Tooltip, legend, axes and annotations, in the page and in the picture of the server."""
+    names = [f"r{300_000 + at}" for at in range(12)]
+    said, refused = dict(UPLOADED), run_document(mode=mode(UPLOADED["mode"]))
+    assert send(refused).status_code == 422
+    said["mode"] = said["mode"].replace("/", "").replace(" ", "_")
+    for name, level in zip(names, [100.0] * 6 + [80.0] * 6, strict=True):
+        document = run_document(
+            revision=name,
+            hardware=said["hardware"],
+            mode=mode(said["mode"]),
+            samples=[level, level + 1, level - 1, level + 0.5, level - 0.5],
+        )
+        document["metrics"]["pps"]["unit"] = said["unit"]
+        answer = send(document)
+        assert answer.status_code == 201, answer.content
+    history = tmp_path / "history.jsonl"
+    history.write_text(
+        "\n".join(json.dumps({"revision": one, "subject": said["subject"]}) for one in names)
+    )
+    call_command("import_revisions", str(history), tree="freebsd-head")
+    told = {"kind": "note", "text": said["note"], "lab": "netlab"}
+    place = {"tree": "freebsd-head", "first": names[2], "last": names[2]}
+    answer = send(told | place, path="/api/v1/events", query="")
+    assert answer.status_code == 201, answer.content
+    analyse()
+
+    page.goto(f"{live_server.url}/trends/?{urlencode({'hardware': said['hardware']})}")
+    drawn(page)
+    annotations = texts(page, "#live .annotation-text")
+    assert any(text.startswith(f"pps, {said['unit']}") for text in annotations)
+    assert any(said["note"][:20] in text for text in annotations)
+    page.mouse.move(*middle_of_point(page, 8))
+    expect(page.locator("#tip")).to_contain_text(said["subject"])
+    expect(page.locator("#tip")).to_contain_text(said["mode"])
+    expect(page.locator("#series")).to_contain_text(said["mode"])
+    page.mouse.click(*middle_of_point(page, 8))
+    expect(page.locator("#card")).to_contain_text(said["hardware"])
+    unharmed(page)
+    page.route("**/plotly*.js", lambda route: route.abort())
+    page.reload()
+    expect(page.locator("#hint")).to_contain_text("Drawn by the server")
+    drawing = page.locator("#plot .only-wide svg")
+    expect(drawing).to_contain_text(said["unit"])
+    expect(drawing).to_contain_text(said["note"][:20])
     unharmed(page)
 
 
