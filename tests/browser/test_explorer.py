@@ -508,6 +508,38 @@ def test_axe_finds_nothing_in_a_chart_in_use(
 
 
 @watched
+def test_the_buttons_above_the_chart_show_so_many_revisions_or_so_much_time(
+    page: Page, live_server: LiveServer
+) -> None:
+    """A revision a day; by time the periods reach further back than what was shown."""
+    along = make.revisions(400)
+    make.history(make.series(), along, [1000.0 + number % 7 for number in range(400)])
+    visit(page, live_server, CHART)
+    shown = """() => {
+      const { data, layout } = document.querySelector("#live");
+      const [low, high] = layout.xaxis.range;
+      const { x } = data.find((one) => one.uid.endsWith("dots"));
+      return x.filter((one) => low <= one && one <= high).length;
+    }"""
+    ranges = page.get_by_role("navigation", name="Range")
+
+    def press(name: str) -> int:
+        ranges.get_by_role("link", name=name, exact=True).click()
+        drawn(page)
+        expect(ranges.locator("[aria-current]")).to_have_text(name)
+        return int(page.evaluate(shown))
+
+    assert [press(one) for one in ("last 50", "all", "last 200")] == [50, 400, 200]
+    page.get_by_text("Time", exact=True).click()
+    page.wait_for_url("**x=time**")
+    drawn(page)
+    assert press("last month") == pytest.approx(31, abs=1)
+    assert press("quarter") == pytest.approx(92, abs=1)
+    assert press("year") == pytest.approx(366, abs=1)
+    assert press("all") == 400
+
+
+@watched
 def test_of_a_long_history_extremes_and_what_is_chosen_are_drawn_whatever_is_in_sight(
     page: Page, live_server: LiveServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -247,8 +247,11 @@ def test_the_interval_of_a_mean_is_student_s_t(client: Client) -> None:
 
 
 def test_from_and_to_bound_what_is_shown(client: Client, along: list[Revision]) -> None:
-    shown = figure(client, f"from={along[1].name}&to={along[2].name}")
-    assert shown["revisions"]["name"] == [along[1].name, along[2].name]
+    """Revisions or days, both included; make.revisions are a day apart."""
+    days = [f"{make.DAY_ONE + timedelta(days=number):%Y-%m-%d}" for number in range(4)]
+    for start, end in ((along[1].name, along[2].name), days[1:3], (days[1], along[2].name)):
+        shown = figure(client, f"from={start}&to={end}")
+        assert shown["revisions"]["name"] == [along[1].name, along[2].name]
 
 
 class TestView:
@@ -324,8 +327,11 @@ def test_usual_ranges_are_offered_along_the_time_those_of_a_calendar(
     assert re.findall(r'href="[^"]*last=(\d+)[^"]*"', page)[:2] == ["50", "200000"]
     assert "quarter" not in page
     page = client.get("/trends/?x=time").content.decode()
-    views = re.findall(r'<a href="[^"]*view=([^"&]*)"', page)
-    assert views == [f"{along[at].name}..{along[3].name}" for at in (3, 2, 0)]
+    newest = make.DAY_ONE + timedelta(days=180)
+    days = [f"{newest - timedelta(days=back):%Y-%m-%d}" for back in (31, 92, 366)]
+    assert re.findall(r'<a href="[^"]*from=([^"&]*)"', page) == days
+    page = client.get(f"/trends/?x=time&from={days[1]}").content.decode()
+    assert re.findall(r'from=([^"&]*)"\s+aria-current', page) == [days[1]]
 
 
 @pytest.mark.usefixtures("along")

@@ -15,7 +15,18 @@ pytestmark = pytest.mark.django_db
 Visit = Callable[[str], str]
 
 
-@pytest.mark.parametrize("query", ["tree=nope", "metric=nope", "from=r9", "to=r9"])
+@pytest.mark.parametrize(
+    "query",
+    [
+        "tree=nope",
+        "metric=nope",
+        "from=r9",
+        "to=r9",
+        "from=2030-01-01",
+        "to=2020-01-01",
+        "from=2026-02-30",
+    ],
+)
 def test_a_name_that_is_not_known_is_not_found(
     client: Client, along: list[Revision], query: str
 ) -> None:

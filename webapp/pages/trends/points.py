@@ -1,9 +1,10 @@
 """The points of a trend chart: all of a short history, of a long one what its pixels can show."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, date, datetime, time, timedelta
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -32,6 +33,7 @@ PIXELS = 500
 PIXELS_BESIDE = 100
 """And the rest, which is in sight while a gesture moves the window."""
 
+DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 Places = npt.NDArray[np.int64]
 Values = npt.NDArray[np.float64]
 
@@ -231,10 +233,10 @@ def picked(own: Column, sight: tuple[int, int], chosen: Sequence[int] = ()) -> l
 def _in_window(series: Sequence[Series], query: TrendQuery, tree: Tree) -> PointQuerySet:
     if not query.start and not query.end:
         return _then(Point.objects.in_windows(series), query)
-    since = _position(tree, query.start) if query.start else 0
+    since = _position(tree, query.start, is_end=False) if query.start else 0
     found = Point.objects.of_all(series, since=since)
     if query.end:
-        found = found.filter(position__lte=_position(tree, query.end))
+        found = found.filter(position__lte=_position(tree, query.end, is_end=True))
     return _then(found, query)
 
 
@@ -265,11 +267,31 @@ def _read(text: str | None) -> Any:
     return json.loads(text) if text else None
 
 
-def _position(tree: Tree, name: str) -> int:
-    revision = Revision.objects.placed().named(tree=tree, name=name)
+def _position(tree: Tree, name: str, *, is_end: bool) -> int:
+    """Of the revision that ``name`` means in ``tree``; of a day the first revision committed since,
+    or the last by its end.
+    """
+    placed = Revision.objects.placed()
+    revision = placed.named(tree=tree, name=name)
+    day = _day(name) if revision is None else None
+    if day is not None:
+        start = datetime.combine(day, time.min, UTC)
+        dated = placed.of_tree(tree).order_by("position")
+        revision = (
+            dated.filter(committed_at__lt=start + timedelta(days=1)).last()
+            if is_end
+            else dated.filter(committed_at__gte=start).first()
+        )
     if revision is None:
         raise Http404(f"There is no revision {name} in {tree}.")
     return revision.position
+
+
+def _day(text: str) -> date | None:
+    try:
+        return date.fromisoformat(text) if DAY.fullmatch(text) else None
+    except ValueError:
+        return None
 
 
 def whiskers_of(

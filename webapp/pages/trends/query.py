@@ -33,9 +33,9 @@ Choice = TypeVar("Choice", bound=StrEnum)
 class TrendQuery:
     """What to show and how. Empty names mean: what there is.
 
-    ``start`` and ``end`` name revisions; without them the ``last`` points of each series show.
-    ``view`` is the part in sight, ``<revision>..<revision>``, ``heights`` the ends of vertical axes
-    there, ``<lane>:<low>..<high>`` each; ``hidden`` are ids of series that are
+    ``start`` and ``end`` name revisions or days; without them the ``last`` points of each series
+    show. ``view`` is the part in sight, ``<revision>..<revision>``, ``heights`` the ends of
+    vertical axes there, ``<lane>:<low>..<high>`` each; ``hidden`` are ids of series that are
     listed and not drawn; ``asof`` a time. ``extra`` holds what stands beside the chart:
     the points A and B, the marked range, the order of the list.
     """

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from math import inf
 
 from csp.decorators import csp_update
@@ -38,9 +39,6 @@ from webapp.pages.trends.query import MOST_LAST, TrendQuery
 from webapp.pages.trends.unknown import NotOffered
 
 CHANGES_SHOWN = 25
-DAY = 86_400_000
-"""Milliseconds."""
-
 PERIODS = (("last month", 31), ("quarter", 92), ("year", 366))
 """Days of each."""
 
@@ -228,18 +226,13 @@ def _ranges(query: TrendQuery, trend: Trend) -> list[tuple[str, str, bool]]:
         (name, free.link(last=last), shown == last)
         for name, last in (("last 50", 50), ("last 200", 200), ("all", MOST_LAST))
     ]
-    dated = [
-        (time, name)
-        for time, name in zip(trend.revisions.times, trend.revisions.names, strict=True)
-        if time is not None
-    ]
+    dated = [time for time in trend.revisions.times if time is not None]
     if trend.axis != Axis.TIME or not dated:
         return found
-    newest, last = max(dated)
+    newest = datetime.fromtimestamp(max(dated) / 1000, UTC)
     for title, days in PERIODS:
-        _, first = min(one for one in dated if one[0] >= newest - days * DAY)
-        view = f"{first}..{last}"
-        found.append((title, free.link(view=view), query.view == view))
+        start = (newest - timedelta(days)).date().isoformat()
+        found.append((title, free.link(start=start), not query.view and query.start == start))
     return found
 
 
