@@ -508,6 +508,27 @@ def test_axe_finds_nothing_in_a_chart_in_use(
 
 
 @watched
+@pytest.mark.usefixtures("along")
+def test_on_a_phone_the_drawing_of_the_server_stays_until_the_figure_for_it_is_there(
+    page: Page, live_server: LiveServer
+) -> None:
+    """The figure in the page is that of a wide screen."""
+    held: list[Route] = []
+    page.route("**/trends/figure.json*", lambda route: held.append(route))  # noqa: PLW0108 (Playwright wraps no built-in)
+    page.set_viewport_size({"width": 390, "height": 844})
+    with page.expect_request("**/trends/figure.json*"):
+        page.goto(live_server.url + CHART)
+    expect(page.locator("#plot .only-narrow svg")).to_be_visible()
+    expect(page.locator("#live")).to_be_hidden()
+    page.wait_for_function("() => document.querySelector('#live .main-svg')")
+    for one in held:
+        one.continue_()
+    drawn(page)
+    expect(page.locator("#live")).to_be_visible()
+    expect(page.locator("#plot .only-narrow")).to_be_hidden()
+
+
+@watched
 def test_the_buttons_above_the_chart_show_so_many_revisions_or_so_much_time(
     page: Page, live_server: LiveServer
 ) -> None:

@@ -34,9 +34,12 @@ export async function start(panel, text) {
     await window.Plotly.react(box, quick(figure.data), structuredClone({ ...layout, ...own }), settings);
     for (const layer of box.querySelectorAll(".scatterlayer")) layer.removeAttribute("transform");
     split(box);
+    if (fits()) panel.classList.add("is-live"); // until then the server's drawing stays: made for a phone, too
     mark();
     highlight();
   }
+
+  const fits = () => Math.abs(box.clientWidth / figure.layout.width - 1) < LIKE;
 
   // The figure of what changed: the one before stays until it is there, and while something is pressed.
   async function show(changes) {
@@ -296,7 +299,6 @@ export async function start(panel, text) {
   apply(query, { pin: null, a: query.get("a") ?? pins.at(-2), b: query.get("b") ?? pins.at(-1) });
   await draw();
   apply(query, { view: meta.window?.join("..") });
-  panel.classList.add("is-live");
   box.on("plotly_relayout", onRelayout);
   box.on("plotly_selected", onSelected);
   box.on("plotly_afterplot", () => split(box));
@@ -306,7 +308,7 @@ export async function start(panel, text) {
     if (target.closest("button")) choose({ range: null });
   });
   resized.observe(box);
-  if (Math.abs(box.clientWidth / figure.layout.width - 1) < LIKE) tell();
+  if (fits()) tell();
   else await show({});
   panel.dataset.drawn ??= "1";
   return does;

@@ -14,6 +14,9 @@ MOST_ROWS = 3
 CLEAR = 1.5
 """Pixels between a label and the middle of a line."""
 
+APART = 4.0
+"""Pixels between two labels on one line of text."""
+
 NEARER = 0.25
 """A label covers a point rather than moving on by more than four places."""
 
@@ -105,7 +108,7 @@ class Taken:
         if not free:
             return None
         _, (anchor, box) = min(free, key=lambda one: self.covered(one[1][1]) + NEARER * one[0])
-        self.boxes.append(box)
+        self.boxes.append(Box(box.left - APART, box.top, box.right + APART, box.foot))
         return anchor, box
 
 
