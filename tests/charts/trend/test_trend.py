@@ -495,7 +495,7 @@ def twenty_series(split: Split) -> Trend:
             replace(
                 base,
                 id=number,
-                hardware=f"machine-{number // 4}",
+                hardware=f"Lab_of_many_machines_{number // 4}_8Cores/Chelsio_T540-CR",
                 centres=values,
                 lows=[0.98 * one for one in values],
                 highs=[1.02 * one for one in values],

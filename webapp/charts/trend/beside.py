@@ -48,11 +48,13 @@ def signs(trend: Trend, frame: Frame) -> list[Symbol]:
     ]
 
 
-def marker_texts(trend: Trend, x: Scale, *, is_narrow: bool) -> Iterator[Json]:
-    """Their texts above the chart, as far as they do not cover one another, linked. Each stands at
-    the right of its line, at its left where the frame is near.
+def marker_texts(trend: Trend, x: Scale, *, is_narrow: bool, title: Box) -> Iterator[Json]:
+    """Their texts above the chart, as far as they cover neither one another nor the ``title`` of
+    the first lane, linked. Each stands at the right of its line, at its left where the frame is
+    near.
     """
     rows = Rows()
+    rows.take(title.left, title.right)
     for one, at in in_view(trend, x):
         across, text = x(at), one.short if is_narrow else one.label
         width = width_of(text) + 8

@@ -23,6 +23,7 @@ from webapp.charts.trend.labels import (
     annotation,
     around,
     plain,
+    text_box,
     width_of,
 )
 from webapp.charts.trend.meta import meta
@@ -40,6 +41,9 @@ NAME_LONGEST = 11
 NAMES_APART = 24.0
 """Pixels between the names of revisions under the axis."""
 
+MARGIN, ABOVE = 4.0, LINE / 2 + 1
+"""Pixels left of the title of a lane, and from its middle down to the lane."""
+
 MUTED = "var(--muted)"
 CLEAR = "rgba(0,0,0,0)"
 VARIABLE = re.compile(r"var\((--[\w-]+)\)")
@@ -51,11 +55,15 @@ def figure(trend: Trend, room: Room = WIDE) -> Json:
     """The figure of ``trend``, in pixels of ``room``."""
     lanes = trend.lanes or [Lane(trend.y_title, [])]
     frames = _frames(trend, lanes, room)
+    titles = [
+        text_box(_title(lane, room), MARGIN, frame.y.end - ABOVE, "left")
+        for lane, frame in zip(lanes, frames, strict=True)
+    ]
     data: list[Json] = []
     shapes = list(marker_lines(trend, frames[0].x))
-    notes = list(marker_texts(trend, frames[0].x, is_narrow=room.is_narrow))
+    notes = list(marker_texts(trend, frames[0].x, is_narrow=room.is_narrow, title=titles[0]))
     badges = alert_badges(trend, frames[-1])
-    for lane, frame in zip(lanes, frames, strict=True):
+    for lane, frame, title in zip(lanes, frames, titles, strict=True):
         sketch = Sketch(frame)
         for one in lane.series:
             data += series_traces(trend, frame, one)
@@ -64,7 +72,7 @@ def figure(trend: Trend, room: Room = WIDE) -> Json:
             sketch.symbols += signs(trend, frame)
         data += sketch.traces
         shapes.append(_base_line(frame))
-        notes += _lane_texts(trend, lane, sketch, room, [box for _, box in badges])
+        notes += _lane_texts(trend, lane, sketch, room, [title, *(box for _, box in badges)])
     notes += [one for one, _ in badges]
     layout = _layout(trend, frames, room) | {"shapes": shapes, "annotations": notes}
     return {"data": data, "layout": layout | {"meta": meta(trend)}}
@@ -187,12 +195,12 @@ def _base_line(frame: Frame) -> Json:
 
 
 def _lane_texts(
-    trend: Trend, lane: Lane, sketch: Sketch, room: Room, badges: list[Box]
+    trend: Trend, lane: Lane, sketch: Sketch, room: Room, there: list[Box]
 ) -> list[Json]:
     """The title of a lane, the names at its right, and the sizes of findings that have room."""
     frame = sketch.frame
     title = annotation(
-        plain(_cut(lane.title, int((room.width - 8) / LETTER))),
+        plain(_title(lane, room)),
         colour=MUTED,
         weight=500,
         x=0,
@@ -200,20 +208,26 @@ def _lane_texts(
         xref="paper",
         yref=f"{frame.axis} domain",
         xanchor="left",
-        xshift=4 - room.left,
-        yshift=10,
+        xshift=MARGIN - room.left,
+        yshift=ABOVE,
     )
     newest = [] if room.is_narrow else _newest(trend, lane.series, frame)
-    return [title, *newest, *_sizes(trend, lane, sketch, badges)]
+    return [title, *newest, *_sizes(trend, lane, sketch, there)]
 
 
-def _sizes(trend: Trend, lane: Lane, sketch: Sketch, badges: list[Box]) -> list[Json]:
-    """The wishes of a lane that have room: on no line, no symbol, no other label and no badge."""
+def _title(lane: Lane, room: Room) -> str:
+    return _cut(lane.title, int((room.width - 2 * MARGIN) / LETTER))
+
+
+def _sizes(trend: Trend, lane: Lane, sketch: Sketch, there: list[Box]) -> list[Json]:
+    """The wishes of a lane that have room: on no line, no symbol, no other label, and nothing that
+    is ``there`` already.
+    """
     frame = sketch.frame
     if not sketch.wishes:
         return []
     within = Box(frame.x.start, frame.y.end - LINE, frame.x.end, frame.y.start - 4)
-    taken = Taken(within, list(badges), _segments(trend, lane, sketch), _bars(trend, lane, frame))
+    taken = Taken(within, list(there), _segments(trend, lane, sketch), _bars(trend, lane, frame))
     for one in sketch.symbols:
         half = one.size / 2 + 1
         across, down = frame.x(one.x), frame.y(one.y)

@@ -47,6 +47,10 @@ class Box(NamedTuple):
     def is_crossed(self, line: Segment) -> bool:
         """Whether a part of ``line`` lies inside (clipping by Liang and Barsky)."""
         x, y, end_x, end_y = line
+        if (x < self.left and end_x < self.left) or (x > self.right and end_x > self.right):
+            return False
+        if (y < self.top and end_y < self.top) or (y > self.foot and end_y > self.foot):
+            return False
         enter, leave = 0.0, 1.0
         for step, low, high in (
             (end_x - x, self.left - x, self.right - x),
