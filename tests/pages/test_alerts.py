@@ -357,7 +357,7 @@ def test_charts_mark_the_alerts_of_what_they_show(
     series = next(one for one in found["series"] if one["found"])
     name = found["revisions"]["name"][series["found"][0]["at"]]
     card = visit(f"/trends/chosen/?hardware={ATOM}&b={series['id']}@{name}")
-    assert f"Alert {mixed.pk} , new" in card
+    assert f"alert {mixed.pk} , new" in card
     assert f"{mixed.pk} new" in visit(f"/trends/?hardware={ATOM}")
     listed = rf"Open here .* {mixed.pk} ▾ −12\.0 % pf .*r112.* new"
     assert re.search(listed, visit(f"/hardware/{ATOM}/"))

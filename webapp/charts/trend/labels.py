@@ -65,14 +65,14 @@ class Box(NamedTuple):
         return enter < leave
 
 
-def width_of(text: str, letter: float = LETTER) -> float:
+def width_of(text: str, character: float = LETTER) -> float:
     """About how wide a text is, in pixels."""
-    return letter * len(text)
+    return character * len(text)
 
 
-def text_box(text: str, x: float, y: float, anchor: str, letter: float = LETTER) -> Box:
+def text_box(text: str, x: float, y: float, anchor: str, character: float = LETTER) -> Box:
     """Where a text stands with its middle line at ``y`` and its ``anchor`` at ``x``."""
-    width = width_of(text, letter)
+    width = width_of(text, character)
     left = x - {"left": 0.0, "center": width / 2, "right": width}[anchor]
     return Box(left, y - LINE / 2, left + width, y + LINE / 2)
 

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime
 from math import inf
 
 from csp.decorators import csp_update
@@ -229,9 +229,9 @@ def _ranges(query: TrendQuery, trend: Trend) -> list[tuple[str, str, bool]]:
     dated = [time for time in trend.revisions.times if time is not None]
     if trend.axis != Axis.TIME or not dated:
         return found
-    newest = datetime.fromtimestamp(max(dated) / 1000, UTC)
+    newest = datetime.fromtimestamp(max(dated) / 1000, UTC).toordinal()
     for title, days in PERIODS:
-        start = (newest - timedelta(days)).date().isoformat()
+        start = date.fromordinal(max(newest - days, 1)).isoformat()
         found.append((title, free.link(start=start), not query.view and query.start == start))
     return found
 
