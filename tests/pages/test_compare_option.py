@@ -41,7 +41,7 @@ ADDRESS = "/compare/?a=freebsd-head:r317849&b=freebsd-head:r317849::%2BVIMAGE"
 def test_pairs_are_matched_by_themselves_over_all_machines_and_modes(client: Client) -> None:
     table = client.get(ADDRESS).context["table"]
     assert len(table.rows) == len(MACHINES) * len(MODES)
-    assert table.unmatched == 0
+    assert not table.unmatched
     for row in table.rows:
         assert row.points[0].mode == row.mode
         assert row.points[1].mode == f"{row.mode}+VIMAGE"

@@ -18,6 +18,7 @@ from webapp.analysis.queries import (
     RangeRow,
     Side,
     SideError,
+    Unmatched,
     as_points,
     compare_sides,
     compare_written_ranges,
@@ -71,7 +72,8 @@ def compare(request: HttpRequest, sides: Query[Sides]) -> Any:
     table = compare_sides([Side.parse(text) for text in [sides.a, *sides.b]], moment)
     return {
         "sides": [str(side) for side in table.sides],
-        "unmatched": table.unmatched,
+        "unmatched": len(table.unmatched),
+        "not_compared": [_unmatched(one) for one in table.unmatched],
         "headline": headline_out(as_points(table)),
         "rows": [row_out(row, options) for row in table.rows],
     }
@@ -93,6 +95,10 @@ def ranges(request: HttpRequest, sides: Query[Ranges]) -> Any:
         "unmatched": table.unmatched,
         "rows": [_range_row(row) for row in table.rows],
     }
+
+
+def _unmatched(one: Unmatched) -> dict[str, Any]:
+    return one._asdict()
 
 
 def _moment(asof: str) -> datetime | None:

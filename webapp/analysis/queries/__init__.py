@@ -88,6 +88,7 @@ from webapp.analysis.queries.sides import (
     SideError,
     differing_parts,
 )
+from webapp.analysis.queries.unmatched import Unmatched, measured_in_neither
 from webapp.analysis.queries.verdicts import (
     BUILDS_DIFFER,
     RUNS_DISAGREE,
@@ -139,6 +140,7 @@ __all__ = [
     "SidePoint",
     "Subject",
     "TableLinks",
+    "Unmatched",
     "WallSeries",
     "WallTile",
     "address_of",
@@ -160,6 +162,7 @@ __all__ = [
     "kernel_of",
     "knob_number",
     "known_revisions",
+    "measured_in_neither",
     "measured_options",
     "moment_of",
     "newest_pairs",

@@ -125,13 +125,29 @@ class HeadlineOut(BaseModel):
     text: str
 
 
+class UnmatchedOut(BaseModel):
+    """A combination that the sides numbered ``lacking`` have not, with the reason (``only one side
+    measured``, ``another variant``, ``another machine``, ``not measured``); ``others`` are the
+    variants, or the machines, that were measured there. A part that every side names is empty.
+    """
+
+    hardware: str
+    mode: str
+    metric: str
+    measured: list[int]
+    lacking: list[int]
+    reason: str
+    others: list[str]
+
+
 class CompareOut(Schema):
     """The sides as they were asked for, and the rows that they have in common; `unmatched` counts
-    what only some sides have.
+    what only some sides have, which ``not_compared`` lists.
     """
 
     sides: list[str]
     unmatched: int
+    not_compared: list[UnmatchedOut]
     headline: HeadlineOut
     rows: list[RowOut]
 

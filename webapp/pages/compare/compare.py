@@ -49,6 +49,7 @@ from webapp.pages.compare.rows import (
     rows_html,
 )
 from webapp.pages.compare.titles import subject_of, titles_of
+from webapp.pages.compare.unmatched import not_compared
 from webapp.pages.parts.links import with_query
 from webapp.pages.parts.variants import variants_beside
 from webapp.results.models import Revision, Run
@@ -293,6 +294,7 @@ def _context(
         "simulated": any(one.simulated for row in table.rows for one in row.points),
         "choices": variants_beside(table.revisions),
         "side_texts": [str(side) for side in table.sides],
+        "unmatched": not_compared(table.unmatched, "ABCDEFG"),
         **_links(table, more),
     }
 
