@@ -171,7 +171,9 @@ def test_releases_of_two_trees_are_compared(client: Client, along: list[Revision
     stable = make.tree("freebsd-stable-1")
     measure(make.revision("r310000", of=stable), ATOM, "forwarding", 0.8)
     page = client.get("/releases/1.1...freebsd-stable-1/")
-    assert page.context["answer"].startswith("freebsd-stable-1 against 1.1: 38.5 % ")
+    assert page.context["answer"].startswith(
+        "freebsd-stable-1 against 1.1 (forwarding on Atom C2758, T540-CR): 38.5 % slower"
+    )
     assert len(compared_rows(client, "/releases/1.1...freebsd-stable-1/")) == 1
 
 

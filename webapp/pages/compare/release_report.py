@@ -33,10 +33,17 @@ MODES_NAMED = 6
 
 
 def answer_of(found: ComparedReleases) -> str:
-    """The answer, as that of any comparison."""
+    """The answer, as that of any comparison. What all rows share is named, for release notes stand
+    alone: the mode, the machine.
+    """
     cells = cells_of(found.table)
+    groups = groups_of(found.table, cells, found.titles)
     a, b = found.titles
-    return headline(cells, groups_of(found.table, cells, found.titles), f"{b} against {a}")
+    modes = {group.title for group in groups}
+    machines = {cell.row.base.hardware.shown_name for cell in cells}
+    shared = [*(modes if len(modes) == 1 else ()), *(machines if len(machines) == 1 else ())]
+    of_all = f" ({' on '.join(shared)})" if shared else ""
+    return headline(cells, groups, f"{b} against {a}{of_all}")
 
 
 def sentence_of(found: ComparedReleases) -> str:
