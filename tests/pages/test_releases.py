@@ -259,7 +259,8 @@ def test_the_compare_page_offers_releases(client: Client) -> None:
     assert client.get(offered.link).context["answer"].startswith("1.1 against 1.0: ")
     picked = client.get("/releases/", {"a": "1.0", "b": "stable/1"})
     assert picked.headers["Location"] == "/releases/1.0...stable/1/"
-    assert client.get("/releases/", {"a": "1.0", "b": ""}).status_code == 400
+    for other in ("", "1.1\n2", "1...1", "\0"):
+        assert client.get("/releases/", {"a": "1.0", "b": other}).status_code == 400
     assert client.get("/releases/").headers["Location"] == "/compare/"
     change = client.get(client.get(PAIR).context["change_link"])
     assert change.context["releases"] == ["1.0", "1.1"]

@@ -15,7 +15,7 @@ from webapp.bisects.models import Bisect
 from webapp.events.queries import (
     ReleaseName,
     names_called,
-    names_holding,
+    names_with,
     neighbouring,
     release_names,
 )
@@ -131,7 +131,7 @@ def _releases(asked: Asked) -> tuple[list[Hit], list[Hit]]:
     words = [part for word in asked.terms for part in re.split(r"[-/_]", word) if part]
     called = names_called(asked.text, known) if not asked.number else []
     before = {newer: older for older, newer in neighbouring(known)}
-    found = dict.fromkeys([*called, *names_holding(words, known)])
+    found = dict.fromkeys([*called, *names_with(words, known)])
     hits = [_release(one, before.get(one)) for one in found]
     return hits if called else [], hits
 

@@ -16,7 +16,7 @@ from webapp.analysis.queries.links import PAIR_MARK
 from webapp.analysis.queries.named import revisions_of
 from webapp.analysis.queries.range_values import measured
 from webapp.analysis.queries.sides import Side, SideError
-from webapp.events.queries import ReleaseName, names_called, names_holding, release_names
+from webapp.events.queries import ReleaseName, names_called, names_with, release_names
 from webapp.results.models import WAITING_FROM, Measurement, Point, Revision
 
 WRITTEN = "A...B, for example 11.0...11.1 or freebsd-head:11.0...freebsd-stable-11"
@@ -48,8 +48,8 @@ class MeasuredRelease:
         return f"{self.name}~{self.variant}" if self.variant else self.name
 
     @property
-    def place(self) -> int:
-        """Its position on the tree."""
+    def sorting_position(self) -> int:
+        """Its position on the tree; of a tree that of its newest measured revision."""
         return self.measured.position if self.position is None else self.position
 
     @property
@@ -68,7 +68,8 @@ class MeasuredRelease:
 def release_pair(text: str) -> tuple[str, str]:
     """The two names of ``A...B``. Raises SideError for anything else."""
     a, mark, b = text.partition(PAIR_MARK)
-    if not (mark and a.strip() and b.strip()) or b.startswith(".") or PAIR_MARK in b:
+    is_pair = mark and a.strip() and b.strip() and not b.startswith(".") and PAIR_MARK not in b
+    if not (is_pair and text.isprintable()):
         raise SideError(f"{text[:REPEATED]!r} is not a pair of releases: write {WRITTEN}")
     return a.strip(), b.strip()
 
@@ -93,7 +94,7 @@ def measured_releases(
             f"{a.measured} stands for both {a.title} and {b.title}: name two others, or measure "
             f"revisions nearer to them"
         )
-    if a.measured.tree_id == b.measured.tree_id and a.place > b.place:
+    if a.measured.tree_id == b.measured.tree_id and a.sorting_position > b.sorting_position:
         raise SideError(f"{a.title} comes after {b.title}: write {texts[1]}{PAIR_MARK}{texts[0]}")
     return a, b
 
@@ -103,8 +104,8 @@ def _measured_release(
 ) -> MeasuredRelease:
     written, _, variant = text.replace("\0", "").partition("~")
     one = _named(written, known)
-    place = WAITING_FROM - 1 if one.position is None else one.position
-    nearest = _nearest(one.tree, place, variant, asof)
+    position = WAITING_FROM - 1 if one.position is None else one.position
+    nearest = _nearest(one.tree, position, variant, asof)
     if nearest is None:
         kernel = f"variant {variant[:REPEATED]!r}" if variant else "no revision"
         verb = "was not measured" if variant else "was measured"
@@ -133,30 +134,32 @@ def _named(written: str, known: Sequence[ReleaseName]) -> ReleaseName:
 
 def _remedy(written: str, known: Sequence[ReleaseName]) -> str:
     """Names that are nearly like it, else any, and how a revision is named."""
-    near = names_holding([written], known)
+    near = names_with([written], known)
     close = get_close_matches(written, [one.name for one in known], NAMES_OFFERED)
     offered = near or [one for one in known if one.name in close] or known
     named = ", ".join(one.written for one in offered[:NAMES_OFFERED]) or "none yet"
     return f"known are {named}; a revision stands behind its tree, as freebsd-head:r303643"
 
 
-def _nearest(tree: str, place: int, variant: str, asof: datetime | None) -> Revision | None:
-    """The measured revision nearest to ``place``, the one before of two as near; of a plain kernel,
-    unless nothing but variants was measured.
+def _nearest(tree: str, position: int, variant: str, asof: datetime | None) -> Revision | None:
+    """The measured revision nearest to ``position``; of a plain kernel, unless nothing but variants
+    was measured.
     """
-    side = Side(tree, "", variant=variant)
-    of_kernel = measured(side, OuterRef("pk"), asof)
-    for is_measured in (of_kernel,) if variant else (of_kernel, _of_any_kernel(asof)):
-        found = Revision.objects.placed().filter(is_measured, tree__name=tree)
-        found = found.select_related("tree").defer("message", "paths")
-        before = found.filter(position__lte=place).order_by("-position").first()
-        if before is not None and before.position == place:
-            return before
-        after = found.filter(position__gt=place).order_by("position").first()
-        near = [one for one in (before, after) if one is not None]
-        if near:
-            return min(near, key=lambda one: abs(one.position - place))
-    return None
+    of_kernel = measured(Side(tree, "", variant=variant), OuterRef("pk"), asof)
+    found = _nearest_that(of_kernel, tree, position)
+    return found if found or variant else _nearest_that(_of_any_kernel(asof), tree, position)
+
+
+def _nearest_that(is_measured: Exists, tree: str, position: int) -> Revision | None:
+    """The one before of two as near."""
+    found = Revision.objects.placed().filter(is_measured, tree__name=tree)
+    found = found.select_related("tree").defer("message", "paths")
+    before = found.filter(position__lte=position).order_by("-position").first()
+    if before is not None and before.position == position:
+        return before
+    after = found.filter(position__gt=position).order_by("position").first()
+    near = [one for one in (before, after) if one is not None]
+    return min(near, key=lambda one: abs(one.position - position), default=None)
 
 
 def _of_any_kernel(asof: datetime | None) -> Exists:

@@ -8,7 +8,7 @@ from webapp.events.queries.positions import LocatedEvent, events_along
 from webapp.events.queries.releases import (
     ReleaseName,
     names_called,
-    names_holding,
+    names_with,
     neighbouring,
     release_names,
 )
@@ -30,7 +30,7 @@ __all__ = [
     "epochs_of",
     "events_along",
     "names_called",
-    "names_holding",
+    "names_with",
     "neighbouring",
     "release_names",
     "watch",

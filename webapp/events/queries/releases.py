@@ -64,8 +64,8 @@ def neighbouring(known: Iterable[ReleaseName]) -> list[tuple[ReleaseName, Releas
     for one in known:
         version = VERSIONED.fullmatch(one.name) if one.is_tree else None
         if version and one.is_measured:
-            place = [int(part) for part in version[2].split(".")]
-            families[one.kind, version[1]].append((place, one))
+            numbers = [int(part) for part in version[2].split(".")]
+            families[one.kind, version[1]].append((numbers, one))
         elif one.kind == RELEASE and one.is_measured and one.position is not None:
             families[one.kind, one.tree].append(([one.position], one))
     pairs = [pairwise(sorted(its)) for _, its in sorted(families.items())]
@@ -87,7 +87,7 @@ def names_called(name: str, known: Iterable[ReleaseName]) -> list[ReleaseName]:
     return whole or [one for its, one in plain if its.endswith(f"-{wanted}")]
 
 
-def names_holding(words: Iterable[str], known: Iterable[ReleaseName]) -> list[ReleaseName]:
-    """Those of ``known`` that hold every word."""
-    wanted = [plain_name(word) for word in words]
-    return [one for one in known if all(word in plain_name(one.name) for word in wanted)]
+def names_with(parts: Iterable[str], known: Iterable[ReleaseName]) -> list[ReleaseName]:
+    """Those of ``known`` with every one of ``parts`` in their name."""
+    wanted = [plain_name(part) for part in parts]
+    return [one for one in known if all(part in plain_name(one.name) for part in wanted)]

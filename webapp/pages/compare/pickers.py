@@ -21,7 +21,7 @@ from webapp.analysis.queries import (
     newest_pairs,
     newest_with_both,
 )
-from webapp.events.queries import ReleaseName, names_holding, neighbouring, release_names
+from webapp.events.queries import ReleaseName, names_with, neighbouring, release_names
 from webapp.pages.parts.links import releases_link, with_query
 from webapp.results.models import Hardware, Metric, Mode, ModeName, Revision, Tree, Variant
 from webapp.results.queries import newest_sessions
@@ -192,7 +192,7 @@ def _single_revisions(text: str, tree: str) -> Iterable[Suggestion]:
 
 
 def _releases(text: str, _tree: str) -> Iterable[Suggestion]:
-    found = names_holding(text.split(), release_names())
+    found = names_with(text.split(), release_names())
     return (Suggestion(one.written, one.kind) for one in found)
 
 
