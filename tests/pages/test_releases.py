@@ -306,5 +306,5 @@ def test_the_number_of_statements_does_not_grow(along: list[Revision], queries: 
         series = make.series(on=make.hardware(f"Machine_{number}/NIC"), in_mode=f"mode{number}")
         make.finding(series, along[3], along[4], **({"alert": found} if found else {}))
     make.revisions(30, first=300_100)
-    assert queries(PAIR) == few <= 24
-    assert queries(asof) == few_then <= 24
+    assert queries(PAIR) == few <= 14
+    assert queries(asof) == few_then <= 20

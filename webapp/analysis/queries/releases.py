@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from difflib import get_close_matches
 
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, Subquery
 
 from webapp.analysis.queries.links import PAIR_MARK
 from webapp.analysis.queries.named import revisions_of
 from webapp.analysis.queries.range_values import measured
 from webapp.analysis.queries.sides import Side, SideError
 from webapp.events.queries import ReleaseName, names_called, names_with, release_names
-from webapp.results.models import WAITING_FROM, Measurement, Point, Revision
+from webapp.results.models import WAITING_FROM, Measurement, Point, Revision, Tree
 
 WRITTEN = "A...B, for example 11.0...11.1 or freebsd-head:11.0...freebsd-stable-11"
 NAMES_OFFERED = 6
@@ -152,7 +152,9 @@ def _nearest(tree: str, position: int, variant: str, asof: datetime | None) -> R
 
 def _nearest_that(is_measured: Exists, tree: str, position: int) -> Revision | None:
     """The one before of two as near."""
-    found = Revision.objects.placed().filter(is_measured, tree__name=tree)
+    # The id, for the index along a tree begins with it.
+    its = Subquery(Tree.objects.filter(name=tree).values("pk"))
+    found = Revision.objects.placed().filter(is_measured, tree=its)
     found = found.select_related("tree").defer("message", "paths")
     before = found.filter(position__lte=position).order_by("-position").first()
     if before is not None and before.position == position:

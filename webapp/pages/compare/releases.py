@@ -94,7 +94,9 @@ def _context(found: ComparedReleases, pair: str) -> dict[str, object]:
     """What is beside the comparison itself."""
     a, b = release_pair(pair)
     sides = zip("AB", (found.a, found.b), strict=True)
+    trees = {one.measured.tree.name for one in (found.a, found.b)}
     return {
+        "common": "".join(trees) if len(trees) == 1 else "",
         "answer": answer_of(found),
         "sentence": sentence_of(found),
         "notes": notes_of(found),
