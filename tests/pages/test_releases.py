@@ -292,6 +292,8 @@ def test_pictures(client: Client) -> None:
     svg = client.get("/releases/1.0...1.1.svg")
     assert svg.headers["Content-Type"].startswith("image/svg+xml")
     assert "1.1 against 1.0: " in svg.content.decode()
+    again = client.get("/releases/1.0...1.1.svg", headers={"If-None-Match": svg.headers["ETag"]})
+    assert again.status_code == 304
     assert client.get("/releases/1.0...1.1.png").content.startswith(b"\x89PNG")
 
 

@@ -74,8 +74,9 @@ def markdown(request: HttpRequest, pair: str) -> HttpResponse:
 def drawing(request: HttpRequest, pair: str) -> str:
     """The same as one picture. Raises SideError as the page does."""
     found = _found(request, pair)
-    here = request.build_absolute_uri(_for_good(found, pair))
-    return compare.picture_of(found.table, answer_of(found), [" against ".join(found.titles), here])
+    here = request.build_absolute_uri(releases_link(*release_pair(pair), found.asof))
+    a, b = found.titles
+    return compare.picture_of(found.table, answer_of(found), [f"{b} against {a}", here])
 
 
 def _found(request: HttpRequest, pair: str) -> ComparedReleases:
