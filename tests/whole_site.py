@@ -54,6 +54,7 @@ def fill() -> User:
     watching = canary(at, hardware=machine)
     boots(watching, [*CALM, 80.0, 80.0])
     release("11.0 <beta>", at)
+    release("11.1 <beta>", Revision.objects.get(name="r5020"))
     for value in (1, 2, 4):
         make.point(make.series(on=machine, in_mode=f"swept+queues={value}"), at)
     operator = make.user("ada", email="ada@example.org", role=User.Role.OPERATOR)

@@ -154,6 +154,10 @@ PROMISES: Mapping[str, Promise | Sequence[Promise]] = {
         Promise("name the option to compare with", typed={"option": ""}),
         Promise("queues", typed={"option": "queues=2"}),
     ),
+    "picked_releases Compare": (
+        Promise("known are freebsd-head:11.0 <beta>", typed={"a": "11.0 <beta>", "b": "12.0"}),
+        Promise("11.1 <beta> against 11.0 <beta>", typed={"a": "11.0 <beta>", "b": "11.1 <beta>"}),
+    ),
     "thresholds_dry_run Dry run": (
         Promise("scope: nothing is called “”"),
         Promise(

@@ -48,6 +48,7 @@ NO_PAGES = {
     *("healthz", "readyz", "metrics", "sign_out"),
     *("trends_figure", "trends_svg", "trends_png", "badge", "bisect_figure", "bisect_json"),
     *("bisect_markdown", "compare_text", "compare_markdown", "compare_svg", "compare_png"),
+    *("releases_markdown", "releases_svg", "releases_png"),
     *("experiment_markdown", "experiment_text", "experiment_zip"),
     *("experiment_svg", "experiment_png"),
     *("profile_folded", "profile_svg", "profile_png", "profile_diff_svg", "profile_diff_png"),

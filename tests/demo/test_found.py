@@ -16,8 +16,19 @@ from webapp.analysis.services import store_runs
 from webapp.api.schemas.runs import RunIn
 from webapp.demo import simulated
 from webapp.demo.benchdirs import simulated_files
+from webapp.demo.loading import name_release
+from webapp.demo.parts import simulated_part
 from webapp.labs.services import create_agent
-from webapp.stats.simulate.lab import Planted, make_lab
+from webapp.stats.simulate.lab import (
+    ARM,
+    EPYC,
+    EXCURSION_PCT,
+    MACHINE_AT,
+    MIXED_AT,
+    STEPS,
+    Planted,
+    make_lab,
+)
 
 pytestmark = pytest.mark.django_db
 LAB = make_lab()
@@ -86,3 +97,24 @@ def test_everything_planted_is_found_as_what_it_is_and_nothing_else(
     page = client.get("/trends/").content.decode()
     told = r"pf-statefull lost 7\.[5-9] to 8\.[0-5] % at r363457"
     assert re.search(told, page), "the last change that was planted, of 8 %"
+
+
+@pytest.mark.usefixtures("found")
+def test_two_releases_tell_what_was_planted_between_them(client: Client) -> None:
+    for release in simulated_part().releases:
+        name_release(release)
+    page = client.get("/releases/1.0...1.1/")
+    assert page.context["notes"] == [
+        "1.1 (r365600) was not measured: r365575 is the nearest measured revision of simulated-head"
+    ]
+    (left,) = page.context["unmatched"]
+    assert left.text(1) == f"only 1.1 was measured: {EPYC}: forwarding"
+    recovered = [text for text, _ in page.context["recovered"]]
+    assert sum("at r362420, back at " in text for text in recovered) == len(EXCURSION_PCT)
+    assert len(page.context["trades"]) == 2, "forwarding gained and pf lost on two machines"
+    rows = client.get("/api/v1/compare/releases?a=1.0&b=1.1").json()["rows"]
+    proven = {(row["hardware"], row["mode"]): row["proven"] for row in rows}
+    for (hardware, mode), percent in {**STEPS[MIXED_AT], **STEPS[MACHINE_AT]}.items():
+        if mode != "ipfw-statefull" or hardware == ARM:
+            wanted = "better" if percent > 0 else "worse"
+            assert proven[hardware, mode] == wanted, (hardware, mode)

@@ -4,27 +4,31 @@ from datetime import datetime
 from math import isfinite
 from typing import Any
 
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from ninja import Query, Router, Schema
 from pydantic import Field
 
+from webapp.alerts.queries import ComparedReleases, compare_releases
 from webapp.analysis.queries import (
     PLAIN_BLOCK,
     BlockOptions,
     ComparedRow,
     ComparedSet,
+    MeasuredRelease,
     ModeClaim,
     PointTable,
     RangeRow,
     Side,
     SideError,
+    Unmatched,
     as_points,
     compare_sides,
     compare_written_ranges,
     moment_of,
 )
-from webapp.api.schemas.comparisons import CompareOut, RangesOut
+from webapp.api.schemas.comparisons import CompareOut, RangesOut, ReleaseRowOut, ReleasesOut
 from webapp.api.schemas.errors import ErrorOut
+from webapp.api.tables import csv_response
 from webapp.results.models import LeftOut
 from webapp.stats import ministat
 from webapp.stats.compare import Comparison, Verdict
@@ -59,6 +63,14 @@ class Ranges(Schema):
     asof: str = Field("", description="A time: runs that had been received by then")
 
 
+class Releases(Schema):
+    """Each a release, a branch point or a tree: ``[tree:]name[~variant]``."""
+
+    a: str = Field(description="The earlier one, for example 11.0 or freebsd-head:11.0")
+    b: str = Field(description="The later one, for example freebsd-stable-11")
+    asof: str = Field("", description="A time: what had been received by then")
+
+
 @router.get(
     "/compare",
     response={200: CompareOut, 422: ErrorOut},
@@ -71,7 +83,8 @@ def compare(request: HttpRequest, sides: Query[Sides]) -> Any:
     table = compare_sides([Side.parse(text) for text in [sides.a, *sides.b]], moment)
     return {
         "sides": [str(side) for side in table.sides],
-        "unmatched": table.unmatched,
+        "unmatched": len(table.unmatched),
+        "not_compared": [_unmatched(one) for one in table.unmatched],
         "headline": headline_out(as_points(table)),
         "rows": [row_out(row, options) for row in table.rows],
     }
@@ -93,6 +106,80 @@ def ranges(request: HttpRequest, sides: Query[Ranges]) -> Any:
         "unmatched": table.unmatched,
         "rows": [_range_row(row) for row in table.rows],
     }
+
+
+@router.get(
+    "/compare/releases",
+    response={200: ReleasesOut, 422: ErrorOut},
+    summary="Two releases, each by the nearest measured revision of its branch",
+    url_name="compare_releases",
+)
+def releases(request: HttpRequest, asked: Query[Releases]) -> Any:
+    """A row for each machine, mode and metric that was measured of both."""
+    found = compare_releases([asked.a, asked.b], _moment(asked.asof))
+    return {
+        "a": _release(found.a),
+        "b": _release(found.b),
+        "unmatched": len(found.unmatched),
+        "not_compared": [_unmatched(one) for one in found.unmatched],
+        "headline": headline_out(found.table),
+        "rows": _release_rows(found),
+        "alerts": None if found.alerts is None else [one.alert.pk for one in found.alerts],
+    }
+
+
+@router.get(
+    "/compare/releases.csv",
+    response={422: ErrorOut},
+    summary="Two releases, as CSV",
+    url_name="compare_releases_csv",
+)
+def releases_csv(request: HttpRequest, asked: Query[Releases]) -> HttpResponse:
+    """The same rows, the proven ones first."""
+    found = compare_releases([asked.a, asked.b], _moment(asked.asof))
+    columns = tuple(ReleaseRowOut.model_fields)
+    proven = (Verdict.WORSE.value, Verdict.BETTER.value)
+    rows = sorted(_release_rows(found), key=lambda row: row["proven"] not in proven)
+    return csv_response("releases.csv", columns, [[row[name] for name in columns] for row in rows])
+
+
+def _release(one: MeasuredRelease) -> dict[str, str]:
+    return {
+        "name": one.title,
+        "tree": one.measured.tree.name,
+        "revision": one.at,
+        "measured": one.measured.name,
+        "side": str(one.side),
+    }
+
+
+def _release_rows(found: ComparedReleases) -> list[dict[str, Any]]:
+    pairs = zip(found.table.rows, found.table.headline.verdicts, strict=True)
+    return [
+        {
+            "hardware": row.base.hardware.name,
+            "mode": row.mode,
+            "metric": row.base.metric,
+            "unit": row.base.unit,
+            "better": row.base.better,
+            "a_n": row.base.n,
+            "a_mean": row.base.mean,
+            "b_n": row.points[1].n,
+            "b_mean": row.points[1].mean,
+            "percent": finite(row.judged[0].percent),
+            "low": finite(row.judged[0].low),
+            "high": finite(row.judged[0].high),
+            "p": row.judged[0].p,
+            "verdict": row.judged[0].label,
+            "proven": proven.value,
+            "epoch_between": row.parted[0],
+        }
+        for row, proven in pairs
+    ]
+
+
+def _unmatched(one: Unmatched) -> dict[str, Any]:
+    return one._asdict()
 
 
 def _moment(asof: str) -> datetime | None:

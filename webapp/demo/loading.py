@@ -12,11 +12,13 @@ from django.core.management.base import CommandError
 from webapp.demo.account import ensure_account
 from webapp.demo.errors import DemonstrationError
 from webapp.demo.hunting import prepare_agents
-from webapp.demo.parts import PARTS, History, Part
+from webapp.demo.parts import PARTS, History, Part, PlantedRelease
 from webapp.demo.uploading import upload
+from webapp.events.models import Release
+from webapp.events.services import record_release
 from webapp.labs import services as labs
 from webapp.labs.models import Agent, Lab
-from webapp.results.models import Run, Series
+from webapp.results.models import Run, Series, Tree
 from webapp.results.services import ResultsError, register_hardware
 
 AGENT = "demonstration"
@@ -67,6 +69,8 @@ class Loading:
         part.written.write(root)
         for history in part.histories:
             self._import(history)
+        for release in part.releases:
+            name_release(release)
         self._upload_as(agent, part, root)
         missing = wanted - _stored_digests(agent)
         if missing:
@@ -110,6 +114,17 @@ class Loading:
                     "is the worker running? Its log says what it does"
                 )
             time.sleep(LOOK_AGAIN_SECONDS)
+
+
+def name_release(release: PlantedRelease) -> None:
+    """Record it; its tree is there."""
+    record_release(
+        tree=Tree.objects.get(name=release.tree),
+        name=release.name,
+        revision=release.revision,
+        kind=Release.Kind.RELEASE,
+        released_on=release.released_on,
+    )
 
 
 def _agent_of(part: Part) -> Agent:

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from typing import Any
 
 from webapp.demo import published, simulated
@@ -24,6 +25,16 @@ class History:
 
 
 @dataclass(frozen=True, slots=True)
+class PlantedRelease:
+    """A release of a tree; its revision need not have been measured."""
+
+    tree: str
+    name: str
+    revision: str
+    released_on: date
+
+
+@dataclass(frozen=True, slots=True)
 class Part:
     """One lab: `directory` is where its files lie, `options` those of its upload.
 
@@ -39,6 +50,7 @@ class Part:
     written: Written
     histories: tuple[History, ...]
     has_agents: bool = False
+    releases: tuple[PlantedRelease, ...] = ()
 
 
 PUBLISHED = """\
@@ -82,6 +94,7 @@ def simulated_part() -> Part:
         hardware={machine.name: "Simulated: there is no such machine" for machine in MACHINES},
         written=simulated_files(lab),
         histories=(History(simulated.TREE, _simulated_commits(lab)),),
+        releases=tuple(PlantedRelease(simulated.TREE, *release) for release in simulated.RELEASES),
     )
 
 

@@ -1,6 +1,7 @@
 """The simulated lab as the demonstration shows it: its names, and commits that tell the truth."""
 
 from dataclasses import dataclass
+from datetime import date
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -9,6 +10,14 @@ if TYPE_CHECKING:
 
 LAB = "simulated lab"
 TREE = "simulated-head"
+
+RELEASES = (
+    ("1.0", "r353135", date(2025, 2, 26)),
+    ("1.1", "r365600", date(2025, 12, 6)),
+)
+"""Name, revision and day. Nobody measured r365600, which lies between two measured revisions, and
+one machine missed a mode at r353135.
+"""
 
 HUNT_LAB = "simulated lab with agents"
 HUNT_TREE = "simulated-next"

@@ -21,7 +21,7 @@ from webapp.charts.standalone import LIGHT, THEMES, Sheet, badge, standalone
 from webapp.charts.trend import WIDE, Trend, coloured, draw, figure, room_for, room_of
 from webapp.experiments.models import Experiment
 from webapp.experiments.queries import frozen_points
-from webapp.pages.compare import compare
+from webapp.pages.compare import compare, releases
 from webapp.pages.drawings import alert_drawing, bisect_drawing
 from webapp.pages.parts.numbers import read_number
 from webapp.pages.trends import data as trend_data
@@ -109,6 +109,18 @@ def compare_svg(request: HttpRequest) -> HttpResponse:
 def compare_png(request: HttpRequest) -> HttpResponse:
     """The same as PNG."""
     return picture_answer(request, lambda: as_png(_comparison(request), request))
+
+
+@require_safe
+def releases_svg(request: HttpRequest, pair: str) -> HttpResponse:
+    """The answer of `/releases/A...B/` and the intervals of its rows."""
+    return picture_answer(request, lambda: as_svg(_releases(request, pair), request))
+
+
+@require_safe
+def releases_png(request: HttpRequest, pair: str) -> HttpResponse:
+    """The same as PNG."""
+    return picture_answer(request, lambda: as_png(_releases(request, pair), request))
 
 
 @require_safe
@@ -229,6 +241,13 @@ def trend_head(selection: Selection, trend: Trend) -> list[str]:
 def _comparison(request: HttpRequest) -> str:
     try:
         return compare.drawing(request)
+    except SideError as error:
+        raise NoPicture(str(error), 400) from error
+
+
+def _releases(request: HttpRequest, pair: str) -> str:
+    try:
+        return releases.drawing(request, pair)
     except SideError as error:
         raise NoPicture(str(error), 400) from error
 

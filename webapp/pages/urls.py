@@ -9,7 +9,7 @@ from webapp.pages.alerts import alert, alerts
 from webapp.pages.bisects import bisect, bisects
 from webapp.pages.bisects import new as bisect_new
 from webapp.pages.commits import commit, commits
-from webapp.pages.compare import compare
+from webapp.pages.compare import compare, releases
 from webapp.pages.experiments import experiment, experiments
 from webapp.pages.hardware import canaries, hardware_list, knobs, machine
 from webapp.pages.jobs import agents, job, labs
@@ -112,6 +112,11 @@ urlpatterns = [
     path("compare/suggestions/", compare.suggestions, name="compare_suggestions"),
     path("compare.txt", compare.text, name="compare_text"),
     path("compare.md", compare.markdown, name="compare_markdown"),
+    path("releases/", releases.picked, name="picked_releases"),
+    path("releases/<path:pair>.md", releases.markdown, name="releases_markdown"),
+    path("releases/<path:pair>.svg", pictures.releases_svg, name="releases_svg"),
+    path("releases/<path:pair>.png", pictures.releases_png, name="releases_png"),
+    path("releases/<path:pair>/", releases.page, name="releases"),
     path("profiles/", profile.listing, name="profiles"),
     path("profiles/side/", profile.side_page, name="profiled_side"),
     path("profiles/<int:number>/", profile.page, name="profile"),

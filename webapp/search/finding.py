@@ -10,8 +10,15 @@ from django.urls import reverse
 
 from webapp.alerts.models import Alert
 from webapp.analysis.models import Finding
-from webapp.analysis.queries import trend_link, with_query
+from webapp.analysis.queries import releases_link, trend_link, with_query
 from webapp.bisects.models import Bisect
+from webapp.events.queries import (
+    ReleaseName,
+    names_called,
+    names_with,
+    neighbouring,
+    release_names,
+)
 from webapp.results.models import Hardware, Mode, Point, Revision, Series
 from webapp.search.asked import Asked
 from webapp.search.commits import commits_worded, revisions_named
@@ -58,17 +65,20 @@ class Found:
 
 
 def find(asked: Asked, limit: int = SHOWN) -> Found:
-    """At most ``limit`` hits of each kind, in at most nine statements."""
+    """At most ``limit`` hits of each kind, in at most ten statements."""
     if not asked.terms:
         return Found()
     revisions = revisions_named(asked, limit + 1)
     exact = [row for row in revisions if row.name in asked.names]
     hardware = list(Hardware.objects.filter(_contains(asked, "name", "aliases__name")).distinct())
     modes = list(Mode.objects.filter(_contains(asked, "name", "aliases__name")).distinct())
+    called, others = _releases(asked)
     groups = [
+        _group("Releases and trees", called, limit),
         _group("Revisions", [_revision(row) for row in revisions], limit),
         _group("Alerts", [_alert(row) for row in _alerts(asked, exact, limit + 1)], limit),
         _group("Bisects", [_bisect(row) for row in _bisects(asked)], limit),
+        _group("Releases and trees", [] if called else others, limit),
         _group("Hardware", _whole_first(asked, [_hardware(row) for row in hardware]), limit),
         _group("Modes", _whole_first(asked, [_mode(row) for row in modes]), limit),
         _group("Variants", _whole_first(asked, [_variant(row) for row in _variants(asked)]), limit),
@@ -111,6 +121,19 @@ def _series_of(asked: Asked, limit: int) -> Sequence[Series]:
     found = Series.objects.filter(_contains(asked, "hardware__name", "mode__name"))
     changed = found.annotate(change=Subquery(newest))
     return list(changed.plain().named().order_by("-change", "pk")[:limit])
+
+
+def _releases(asked: Asked) -> tuple[list[Hit], list[Hit]]:
+    """Releases, branch points and trees of that name, unless it is a number, with those that hold
+    every word, however it is separated, behind them; and these where none has that name.
+    """
+    known = release_names()
+    words = [part for word in asked.terms for part in re.split(r"[-/_]", word) if part]
+    called = names_called(asked.text, known) if not asked.number else []
+    before = {newer: older for older, newer in neighbouring(known)}
+    found = dict.fromkeys([*called, *names_with(words, known)])
+    hits = [_release(one, before.get(one)) for one in found]
+    return hits if called else [], hits
 
 
 def _variants(asked: Asked) -> Sequence[Point]:
@@ -157,6 +180,17 @@ def _nearest(asked: Asked) -> list[Hit]:
     close = get_close_matches(asked.text.casefold(), by_part, NEAREST)
     found = dict.fromkeys(by_part[part] for part in close)
     return [_hardware(row) if isinstance(row, Hardware) else _mode(row) for row in found]
+
+
+def _release(one: ReleaseName, before: ReleaseName | None) -> Hit:
+    """A release leads to its comparison with the one before it, else to its commit."""
+    if one.is_tree:
+        return Hit(one.name, reverse("commits", args=[one.tree]), one.kind)
+    detail = f"{one.kind} at {one.revision} of {one.tree}"
+    if before is None:
+        return Hit(one.name, reverse("commit", args=[one.tree, one.revision]), detail)
+    against = f"{detail} · against {before.name}"
+    return Hit(one.name, releases_link(before.written, one.written), against)
 
 
 def _revision(row: Revision) -> Hit:

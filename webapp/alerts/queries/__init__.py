@@ -1,6 +1,6 @@
 from webapp.alerts.queries.around_commit import PointsAround, points_around
 from webapp.alerts.queries.around_findings import Surroundings, moves_of, surroundings_of
-from webapp.alerts.queries.as_of import members_at
+from webapp.alerts.queries.as_of import Past, members_at
 from webapp.alerts.queries.at_commit import (
     Detected,
     Gated,
@@ -55,6 +55,7 @@ from webapp.alerts.queries.min_effects import DEFAULT, EffectInForce, MinEffects
 from webapp.alerts.queries.neighbours import Unmoved, beside
 from webapp.alerts.queries.noisy import noisiest
 from webapp.alerts.queries.quality import mail_quality, open_by_age, triage_quality
+from webapp.alerts.queries.releases import AlertBetween, ComparedReleases, compare_releases
 from webapp.alerts.queries.rows import commits_between
 from webapp.alerts.queries.scopes import Scope, ScopeError
 from webapp.alerts.queries.sharper import SharperInterval, sharper_interval
@@ -69,8 +70,10 @@ __all__ = [
     "DEFAULT",
     "MOST_COMMITS",
     "MOST_PROFILED",
+    "AlertBetween",
     "Asked",
     "BesideCommit",
+    "ComparedReleases",
     "Detected",
     "DryRun",
     "EffectInForce",
@@ -84,6 +87,7 @@ __all__ = [
     "Members",
     "MinEffects",
     "OpenLoss",
+    "Past",
     "PointsAround",
     "Scope",
     "ScopeError",
@@ -100,6 +104,7 @@ __all__ = [
     "candidates_beside",
     "choices",
     "commits_between",
+    "compare_releases",
     "counts",
     "detected_at",
     "dry_run",

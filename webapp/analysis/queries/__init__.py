@@ -25,9 +25,11 @@ from webapp.analysis.queries.function_series import (
 )
 from webapp.analysis.queries.knobs import Curve, CurvePoint, curves_of, knob_number
 from webapp.analysis.queries.links import (
+    PAIR_MARK,
     READABLE,
     TableLinks,
     compare_link,
+    releases_link,
     side_of,
     sides_of,
     trend_link,
@@ -72,6 +74,11 @@ from webapp.analysis.queries.ready import (
     known_revisions,
     newest_pairs,
 )
+from webapp.analysis.queries.releases import (
+    MeasuredRelease,
+    measured_releases,
+    release_pair,
+)
 from webapp.analysis.queries.side_points import (
     PointRow,
     PointTable,
@@ -88,6 +95,7 @@ from webapp.analysis.queries.sides import (
     SideError,
     differing_parts,
 )
+from webapp.analysis.queries.unmatched import Unmatched, measured_in_neither
 from webapp.analysis.queries.verdicts import (
     BUILDS_DIFFER,
     RUNS_DISAGREE,
@@ -107,6 +115,7 @@ __all__ = [
     "MOST_SIDES",
     "OPTION_MARK",
     "OTHER_EPOCH",
+    "PAIR_MARK",
     "PLAIN_BLOCK",
     "READABLE",
     "RUNS_DISAGREE",
@@ -123,6 +132,7 @@ __all__ = [
     "FunctionHistory",
     "Gap",
     "Kernel",
+    "MeasuredRelease",
     "ModeClaim",
     "PointRow",
     "PointTable",
@@ -139,6 +149,7 @@ __all__ = [
     "SidePoint",
     "Subject",
     "TableLinks",
+    "Unmatched",
     "WallSeries",
     "WallTile",
     "address_of",
@@ -160,7 +171,9 @@ __all__ = [
     "kernel_of",
     "knob_number",
     "known_revisions",
+    "measured_in_neither",
     "measured_options",
+    "measured_releases",
     "moment_of",
     "newest_pairs",
     "newest_with_both",
@@ -172,6 +185,8 @@ __all__ = [
     "profiled_cells",
     "profiled_pair",
     "profiled_side",
+    "release_pair",
+    "releases_link",
     "rows_of_commit",
     "side_of",
     "sides_of",

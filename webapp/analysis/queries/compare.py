@@ -26,6 +26,7 @@ from webapp.analysis.queries.sides import (
     options_of,
     require_sides,
 )
+from webapp.analysis.queries.unmatched import unmatched_of
 from webapp.events.queries import ONE_EPOCH, Epochs, epochs_of
 from webapp.results.models import (
     CostSamples,
@@ -56,7 +57,8 @@ def compare_sides(
     judged_by: FactsOf = facts_of,
     only: Collection[int] | None = None,
 ) -> ComparedTable:
-    """Match and compare. The number of queries depends on the number of sides only.
+    """Match and compare. The number of queries depends on the number of sides only, and on
+    whether any lacks something.
 
     With ``asof`` of the runs that had been received at that time, and were not withdrawn then;
     ``judged_by`` says what else was known of the series of the base: by default, what is today;
@@ -75,7 +77,6 @@ def compare_sides(
         for i, (side, revision) in enumerate(zip(sides, revisions, strict=True))
     ]
     everywhere = set.intersection(*(set(sets) for sets in found))
-    anywhere = set.union(*(set(sets) for sets in found))
     axis = _label_parts(sides)
     facts = judged_by(found[0][key].series for key in everywhere)
     matched = {key: [sets[key] for sets in found] for key in sorted(everywhere)}
@@ -85,7 +86,8 @@ def compare_sides(
         _row(dict(zip(free, key, strict=True)), sets, axis, facts, epochs)
         for key, sets in matched.items()
     ]
-    return ComparedTable(tuple(sides), revisions, tuple(rows), len(anywhere - everywhere))
+    unmatched = unmatched_of(sides, revisions, free, found, asof)
+    return ComparedTable(tuple(sides), revisions, tuple(rows), unmatched)
 
 
 def _label_parts(sides: Sequence[Side]) -> tuple[str, ...]:

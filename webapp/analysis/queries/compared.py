@@ -8,6 +8,7 @@ from statistics import fmean
 from webapp.analysis.queries.blocks import PLAIN_BLOCK, BlockOptions
 from webapp.analysis.queries.noise import SeriesFacts
 from webapp.analysis.queries.sides import Side
+from webapp.analysis.queries.unmatched import Unmatched
 from webapp.results.models import (
     Hardware,
     LeftOut,
@@ -181,12 +182,12 @@ class ComparedRow:
 
 @dataclass(frozen=True)
 class ComparedTable:
-    """All rows that every side has, and how many some side lacks."""
+    """All rows that every side has, and what some side lacks."""
 
     sides: tuple[Side, ...]
     revisions: tuple[Revision, ...]
     rows: tuple[ComparedRow, ...]
-    unmatched: int
+    unmatched: tuple[Unmatched, ...]
 
 
 def digests_of(build_ids: Iterable[str]) -> frozenset[str]:

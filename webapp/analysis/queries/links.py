@@ -1,6 +1,7 @@
 """Addresses of pages whose state is their query."""
 
 from collections.abc import Iterable
+from datetime import datetime
 from functools import cache, lru_cache
 from urllib.parse import quote_plus
 
@@ -10,6 +11,9 @@ from webapp.analysis.models import Finding
 from webapp.analysis.queries.sides import Side, written_part, written_revision
 from webapp.results.models import Revision, Series
 from webapp.results.queries import NamedSeries
+
+PAIR_MARK = "..."
+"""Between the names of two releases."""
 
 READABLE = "/@:"
 """Characters that may stand in a query as they are; people read and paste these addresses."""
@@ -73,6 +77,12 @@ def compare_link(base: Side, *others: Side, page: str = "compare", more: Pairs =
     """
     pairs = [("a", str(base)), *(("b", str(other)) for other in others), *more]
     return with_query(_path(page), pairs)
+
+
+def releases_link(a: str, b: str, asof: datetime | None = None, page: str = "releases") -> str:
+    """The page of release ``b`` against ``a``, or what else is made of it, as of a time."""
+    pairs = [("asof", asof.isoformat().replace("+00:00", "Z"))] if asof else []
+    return with_query(reverse(page, args=[f"{a}{PAIR_MARK}{b}"]), pairs)
 
 
 class TableLinks:

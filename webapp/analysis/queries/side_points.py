@@ -27,6 +27,7 @@ from webapp.analysis.queries.sides import (
     require_sides,
 )
 from webapp.analysis.queries.then import absent_points
+from webapp.analysis.queries.unmatched import Unmatched, unmatched_of
 from webapp.analysis.queries.verdicts import PointVerdict, judge_pairs
 from webapp.events.models import LabEvent
 from webapp.events.queries import ONE_EPOCH, Epochs, epochs_of
@@ -120,12 +121,12 @@ class PointRow(NamedTuple):
 
 @dataclass(frozen=True)
 class PointTable:
-    """All rows that every side has, and how many combinations only some have."""
+    """All rows that every side has, and what only some have."""
 
     sides: tuple[Side, ...]
     revisions: tuple[Revision, ...]
     rows: tuple[PointRow, ...]
-    unmatched: int
+    unmatched: tuple[Unmatched, ...]
 
     @cached_property
     def modes(self) -> list[ModeClaim]:
@@ -177,7 +178,7 @@ def compare_points(
     """Match and judge by points. None where only samples tell: a side names a session, or at
     ``asof`` a point pooled other runs than it does now, or nothing was measured under its names as
     they are now. Three statements, whatever the number of rows; one more with ``asof``, which
-    allows for sessions, and two more where an event begins an epoch.
+    allows for sessions, one where a side lacks something, two where an event begins an epoch.
 
     Raises:
         SideError: as `compare_sides` does.
@@ -192,7 +193,6 @@ def compare_points(
     if not all(found):
         return None
     everywhere = set.intersection(*(set(points) for points in found))
-    anywhere = set.union(*(set(points) for points in found))
     matched = {key: [points[key] for points in found] for key in sorted(everywhere)}
     judged = _judged(matched, judged_by)
     epochs = _epochs([one.point.series_id for points in matched.values() for one in points])
@@ -205,7 +205,8 @@ def compare_points(
         )
         for key, points in matched.items()
     )
-    return PointTable(tuple(sides), revisions, rows, len(anywhere - everywhere))
+    unmatched = unmatched_of(sides, revisions, free, found, asof)
+    return PointTable(tuple(sides), revisions, rows, unmatched)
 
 
 def _absent(

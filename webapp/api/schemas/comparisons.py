@@ -125,13 +125,29 @@ class HeadlineOut(BaseModel):
     text: str
 
 
+class UnmatchedOut(BaseModel):
+    """A combination that the sides numbered ``lacking`` have not, with the reason (``only one side
+    measured``, ``another variant``, ``another machine``, ``not measured``); ``others`` are the
+    variants, or the machines, that were measured there. A part that every side names is empty.
+    """
+
+    hardware: str
+    mode: str
+    metric: str
+    measured: list[int]
+    lacking: list[int]
+    reason: str
+    others: list[str]
+
+
 class CompareOut(Schema):
     """The sides as they were asked for, and the rows that they have in common; `unmatched` counts
-    what only some sides have.
+    what only some sides have, which ``not_compared`` lists.
     """
 
     sides: list[str]
     unmatched: int
+    not_compared: list[UnmatchedOut]
     headline: HeadlineOut
     rows: list[RowOut]
 
@@ -174,3 +190,53 @@ class RangesOut(BaseModel):
     counts: dict[str, int]
     unmatched: int
     rows: list[RangeRowOut]
+
+
+class ReleaseOut(BaseModel):
+    """A release, branch point or tree as it is called, the revision it is of (empty for a tree) and
+    the ``measured`` one that stands for it, whose ``side`` is compared.
+    """
+
+    name: str
+    tree: str
+    revision: str
+    measured: str
+    side: str
+
+
+class ReleaseRowOut(BaseModel):
+    """One machine, mode and metric at both: samples and means of A and B, the change in percent of
+    A with its 95 % interval, its ``verdict`` by itself, and ``proven``: that over the whole table.
+    """
+
+    hardware: str
+    mode: str
+    metric: str
+    unit: str
+    better: str
+    a_n: int
+    a_mean: float
+    b_n: int
+    b_mean: float
+    percent: float | None
+    low: float | None
+    high: float | None
+    p: float
+    verdict: str
+    proven: str
+    epoch_between: bool
+
+
+class ReleasesOut(BaseModel):
+    """Release ``b`` against ``a``. ``headline`` and ``not_compared`` are as of any comparison,
+    besides what was measured of the trees at neither. ``alerts`` are numbers of those between, null
+    where the two are of different trees.
+    """
+
+    a: ReleaseOut
+    b: ReleaseOut
+    unmatched: int
+    not_compared: list[UnmatchedOut]
+    headline: HeadlineOut
+    rows: list[ReleaseRowOut]
+    alerts: list[int] | None

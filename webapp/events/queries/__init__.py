@@ -5,6 +5,13 @@ from webapp.events.queries.canaries import Boot, WatchedCanary, watch
 from webapp.events.queries.epochs import ONE_EPOCH, Epochs, epochs_of
 from webapp.events.queries.nearby import Disturbance, Window, disturbances
 from webapp.events.queries.positions import LocatedEvent, events_along
+from webapp.events.queries.releases import (
+    ReleaseName,
+    names_called,
+    names_with,
+    neighbouring,
+    release_names,
+)
 from webapp.events.queries.stamp import chart_stamp
 
 __all__ = [
@@ -14,6 +21,7 @@ __all__ = [
     "Disturbance",
     "Epochs",
     "LocatedEvent",
+    "ReleaseName",
     "WatchedCanary",
     "Window",
     "axis_of",
@@ -21,5 +29,9 @@ __all__ = [
     "disturbances",
     "epochs_of",
     "events_along",
+    "names_called",
+    "names_with",
+    "neighbouring",
+    "release_names",
     "watch",
 ]

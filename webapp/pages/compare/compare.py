@@ -14,7 +14,6 @@ from webapp.accounts.services import is_triager
 from webapp.analysis.queries import (
     FLAVOURS,
     LEVELS,
-    MOST_SIDES,
     SHOWN_PARTS,
     BlockOptions,
     ComparedTable,
@@ -48,7 +47,9 @@ from webapp.pages.compare.rows import (
     lines_of,
     rows_html,
 )
+from webapp.pages.compare.start import readable, start
 from webapp.pages.compare.titles import subject_of, titles_of
+from webapp.pages.compare.unmatched import not_compared
 from webapp.pages.parts.links import with_query
 from webapp.pages.parts.variants import variants_beside
 from webapp.results.models import Revision, Run
@@ -61,11 +62,14 @@ BAD_REQUEST = 400
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """One side above the table: its name, its parts, and its commit."""
+    """One side above the table: its name, its parts, and its commit; of a release what it is
+    called.
+    """
 
     name: str
     side: Side
     revision: Revision
+    release: str = ""
 
 
 @require_safe
@@ -78,12 +82,12 @@ def page(request: HttpRequest) -> HttpResponse:
         if compare_pickers.PICK in request.GET and not texts:
             return redirect(compare_pickers.picked_address(request.GET))
         if not texts or "change" in request.GET:
-            return _start(request, [Side.parse(text) for text in texts])
+            return start(request, [Side.parse(text) for text in texts])
         if any(is_range(text) for text in texts):
             return compare_ranges.page(request, texts)
         return _compared(request, [Side.parse(text) for text in texts])
     except SideError as error:
-        return _start(request, _readable(texts), str(error))
+        return start(request, readable(texts), str(error))
 
 
 @require_safe
@@ -139,6 +143,13 @@ def drawing(request: HttpRequest) -> str:
     if len(sides) < FEWEST_SIDES:
         raise SideError("Two sides are needed: a=… and b=…")
     table, _ = _tables(sides, asof)
+    return picture_of(table, compare_answer.answer_of(table), [" against ".join(texts), here])
+
+
+def picture_of(table: PointTable, answer: str, foot: Sequence[str]) -> str:
+    """The ``answer`` and the interval of each row, the proven ones first, over the lines ``foot``,
+    the first of which is completed with the newest run.
+    """
     lines = lines_of(compare_answer.cells_of(table))
     rows = [
         forest_picture.Row(
@@ -151,11 +162,10 @@ def drawing(request: HttpRequest) -> str:
         for line in sorted(lines, key=lambda line: not line.is_proven)
         for cell in line.cells
     ]
-    answer = compare_answer.answer_of(table)
     image = forest_picture.draw(_reach(lines), rows[:ROWS_DRAWN], described=answer)
     more = len(rows) - ROWS_DRAWN
     newest = Run.objects.filter(revision__in=table.revisions).newest_text()
-    foot = [f"{' against '.join(texts)}; {newest}", here]
+    foot = [f"{foot[0]}; {newest}", *foot[1:]]
     return stacked(answer, [Part(f"and {more} more rows" if more > 0 else "", image)], foot=foot)
 
 
@@ -188,30 +198,6 @@ def _texts(request: HttpRequest) -> list[str]:
     return [text.strip().replace("\0", "") for text in given if text.strip()]
 
 
-def _readable(texts: Sequence[str]) -> list[Side]:
-    """Those that can be read, for the form that mends the others."""
-    found = []
-    for text in texts[:MOST_SIDES]:
-        try:
-            found.append(Side.parse(text))
-        except SideError:
-            continue
-    return found
-
-
-def _start(request: HttpRequest, sides: Sequence[Side], error: str = "") -> HttpResponse:
-    """What to compare: comparisons at hand, and the form, with ``sides`` in it."""
-    context = {
-        "error": error,
-        "ready": compare_pickers.ready_made(),
-        "columns": compare_pickers.columns_of(sides),
-        "suggestions": compare_pickers.all_suggestions(),
-        "parts": compare_pickers.PARTS,
-    }
-    status = BAD_REQUEST if error else 200
-    return render(request, "pages/compare_start.html", context, status=status)
-
-
 def _compared(request: HttpRequest, sides: Sequence[Side]) -> HttpResponse:
     options = BlockOptions.read(request.GET.dict())
     asof = moment_of(request.GET.get("asof", ""))
@@ -219,8 +205,7 @@ def _compared(request: HttpRequest, sides: Sequence[Side]) -> HttpResponse:
     evidence = ""
     if by_samples is not None and len(by_samples.rows) == 1:
         evidence = _evidence(request, by_samples, options, request.get_full_path())
-    context = _context(request, table, asof, evidence)
-    context["can_keep"] = bool(table.rows) and is_triager(request.user)
+    context = context_of(request, table, asof, evidence=evidence)
     return render(request, "pages/compare.html", context)
 
 
@@ -253,11 +238,19 @@ def _evidence(request: HttpRequest, table: ComparedTable, options: BlockOptions,
     return render_to_string("pages/_compare_evidence.html", context, request)
 
 
-def _context(
-    request: HttpRequest, table: PointTable, asof: datetime | None, evidence: str
+def context_of(
+    request: HttpRequest,
+    table: PointTable,
+    asof: datetime | None,
+    *,
+    titles: Sequence[str] = (),
+    evidence: str = "",
 ) -> dict[str, object]:
+    """What a page shows of ``table``, whose sides are called ``titles``, or by what tells them
+    apart.
+    """
     order = request.GET.get("order", ORDERS[0])
-    titles = titles_of(table.sides)
+    titles = titles or titles_of(table.sides)
     with_metric = compare_answer.has_metrics(table)
     cells = compare_answer.cells_of(table)
     groups = compare_answer.groups_of(table, cells, titles)
@@ -293,6 +286,8 @@ def _context(
         "simulated": any(one.simulated for row in table.rows for one in row.points),
         "choices": variants_beside(table.revisions),
         "side_texts": [str(side) for side in table.sides],
+        "can_keep": bool(table.rows) and is_triager(request.user),
+        "unmatched": not_compared(table.unmatched, "ABCDEFG"),
         **_links(table, more),
     }
 
@@ -358,7 +353,7 @@ def _ordered(request: HttpRequest, order: str, *, everything: bool = False) -> s
     pairs += [("asof", one) for one in request.GET.getlist("asof")[:1]]
     pairs += [("order", order)] if order in ORDERS[1:] else []
     pairs += [("all", "1")] if everything else []
-    return with_query(reverse("compare"), pairs)
+    return with_query(request.path, pairs)
 
 
 def _boxes(table: PointTable) -> list[Box]:

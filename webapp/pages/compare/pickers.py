@@ -21,7 +21,8 @@ from webapp.analysis.queries import (
     newest_pairs,
     newest_with_both,
 )
-from webapp.pages.parts.links import with_query
+from webapp.events.queries import ReleaseName, names_with, neighbouring, release_names
+from webapp.pages.parts.links import releases_link, with_query
 from webapp.results.models import Hardware, Metric, Mode, ModeName, Revision, Tree, Variant
 from webapp.results.queries import newest_sessions
 from webapp.search.asked import Asked
@@ -103,8 +104,8 @@ def columns_of(sides: Sequence[Side]) -> list[Column]:
 
 
 def ready_made() -> dict[str, list[Ready]]:
-    """What can be compared at once: with and without each option, the newest pair of each tree. Of
-    simulated machines only while there is no other. Three statements.
+    """What can be compared at once: with and without each option, the newest pair of each tree, of
+    simulated machines only while there is no other; releases next to one another. Four statements.
     """
     simulated = not has_real_data()
     options = [
@@ -123,7 +124,15 @@ def ready_made() -> dict[str, list[Ready]]:
         )
         for pair in newest_pairs(simulated=simulated)[:PAIRS_OFFERED]
     ]
-    return {"options": options, "pairs": pairs}
+    releases = [
+        Ready(f"{b.name} against {a.name}", releases_link(a.written, b.written), _over(b))
+        for a, b in neighbouring(release_names())[:PAIRS_OFFERED]
+    ]
+    return {"options": options, "pairs": pairs, "releases": releases}
+
+
+def _over(one: ReleaseName) -> str:
+    return "the newest measured revision of each" if one.is_tree else one.tree
 
 
 def option_link(tree: str, option: str) -> str:
@@ -133,7 +142,7 @@ def option_link(tree: str, option: str) -> str:
 
 def all_suggestions() -> dict[str, list[Suggestion]]:
     """The names that the fields offer before anybody typed."""
-    return {part: suggestions(part, "") for part in PARTS}
+    return {part: suggestions(part, "") for part in (*PARTS, "release")}
 
 
 def suggestions(part: str, text: str, tree: str = "") -> list[Suggestion]:
@@ -182,6 +191,11 @@ def _single_revisions(text: str, tree: str) -> Iterable[Suggestion]:
     return [*(one for one in known if one.value not in names), *others]
 
 
+def _releases(text: str, _tree: str) -> Iterable[Suggestion]:
+    found = names_with(text.split(), release_names())
+    return (Suggestion(one.written, one.kind) for one in found)
+
+
 def _hardware(text: str, _tree: str) -> Iterable[Suggestion]:
     rows = Hardware.objects.matching(text).order_by("name")[:SUGGESTED]
     return (Suggestion(one.name, one.shown_name) for one in rows)
@@ -226,6 +240,7 @@ def _sessions(text: str, tree: str) -> Iterable[Suggestion]:
 _SOURCES = {
     "tree": _trees,
     "revision": _revisions,
+    "release": _releases,
     "hardware": _hardware,
     "mode": _modes,
     "option": _options,

@@ -14,6 +14,7 @@ from webapp.analysis.queries import (
 )
 from webapp.charts.text import better_text, change_within, number
 from webapp.pages.compare.answer import answer_of
+from webapp.pages.compare.unmatched import not_compared
 from webapp.pages.compare.verdict import compared_sentence
 from webapp.pages.parts.power import power_line
 from webapp.stats.markdown import block, inline
@@ -27,7 +28,7 @@ SIMULATED = "These figures come from a simulation."
 def as_text(table: ComparedTable, options: BlockOptions = PLAIN_BLOCK) -> str:
     """The ministat block of every row, with ``options``, under a line that names it."""
     if not table.rows:
-        return f"{NOTHING}\n"
+        return "".join(f"{line}\n" for line in [NOTHING, *_left_out(table)])
     blocks = [
         f"{row_title(row)}\n{_reasons(row)}\n\n{block_text(row, options)}" for row in table.rows
     ]
@@ -47,16 +48,19 @@ def as_markdown(table: ComparedTable, options: BlockOptions = PLAIN_BLOCK) -> st
         "\n".join(f"- {inline(name)}" for name in _hardware(table)),
         rows_table(table.rows),
         *(_section(row, options) for row in table.rows),
-        *(_notes(table) if table.rows else []),
+        *(_notes(table, inline) if table.rows else _left_out(table, inline)),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _notes(table: ComparedTable) -> list[str]:
-    """What to know of all blocks, and what could not be compared."""
-    count = table.unmatched
-    combinations = f"{count:,} more combination{'' if count == 1 else 's'}"
-    return [BLOCK_IGNORES] + ([f"{combinations} measured on some sides only."] if count else [])
+def _notes(table: ComparedTable, shown: Callable[[str], str] = str) -> list[str]:
+    """What to know of all blocks, and what could not be compared, and why."""
+    return [BLOCK_IGNORES, *_left_out(table, shown)]
+
+
+def _left_out(table: ComparedTable, shown: Callable[[str], str] = str) -> list[str]:
+    left = not_compared(table.unmatched, "ABCDEFG")
+    return [shown(f"Not compared, {one.text(one.combinations)}.") for one in left]
 
 
 def _alone(table: PointTable) -> str:

@@ -10,6 +10,7 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from webapp.analysis.queries import (
     READABLE,
     compare_link,
+    releases_link,
     side_of,
     sides_of,
     trend_link,
@@ -23,6 +24,7 @@ __all__ = [
     "compare_link",
     "job_new_link",
     "local_page",
+    "releases_link",
     "side_of",
     "sides_of",
     "trend_link",

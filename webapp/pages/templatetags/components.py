@@ -155,7 +155,9 @@ def _side_by_side(links: Iterable[Link], here: str) -> SafeString:
 
 def _path(context: Context) -> str:
     request = context.get("request")
-    return request.path if isinstance(request, HttpRequest) else ""
+    path = request.path if isinstance(request, HttpRequest) else ""
+    # Two releases are a comparison, under an address that people can say.
+    return reverse("compare") if path.startswith(reverse("picked_releases")) else path
 
 
 def _addresses(pages: tuple[Link, ...]) -> tuple[Link, ...]:

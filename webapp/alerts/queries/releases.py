@@ -1,0 +1,128 @@
+"""Two releases compared, and what alerts tell of the commits between them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import Q
+
+from webapp.alerts.models import Alert
+from webapp.alerts.queries.as_of import Past, members_of_all_at
+from webapp.alerts.queries.findings import by_alert, findings_of
+from webapp.analysis.models import Finding, Verdict
+from webapp.analysis.queries import (
+    MeasuredRelease,
+    PointTable,
+    Unmatched,
+    as_points,
+    compare_points,
+    compare_sides,
+    measured_in_neither,
+    measured_releases,
+)
+from webapp.results.models import Revision
+
+REVISIONS = ("revision", "after", "last", "recovered_by")
+
+
+@dataclass(frozen=True, slots=True)
+class AlertBetween:
+    """An alert and its ``changes``, losses first, of either kind the largest first."""
+
+    alert: Alert
+    changes: Sequence[Past]
+
+    @property
+    def losses(self) -> list[Past]:
+        """What was lost."""
+        return [one for one in self.changes if one.finding.verdict == Verdict.WORSE]
+
+    @property
+    def gains(self) -> list[Past]:
+        """What was gained."""
+        return [one for one in self.changes if one.finding.verdict != Verdict.WORSE]
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedReleases:
+    """Release ``b`` against ``a``: the comparison of the revisions that stand for them, what it
+    does not hold, and the alerts of the commits between; None where these are of two trees.
+    """
+
+    a: MeasuredRelease
+    b: MeasuredRelease
+    asof: datetime | None
+    table: PointTable
+    unmatched: Sequence[Unmatched]
+    alerts: Sequence[AlertBetween] | None
+
+    @property
+    def titles(self) -> tuple[str, str]:
+        """What the two are called; by their trees where one name is that of both."""
+        names = self.a.title, self.b.title
+        if names[0] != names[1]:
+            return names
+        return f"{self.a.measured.tree} {names[0]}", f"{self.b.measured.tree} {names[1]}"
+
+    @property
+    def recovered(self) -> list[tuple[Alert, Past]]:
+        """Losses between the two that were won back up to ``b``."""
+        end = self.b.measured.position
+        return [
+            (one.alert, loss)
+            for one in self.alerts or ()
+            for loss in one.losses
+            if loss.then.state == Finding.State.RECOVERED
+            and (loss.finding.recovered_by is None or loss.finding.recovered_by.position <= end)
+        ]
+
+
+def compare_releases(texts: Sequence[str], asof: datetime | None = None) -> ComparedReleases:
+    """Compare the second release with the first, each by the nearest measured revision of its
+    branch. The number of statements does not depend on how much was measured.
+
+    Raises:
+        SideError: as `measured_releases` does.
+    """
+    a, b = measured_releases(texts, asof)
+    sides = [a.side, b.side]
+    table = compare_points(sides, asof) or as_points(compare_sides(sides, asof))
+    rows = [(row.base.hardware.name, row.mode, row.base.metric) for row in table.rows]
+    known = [*rows, *(one[:3] for one in table.unmatched)]
+    neither = measured_in_neither(table.revisions, known, asof)
+    is_one_tree = a.measured.tree_id == b.measured.tree_id
+    alerts = alerts_between(a.measured, b.measured, asof) if is_one_tree else None
+    return ComparedReleases(a, b, asof, table, (*table.unmatched, *neither), alerts)
+
+
+def alerts_between(a: Revision, b: Revision, asof: datetime | None = None) -> list[AlertBetween]:
+    """The alerts of commits later than ``a`` up to ``b``, of slow losses those that go on there, in
+    the order of the tree; five statements. With ``asof`` those that were open by then, with what
+    they held and how large that was; the commit that is suspected is today's.
+    """
+    between = Q(likeliest__position__gt=a.position, likeliest__position__lte=b.position)
+    goes_on = Q(after__position__lt=b.position, revision__position__gt=a.position)
+    is_slow = Q(kind=Alert.Kind.SLOW)
+    found = Alert.objects.filter(between & ~is_slow | goes_on & is_slow, tree=a.tree_id)
+    if asof is not None:
+        found = found.filter(opened_at__lte=asof)
+    alerts = list(found.with_revisions().order_by("likeliest__position", "pk"))
+    members = members_of_all_at(alerts, asof) if asof else _members_today(alerts)
+    both = [AlertBetween(one, _ordered(members.get(one.pk, ()))) for one in alerts]
+    return [one for one in both if one.changes]
+
+
+def _members_today(alerts: Sequence[Alert]) -> Mapping[int, Sequence[Past]]:
+    found = findings_of(alerts).with_subjects().select_related(*REVISIONS, "membership")
+    return {pk: [Past(row, row) for row in rows] for pk, rows in by_alert(found).items()}
+
+
+def _ordered(changes: Sequence[Past]) -> list[Past]:
+    alerted = [one for one in changes if one.then.state in Finding.ALERTED]
+    return sorted(alerted, key=_rank)
+
+
+def _rank(one: Past) -> tuple[bool, bool, float, int]:
+    size = abs(one.then.change_pct) if one.then.change_pct is not None else float("inf")
+    is_gain = one.finding.verdict != Verdict.WORSE
+    return one.finding.series.is_cost, is_gain, -size, one.finding.pk

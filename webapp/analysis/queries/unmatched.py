@@ -1,0 +1,145 @@
+"""What a comparison leaves out, because not every side has it: each combination with the reason."""
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Literal, NamedTuple
+
+from django.db import connection
+from django.db.models import Exists, OuterRef
+
+from webapp.analysis.queries.sides import FREE_PARTS, Side
+from webapp.results.models import Measurement, Point, Revision, Series
+
+Key = tuple[str, ...]
+Reason = Literal["only one side measured", "another variant", "another machine", "not measured"]
+
+# What the revisions of the sides were measured as besides the kernel that each asks for.
+OTHER_KERNELS = """
+SELECT DISTINCT side.number - 1, machine.name, mode.name, metric.name, COALESCE(variant.name, '')
+  FROM unnest(%(revisions)s::bigint[], %(variants)s::text[]) WITH ORDINALITY
+       AS side (revision, variant, number)
+  JOIN results_point AS point ON point.revision_id = side.revision
+  JOIN results_series AS series ON series.id = point.series_id
+  JOIN results_hardware AS machine ON machine.id = series.hardware_id
+  JOIN results_mode AS mode ON mode.id = series.mode_id
+  JOIN results_metric AS metric ON metric.id = series.metric_id
+  LEFT JOIN results_variant AS variant ON variant.id = series.variant_id
+ WHERE COALESCE(variant.name, '') <> side.variant
+   AND (%(asof)s::timestamptz IS NULL OR EXISTS (
+       SELECT FROM results_measurement AS measurement
+         JOIN results_run AS run ON run.id = measurement.run_id
+        WHERE measurement.series_id = series.id AND run.revision_id = side.revision
+          AND run.received_at <= %(asof)s
+          AND (run.withdrawn_at IS NULL OR run.withdrawn_at > %(asof)s)))
+ ORDER BY 1, 2, 3, 4, 5
+"""
+
+
+class Unmatched(NamedTuple):
+    """A combination that the sides of numbers ``lacking`` have not. ``others`` are the variants, or
+    the machines, that these were measured as, or on, instead. What every side names is empty.
+    """
+
+    hardware: str
+    mode: str
+    metric: str
+    measured: tuple[int, ...]
+    lacking: tuple[int, ...]
+    reason: Reason
+    others: tuple[str, ...] = ()
+
+    def text(self, names: Sequence[str]) -> str:
+        """Why it is not compared, with the ``names`` of the sides."""
+        measured, lacking = (
+            " and ".join(names[at] for at in its) for its in (self.measured, self.lacking)
+        )
+        others = ", ".join(self.others)
+        if self.reason == "another variant":
+            return f"{lacking} was measured as another variant: {others}"
+        if self.reason == "another machine":
+            return f"{lacking} was measured on another machine: {others}"
+        return f"only {measured} was measured" if measured else "measured in neither"
+
+
+def unmatched_of(
+    sides: Sequence[Side],
+    revisions: Sequence[Revision],
+    free: Sequence[str],
+    found: Sequence[Collection[Key]],
+    asof: datetime | None,
+) -> tuple[Unmatched, ...]:
+    """What some sides have and others lack: ``found`` are the names of the ``free`` parts that each
+    has. One statement where there is such.
+    """
+    everywhere = set.intersection(*map(set, found))
+    left = [set(its) - everywhere for its in found]
+    keys = sorted(set().union(*left))
+    kernels = _other_kernels(sides, revisions, free, asof) if keys else {}
+    return tuple(_unmatched(key, free, left, kernels) for key in keys)
+
+
+def _unmatched(
+    key: Key,
+    free: Sequence[str],
+    found: Sequence[Collection[Key]],
+    kernels: Mapping[tuple[int, Key], Sequence[str]],
+) -> Unmatched:
+    lacking = tuple(at for at, its in enumerate(found) if key not in its)
+    variants = tuple(dict.fromkeys(name for at in lacking for name in kernels.get((at, key), ())))
+    machines = () if variants else _other_machines(key, free, [found[at] for at in lacking])
+    names = dict(zip(free, key, strict=True))
+    hardware, mode, metric = (names.get(part, "") for part in FREE_PARTS)
+    measured = tuple(at for at in range(len(found)) if at not in lacking)
+    reason: Reason = "another machine" if machines else "only one side measured"
+    if variants:
+        reason = "another variant"
+    return Unmatched(hardware, mode, metric, measured, lacking, reason, variants or machines)
+
+
+def _other_machines(
+    key: Key, free: Sequence[str], found: Sequence[Collection[Key]]
+) -> tuple[str, ...]:
+    """Those on which the same is left over."""
+    if "hardware" not in free:
+        return ()
+    at = free.index("hardware")
+    rest = (*key[:at], *key[at + 1 :])
+    same = (one for its in found for one in its if (*one[:at], *one[at + 1 :]) == rest)
+    return tuple(sorted({one[at] for one in same}))
+
+
+def _other_kernels(
+    sides: Sequence[Side], revisions: Sequence[Revision], free: Sequence[str], asof: datetime | None
+) -> Mapping[tuple[int, Key], list[str]]:
+    """By the number of a side and what rows are matched by, the kernels that it does not ask for
+    (*plain*: that without variant)."""
+    asked: dict[str, Any] = {
+        "revisions": [revision.pk for revision in revisions],
+        "variants": [side.variant for side in sides],
+        "asof": asof,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(OTHER_KERNELS, asked)
+        rows = cursor.fetchall()
+    kernels: dict[tuple[int, Key], list[str]] = {}
+    for number, *names, variant in rows:
+        parts = dict(zip(FREE_PARTS, names, strict=True))
+        key = tuple(parts[part] for part in free)
+        kernels.setdefault((number, key), []).append(variant or "plain")
+    return kernels
+
+
+def measured_in_neither(
+    revisions: Sequence[Revision], known: Collection[Key], asof: datetime | None
+) -> tuple[Unmatched, ...]:
+    """What was measured of the trees of ``revisions``, but is none of ``known`` (hardware, mode,
+    metric); one statement.
+    """
+    points = Exists(Point.objects.filter(series=OuterRef("pk")))
+    if asof is not None:
+        points = Exists(Measurement.objects.counted_at(asof).filter(series=OuterRef("pk")))
+    trees = {revision.tree_id for revision in revisions}
+    series = Series.objects.plain().measured().filter(points, tree__in=trees)
+    names = set(series.values_list("hardware__name", "mode__name", "metric__name"))
+    lacking = tuple(range(len(revisions)))
+    return tuple(Unmatched(*key, (), lacking, "not measured") for key in sorted(names - set(known)))
