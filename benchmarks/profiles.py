@@ -19,6 +19,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from multiprocessing import get_context
 from types import SimpleNamespace
+from typing import Any
 
 import django
 import numpy as np
@@ -88,7 +89,7 @@ class Tally:
                 self.intervals += 1
                 self.covered += row.low <= truth.get(row.function, 0.0) <= row.high
 
-    def line(self) -> dict[str, object]:
+    def line(self) -> dict[str, Any]:
         """The tally as a JSON object."""
         return {
             "n": self.comparisons,
