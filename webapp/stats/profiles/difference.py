@@ -22,8 +22,8 @@ from webapp.stats.profiles.judging import OWN_LEVEL, Family, Judge, family
 from webapp.stats.profiles.regrouping import without_trades
 from webapp.stats.profiles.sides import Pair, are_builds_enough, is_enough, pair, scatter_in
 
-CLOCKS = ("cpu-clock", "task-clock")
-"""Events of Linux that count nanoseconds."""
+CLOCKS = ("cpu-clock", "task-clock", "cpu")
+"""Events of Linux and of pprof that count nanoseconds."""
 
 MARGIN_PCT = 0.5
 """Changes that surely lie within it to both sides are equivalent, in percent of A's packet."""
