@@ -117,6 +117,7 @@ def _context(history: FunctionHistory) -> dict[str, Any]:
         "newest": history.profiles if history.is_cut else 0,
         "changed": history.changed,
         "shown": [one.function.name for one in series],
+        "keys": [(one.function.name, style_of(mode_id=at)) for at, one in enumerate(series)],
         "run": newest,
         "headline": _headline(history, changes),
         "columns": min(len(series), COLUMNS),

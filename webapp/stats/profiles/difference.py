@@ -70,7 +70,9 @@ def difference(
 
 
 def _rows(both: Pair, own: Family, inclusive: Family, judge: Judge) -> list[Row]:
-    """All functions: proven ones first, then by change over scatter."""
+    """All functions: proven ones first, then by change over scatter; the small ones that nothing is
+    claimed of come last.
+    """
     own, traded = without_trades(both, own, judge)
     new_names = set(both.names.values())
     deeper = [one.share > lone.share for one, lone in zip(inclusive.sides, own.sides, strict=True)]
@@ -81,7 +83,11 @@ def _rows(both: Pair, own: Family, inclusive: Family, judge: Judge) -> list[Row]
         for at in range(len(both.functions))
         if at not in new_names
     ]
-    return sorted(rows, key=lambda row: (not row.is_claimed, -row.over_scatter))
+    least = 2 * 100 * testing.TESTED
+    return sorted(
+        rows,
+        key=lambda row: (not row.is_claimed, row.a_pct + row.b_pct < least, -row.over_scatter),
+    )
 
 
 def _row(
