@@ -19,7 +19,7 @@ REFUTED = 1.96
 """Where the changes of two functions together are further from 0, in standard errors, the one did
 not give what the other gained (95 %)."""
 
-GIVEN = 0.1
+GIVEN = 0.07
 """The least part of a neighbour's samples that may have moved where it does not show."""
 
 NOMINAL = 0.3
