@@ -122,6 +122,7 @@ def pprof(counts: tuple[int, int] = (7, 2), types: tuple[int, ...] = (1, 2, 3, 4
             *((5, message([(1, key), (2, key + 5)])) for key in (1, 2, 3)),
             *((6, text.encode()) for text in STRINGS),
             (11, message([(1, 3), (2, 4)])),
+            (10, 2 * 10**9),
             (12, 10**7),
         ]
     )

@@ -15,6 +15,10 @@ def test_equal_sides_rarely_have_a_claim(dispersion: float) -> None:
     assert 0.93 <= line["coverage"] <= 0.97
 
 
+def test_samples_counted_for_a_neighbour_are_rarely_claimed() -> None:
+    assert play(World(50.0, skid=(2,)), 3, 300, 1).line()["any false claim"] <= 0.05
+
+
 @pytest.mark.parametrize(
     ("function", "boots", "history", "least"), [(0, 5, False, 0.8), (1, 8, True, 0.8)]
 )

@@ -27,7 +27,7 @@ from webapp.labs.models import Agent
 from webapp.labs.services import create_agent
 from webapp.notifications.mails.alerts import preview
 from webapp.notifications.models import Subscription
-from webapp.results.models import Hardware, Profile, Revision, Run, Variant
+from webapp.results.models import Hardware, Profile, ProfiledFunction, Revision, Run, Variant
 from webapp.results.queries.profiles import NODE
 from webapp.results.services import withdraw_run
 
@@ -65,6 +65,15 @@ def test_the_list_names_what_is_profiled(both: str, client: Client, approved: Ap
     approved("pages/profiles/list", client.get("/profiles/"))
 
 
+def test_the_list_offers_the_newest_two_of_one_machine_and_mode(
+    agent: Agent, client: Client
+) -> None:
+    older, newer = (profiled(agent, name, boots_of(boots=1)) for name in ("r303642", "r303643"))
+    pf = {"workload": "pf", "traffic": None, "options": []}
+    profiled(agent, "r303644", boots_of(boots=1), mode=pf)
+    assert client.get("/profiles/").context["first"] == (older, newer)
+
+
 def test_an_empty_list_names_the_commands(visit: Visit) -> None:
     page = visit("/profiles/")
     assert "labagent upload" in page
@@ -81,7 +90,21 @@ def test_a_profile_is_drawn_with_its_functions(
 def test_the_boots_of_a_side_are_added(both: str, visit: Visit) -> None:
     page = visit("/profiles/side/?side=freebsd-head:r303642:bench/nic:forwarding")
     assert "in 4 boots" in page
+    assert "symbol" not in page
     assert "r303643, forwarding on bench/nic" in page
+
+
+def test_functions_may_be_more_than_a_statement_has_parameters(
+    agent: Agent, client: Client
+) -> None:
+    side = profiled(agent, "r303642", boots_of(boots=1))
+    many = ProfiledFunction.objects.bulk_create(
+        [ProfiledFunction(name=f"f{at}", module="kernel") for at in range(2**16)]
+    )
+    one = Profile.objects.get()
+    one.functions += [each.pk for each in many]
+    one.save(update_fields=["functions"])
+    assert client.get("/profiles/side/", {"side": side}).status_code == 200
 
 
 def test_where_periods_are_known_a_function_costs_cycles(agent: Agent, visit: Visit) -> None:
@@ -397,10 +420,13 @@ def test_a_commit_a_comparison_and_a_report_lead_to_profiles(
     markdown = tess.get(Experiment.objects.get().get_absolute_url().rstrip("/") + ".md")
     assert "Flame graphs:" in markdown.content.decode()
     assert "/profiles/diff/?a=freebsd-head:r119" in markdown.content.decode()
-    drawn = re.search(r"\n\[!\[.*\]\((http.*png\?.*)\)\]\(http.*\)\n", markdown.content.decode())
-    assert drawn is not None
-    assert tess.get(urlsplit(drawn[1])._replace(scheme="", netloc="").geturl()).status_code == 200
-    monkeypatch.setattr("webapp.pages.experiments.report.MOST_PICTURES", 0)
+    compared = tess.get("/compare.md", {"a": sides[0], "b": sides[1]})
+    for text in (markdown.content.decode(), compared.content.decode()):
+        drawn = re.search(r"\n\[!\[.*\]\((http.*png\?.*)\)\]\(http.*\)\n", text)
+        assert drawn is not None
+        picture = urlsplit(drawn[1])._replace(scheme="", netloc="").geturl()
+        assert tess.get(picture).status_code == 200
+    monkeypatch.setattr("webapp.pages.compare.flame_graphs.MOST_PICTURES", 0)
     report = tess.get(Experiment.objects.get().get_absolute_url()).content.decode()
     assert "/profiles/diff/?a=freebsd-head:r119" in report
     assert "/profiles/diff.svg" not in report
@@ -432,6 +458,19 @@ def test_a_function_has_a_series_with_its_change(
     assert line.found.low < 50 < line.found.high
     assert client.get(line.difference).context["headline"].first
     assert not Alert.objects.exists()
+
+
+def test_one_revision_far_off_is_an_excursion(agent: Agent, client: Client) -> None:
+    for at in range(14):
+        lookup, pps = (600, 1e6 / 1.3) if at == 8 else (300, 1e6)
+        documents = boots_of(lookup=lookup + 5 * at % 7, boots=3, pps=pps * (1 + 0.001 * (at % 3)))
+        profiled(agent, f"r{FIRST + 10 * at}", documents)
+    response = client.get(f"/profiles/functions/?{urlencode(SUBJECT)}&fn=fib4_lookup@kernel")
+    (line,) = response.context["changes"]
+    assert (line.kind, line.revision.revision.name) == ("excursion", f"r{FIRST + 80}")
+    page = words(response.content.decode())
+    assert "excursion, recovered" in page
+    assert "What fib4_lookup costs per packet" in page
 
 
 def test_without_a_name_those_that_changed_are_shown(series: str, client: Client) -> None:

@@ -267,6 +267,15 @@ def test_pprof_is_decoded_with_what_was_inlined(read):
         assert {module for stack in profile.sections[0] for _, module in stack} == {"fwd"}
 
 
+def test_pprof_with_period_and_duration_has_the_rate_of_its_event(read):
+    """By hand: 9 samples of 10 ms in 2 s are 45 ms of CPU time a second."""
+    assert read(made.pprof()).event_rate == pytest.approx(45e6)
+    assert read(made.pprof() + made.message([(10, 0)])).event_rate is None
+    assert (
+        read(made.pprof() + made.message([(11, made.message([(1, 3), (2, 2)]))])).event_rate is None
+    )
+
+
 def test_pprof_without_counts_cut_or_of_a_difference_is_refused(refused):
     assert "holds cpu, not numbers of samples" in refused(made.pprof(types=(3, 4)))
     assert "ends early" in refused(made.packed_pprof()[:-9])

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.stats.profiles.sides import Stacks, side
+from tests.stats.profiles.sides import Stacks, boot, side
 from webapp.stats.profiles import Difference, Row, Side, difference, headline
 from webapp.stats.profiles.calls import Function
 from webapp.stats.profiles.simulate import Machine, World
@@ -97,7 +97,7 @@ def test_functions_without_a_match_vanish_and_appear() -> None:
 def test_neighbours_that_trade_samples_are_tested_together() -> None:
     found = difference(side(STACKS), side(changed(lock=900, free=500)))
     assert found.claims == 0
-    assert "trades samples with" in row_of(found, "lock").why
+    assert "may trade samples with" in row_of(found, "lock").why
     assert not row_of(found, "lock").inclusive.is_claimed
 
 
@@ -105,6 +105,24 @@ def test_a_gain_of_a_trading_pair_is_the_pairs() -> None:
     found = difference(side(STACKS), grown(changed(lock=1000, free=550)))
     assert row_of(found, "lock").verdict == "dearer"
     assert row_of(found, "free").verdict == "cannot tell"
+
+
+def test_a_gain_that_a_neighbours_scatter_may_hide_is_not_claimed() -> None:
+    """The large one lost 20 of 1,000 samples, or the 150 that the small one gained: it scatters."""
+
+    def boots(small: int, large: int, scatter: int) -> Side:
+        found = []
+        for step in (0, 3, -3, 1, -1):
+            stacks = {"main;small": small + step, "main;large": large + scatter * step}
+            total = 8000 + sum(stacks.values())
+            found.append(boot({**stacks, "main;rest": 8000}, pps=1e10 / total))
+        return Side(tuple(found))
+
+    hidden = difference(boots(20, 1000, 50), boots(170, 980, 50))
+    assert row_of(hidden, "small").verdict == "cannot tell"
+    assert "may trade samples with large" in row_of(hidden, "small").why
+    plain = difference(boots(20, 1000, 1), boots(170, 980, 1))
+    assert row_of(plain, "small").verdict == "dearer"
 
 
 def test_a_caller_without_a_module_is_the_function_that_has_one() -> None:

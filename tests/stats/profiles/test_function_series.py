@@ -78,6 +78,22 @@ def test_a_step_is_found_where_it_is() -> None:
     assert [one.function for one in changed_among(everything)] == [LOOKUP]
 
 
+def test_one_revision_far_off_is_no_change_of_level() -> None:
+    sides = [
+        path(
+            lookup=2500 if at == 6 else 1500, pps=1e7 / 11 if at == 6 else 1e6, jitter=wandering(at)
+        )
+        for at in range(14)
+    ]
+    costs = function_costs(revision(at, sides[at]) for at in reversed(range(14)))
+    at = costs.at(LOOKUP)
+    assert at is not None
+    (whole,), (parted,) = (series_of(costs, [at], one, with_calls=False) for one in ([], [13]))
+    for lookup in (whole, parted):
+        assert not lookup.changes
+        assert [one.first.label for one in lookup.others.excursions] == ["r6"]
+
+
 def test_with_all_it_calls_the_caller_changes_too() -> None:
     costs = along(step=6, lookup=2000, pps=1e6 * 10000 / 10500)
     at = costs.at(INPUT)

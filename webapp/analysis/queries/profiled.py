@@ -46,7 +46,7 @@ MOST_PROFILES = 100
 MOST_COUNTS, MOST_ROWS_TIMES_FUNCTIONS = 8_000_000, 4_000_000
 """Of a side that is compared with one other (`fitting`); several pairs share them. The largest
 profile that is stored fits, and about forty of the largest that labs sent; what a page takes then
-is a few hundred megabytes at most."""
+is 750 MB at most (`benchmarks.profiles`)."""
 
 
 TOO_LARGE = "is too large to be drawn; send one of a shorter time, or sampled more rarely"

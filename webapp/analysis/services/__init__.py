@@ -2,6 +2,7 @@
 
 from webapp.analysis.services.detecting import ALL_RUNS, Detected
 from webapp.analysis.services.findings import FEWEST_REVISIONS
+from webapp.analysis.services.other_findings import Other, as_rows
 from webapp.analysis.services.steps import (
     are_as_read,
     claim_series,
@@ -19,7 +20,9 @@ __all__ = [
     "ALL_RUNS",
     "FEWEST_REVISIONS",
     "Detected",
+    "Other",
     "are_as_read",
+    "as_rows",
     "claim_series",
     "claim_stale",
     "compare_and_detect",

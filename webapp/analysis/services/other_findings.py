@@ -6,6 +6,7 @@ No commit is to blame for them, and they never suspect any: what they are is tol
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from math import erfc, sqrt
+from types import MappingProxyType
 from typing import Any
 
 from webapp.analysis.models import Finding, Verdict
@@ -15,7 +16,7 @@ from webapp.stats import changes, detector
 from webapp.stats.better import Better, is_gain
 from webapp.stats.changes import At
 from webapp.stats.levels import Finding as Found
-from webapp.stats.levels import ModeChange, NoiseChange, Stretch
+from webapp.stats.levels import Findings, ModeChange, NoiseChange, Stretch
 
 Kind = Finding.Kind
 
@@ -101,14 +102,25 @@ def others_of(one: Detected) -> list[Other]:
     """What was found in a series beside changes of level. What begins at its first revision has
     none before it to be told from.
     """
-    found, better = one.others, one.series.better
-    told = {each.first for each in found.excursions}
-    faint = [each for each in one.faint if each.first not in told]
+    known = {each.first for each in one.others.excursions}
+    faint = [each for each in one.faint if each.first not in known]
+    return as_rows(one.others, one.series.better, faint, one.parts)
+
+
+def as_rows(
+    found: Findings,
+    better: Better,
+    faint: Sequence[Found] = (),
+    parts: Mapping[int, Sequence[SlowPart]] = MappingProxyType({}),
+) -> list[Other]:
+    """The findings as they are stored and drawn; ``faint`` excursions as well, ``parts`` are those
+    of slow changes by their first position.
+    """
     rows = [
         *(_excursion(each, better) for each in (*found.excursions, *faint)),
         *(_noise(each, found.stretches) for each in found.noise_changes),
         *(_modes(each, found.stretches, better) for each in found.modes),
-        *(_slow(each, better, one.parts.get(each.first.position, ())) for each in found.slow),
+        *(_slow(each, better, parts.get(each.first.position, ())) for each in found.slow),
     ]
     return [row for row in rows if row.previous != row.revision]
 

@@ -14,6 +14,8 @@ from webapp.analysis.queries import (
 )
 from webapp.charts.text import better_text, change_within, number
 from webapp.pages.compare.answer import answer_of
+from webapp.pages.compare.flame_graphs import flame_graphs, profile_lines
+from webapp.pages.compare.titles import titles_of
 from webapp.pages.compare.unmatched import not_compared
 from webapp.pages.compare.verdict import compared_sentence
 from webapp.pages.parts.power import power_line
@@ -38,7 +40,7 @@ def as_text(table: ComparedTable, options: BlockOptions = PLAIN_BLOCK) -> str:
 
 
 def as_markdown(table: ComparedTable, options: BlockOptions = PLAIN_BLOCK) -> str:
-    """Title, hardware, a table of all rows, then the ministat block of each."""
+    """Title, hardware, a table of all rows, the ministat block of each, the flame graphs."""
     base, *others = table.sides
     points = as_points(table)
     parts = [
@@ -48,6 +50,7 @@ def as_markdown(table: ComparedTable, options: BlockOptions = PLAIN_BLOCK) -> st
         "\n".join(f"- {inline(name)}" for name in _hardware(table)),
         rows_table(table.rows),
         *(_section(row, options) for row in table.rows),
+        flame_graphs(profile_lines(table, titles_of(table.sides))),
         *(_notes(table, inline) if table.rows else _left_out(table, inline)),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"

@@ -1,13 +1,11 @@
 """The report of an experiment: what page, Markdown, text and files are made from."""
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
 from statistics import median
-
-from django.urls import reverse
 
 from webapp.analysis.queries import (
     BLOCK_IGNORES,
@@ -15,13 +13,9 @@ from webapp.analysis.queries import (
     BlockOptions,
     ComparedRow,
     ComparedTable,
-    Kernel,
     PointTable,
-    address_of,
     as_points,
     compare_link,
-    kernel_of,
-    profiled_among,
 )
 from webapp.charts import medians
 from webapp.charts.text import MINUS, better_text, number
@@ -33,11 +27,16 @@ from webapp.experiments.queries import (
     frozen_table,
     machine_lines,
 )
-from webapp.outbox.services import absolute
 from webapp.pages.compare import answer as compare_answer
+from webapp.pages.compare.flame_graphs import (
+    FlamePicture,
+    ProfileLine,
+    flame_graphs,
+    pictures_of,
+    profile_lines,
+)
 from webapp.pages.compare.report import SIMULATED, block_text, is_simulated, row_title, rows_table
 from webapp.pages.compare.titles import titles_of
-from webapp.pages.parts.links import diff_link, side_link
 from webapp.stats.compare import Verdict
 from webapp.stats.markdown import block, inline
 
@@ -72,38 +71,6 @@ class Part:
     def block(self) -> str:
         """ministat's block, or why there is none."""
         return block_text(self.row, self.options)
-
-
-@dataclass(frozen=True, slots=True)
-class ProfileLine:
-    """The profiles of one cell: flame ``graphs`` and differences from the baseline, each with the
-    title of its side and its address.
-    """
-
-    title: str
-    graphs: Sequence[tuple[str, str]]
-    differences: Sequence[tuple[str, str]]
-
-
-MOST_PICTURES = 6
-"""Differences of profiles that are drawn in a report; the others are links alone."""
-
-
-@dataclass(frozen=True, slots=True)
-class FlamePicture:
-    """The difference ``title`` of profiles as a picture: the addresses of its page, and of it."""
-
-    title: str
-    link: str
-    svg: str
-    png: str
-
-    @classmethod
-    def of(cls, title: str, link: str) -> "FlamePicture":
-        """That of the page at ``link``."""
-        _, _, query = link.partition("?")
-        svg, png = (f"{reverse(f'profile_diff_{kind}')}?{query}" for kind in ("svg", "png"))
-        return cls(title, link, svg, png)
 
 
 @dataclass(frozen=True)
@@ -203,33 +170,12 @@ class Report:
     @cached_property
     def profiles(self) -> list[ProfileLine]:
         """Where cells were profiled: flame graphs of their sides, differences from the baseline."""
-        sets = [one for row in self.table.rows for one in row.sets]
-        profiled = profiled_among([kernel_of(one) for one in sets])
-        lines = [self._profile_line(row, profiled) for row in self.table.rows]
-        return list({line.title: line for line in lines if line.graphs}.values())
-
-    def _profile_line(self, row: ComparedRow, profiled: Collection[Kernel]) -> ProfileLine:
-        found = [
-            (title, address_of(one))
-            for title, one in zip(self.titles, row.sets, strict=True)
-            if kernel_of(one) in profiled
-        ]
-        has_base = kernel_of(row.sets[0]) in profiled
-        return ProfileLine(
-            f"{row.mode_label}, {row.sets[0].hardware}",
-            [(title, side_link(side)) for title, side in found],
-            [(title, diff_link(found[0][1], side)) for title, side in found[1:] if has_base],
-        )
+        return profile_lines(self.table, self.titles)
 
     @property
     def pictures(self) -> list[FlamePicture]:
         """The first of the differences of profiles."""
-        named = [
-            FlamePicture.of(f"{line.title}: {title}", link)
-            for line in self.profiles
-            for title, link in line.differences
-        ]
-        return named[:MOST_PICTURES]
+        return pictures_of(self.profiles)
 
     @property
     def gone(self) -> list[str]:
@@ -310,7 +256,7 @@ def as_markdown(report: Report, picture: str) -> str:
         *([f"![{title}]({picture})"] if report.table.rows else []),
         *(text for part in report.parts for text in _section(part)),
         _prose(report.experiment.closing),
-        _flame_graphs(report),
+        flame_graphs(report.profiles),
         *_conclusion(report),
         " ".join(
             [*(f"{inline(one)}." for one in said), *([BLOCK_IGNORES] if report.parts else [])]
@@ -327,22 +273,6 @@ def _section(part: Part) -> list[str]:
     """The heading, the block and what is to be known of it."""
     remarks = "\n".join(f"- {inline(remark)}" for remark in part.row.remarks)
     return [_prose(part.heading), block(part.block), *([remarks] if remarks else [])]
-
-
-def _flame_graphs(report: Report) -> str:
-    """As labs list them at the end: flame graphs and differences, with their addresses."""
-    named = [
-        (f"{line.title}: {title}{what}", link)
-        for line in report.profiles
-        for links, what in ((line.graphs, ""), (line.differences, ", difference"))
-        for title, link in links
-    ]
-    lines = [f"  - [{inline(text)}]({absolute(link)})" for text, link in named]
-    drawn = [
-        f"\n[![{inline(one.title)}]({absolute(one.png)})]({absolute(one.link)})"
-        for one in report.pictures
-    ]
-    return "\n".join(["Flame graphs:", *lines, *drawn]) if lines else ""
 
 
 def as_text(report: Report) -> str:

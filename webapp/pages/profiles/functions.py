@@ -10,6 +10,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
+from webapp.analysis.models import Finding
 from webapp.analysis.queries import (
     AskedFunctions,
     FunctionHistory,
@@ -18,6 +19,7 @@ from webapp.analysis.queries import (
     function_history,
     stored_profiles,
 )
+from webapp.analysis.services import Other, as_rows
 from webapp.charts.text import half_width, with_minus
 from webapp.charts.theme import style_of
 from webapp.charts.trend import NARROW, Found, Level, Revisions, Trend, TrendSeries, draw, figure
@@ -50,6 +52,16 @@ class ChangeLine:
     def verdict(self) -> str:
         """Dearer or cheaper."""
         return VERDICTS[self.found.verdict]
+
+    @property
+    def is_proven_step(self) -> bool:
+        """Whether it is a change of level that is proven."""
+        return self.found.kind == Finding.Kind.LEVEL and self.found.is_confirmed
+
+    @property
+    def kind(self) -> str:
+        """What it is where it is no change of level."""
+        return "" if self.found.kind == Finding.Kind.LEVEL else Finding.Kind(self.found.kind).label
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +117,7 @@ def _context(history: FunctionHistory) -> dict[str, Any]:
         "newest": history.profiles if history.is_cut else 0,
         "changed": history.changed,
         "shown": [one.function.name for one in series],
+        "keys": [(one.function.name, style_of(mode_id=at)) for at, one in enumerate(series)],
         "run": newest,
         "headline": _headline(history, changes),
         "columns": min(len(series), COLUMNS),
@@ -131,7 +144,7 @@ def _context(history: FunctionHistory) -> dict[str, Any]:
 
 def _headline(history: FunctionHistory, changes: Sequence[ChangeLine]) -> str:
     """The newest proven change of one function, how many changed, or what is asked."""
-    series, proven = history.series, [one for one in changes if one.found.is_confirmed]
+    series, proven = history.series, [one for one in changes if one.is_proven_step]
     functions = {one.function for one in proven}
     if len(functions) == 1:
         last = proven[0]
@@ -146,19 +159,28 @@ def _headline(history: FunctionHistory, changes: Sequence[ChangeLine]) -> str:
 
 
 def _changes(history: FunctionHistory) -> list[ChangeLine]:
-    """Proven ones first, then the newest."""
+    """Proven ones first, then the newest; then what is no change of level."""
     positions = history.costs.positions
     lines = [
-        ChangeLine(
-            one.function.name,
-            found,
-            history.runs[change.revision.label],
-            _difference(history, change.previous.label, change.revision.label),
-        )
+        _line(history, one, found, change.previous.label)
         for one in history.series
         for change, found in zip(one.changes, _found(one, positions), strict=True)
     ]
-    return sorted(lines, key=lambda one: (not one.found.is_confirmed, -one.found.index))
+    lines.sort(key=lambda one: (not one.found.is_confirmed, -one.found.index))
+    marks = [
+        _line(history, one, found, found.suspects[0])
+        for one in history.series
+        for found in _marks(one, positions)
+    ]
+    return lines + sorted(marks, key=lambda one: -one.found.index)
+
+
+def _line(
+    history: FunctionHistory, series: FunctionSeries, found: Found, before: str
+) -> ChangeLine:
+    label = history.costs.labels[found.index]
+    difference = _difference(history, before, label)
+    return ChangeLine(series.function.name, found, history.runs[label], difference)
 
 
 def _difference(history: FunctionHistory, a: str, b: str) -> str:
@@ -195,6 +217,35 @@ def _mark(
         before=change.before,
         since=change.level,
         why=with_minus(why_flagged(change, series.analysis)) if series.analysis else "",
+    )
+
+
+def _marks(series: FunctionSeries, positions: Sequence[int]) -> list[Found]:
+    """The findings of a series that are no change of level, as the chart draws them."""
+    return [_other(one, positions) for one in as_rows(series.others, "less")]
+
+
+def _other(one: Other, positions: Sequence[int]) -> Found:
+    row = one.fields({position: index for index, position in enumerate(positions)})
+    shares = [row["details"].get(name) for name in ("share_before", "share_after")]
+    return Found(
+        at=row["revision_id"],
+        index=row["revision_id"],
+        after=row["after_id"],
+        last=row["last_id"],
+        state=row["state"],
+        verdict=row["verdict"],
+        percent=row["change_pct"],
+        low=row["low_pct"],
+        high=row["high_pct"],
+        probability=row["probability"],
+        suspects=(one.previous.label, one.revision.label),
+        before=row["level_before"],
+        since=row["level"],
+        why=with_minus(one.why),
+        kind=one.kind,
+        ratio=row["details"].get("ratio"),
+        shares=None if None in shares else (100 * shares[0], 100 * shares[1]),
     )
 
 
@@ -241,6 +292,7 @@ def trend_of(history: FunctionHistory) -> Trend:
                 highs=[high for _, high in ends[at]],
                 levels=_levels(one, positions),
                 found=_found(one, positions),
+                marks=_marks(one, positions),
                 better="less",
             )
             for at, one in enumerate(history.series)

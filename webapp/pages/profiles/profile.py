@@ -1,6 +1,6 @@
 """`/profiles/`: what is profiled; the flame graph of a profile, and of a side, its boots added."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -70,7 +70,21 @@ class Listed:
 def listing(request: HttpRequest) -> HttpResponse:
     """What has profiles, and the difference of two of it."""
     rows = listed(Run.objects.counted())
-    return render(request, "pages/profiles.html", {"rows": rows, "most": LISTED})
+    context = {"rows": rows, "most": LISTED, "first": first_pair(rows)}
+    return render(request, "pages/profiles.html", context)
+
+
+def first_pair(rows: Sequence[Listed]) -> tuple[str, str]:
+    """The newest two kernels of one machine in one mode, the older first; else the newest with
+    itself.
+    """
+    newest: dict[tuple[int, int], str] = {}
+    for one in rows:
+        subject = one.run.hardware_id, one.run.mode_id
+        if subject in newest:
+            return one.address, newest[subject]
+        newest[subject] = one.address
+    return (rows[0].address,) * 2 if rows else ("", "")
 
 
 def listed(runs: Any, most: int = LISTED) -> list[Listed]:
@@ -237,7 +251,12 @@ def warnings_of(profiles: Iterable[Profile]) -> list[str]:
             announced = "" if one.announced is None else f" of {number(one.announced)} announced"
             found.append(f"{one.name} is truncated: {number(one.samples)} samples{announced}")
         if one.unsymbolized:
-            found.append(f"{one.name}: {number(one.unsymbolized)} samples have no symbol")
+            unnamed = (
+                "1 sample has"
+                if one.unsymbolized == 1
+                else f"{number(one.unsymbolized)} samples have"
+            )
+            found.append(f"{one.name}: {unnamed} no symbol")
         found += [f"{one.name}: {text}" for text in one.warnings]
     return found
 
@@ -254,10 +273,12 @@ class FunctionRow:
 
 
 def largest(side: ProfiledSide, most: int = 30) -> list[FunctionRow]:
-    """The functions that themselves ran in most samples."""
+    """The functions that themselves ran in most samples; ties by what they called."""
     calls, total = side.calls, side.calls.samples
     own, inclusive = calls.own().sum(axis=0), calls.inclusive().sum(axis=0)
-    order = sorted(range(len(calls.functions)), key=lambda at: (-own[at], calls.functions[at]))
+    order = sorted(
+        range(len(calls.functions)), key=lambda at: (-own[at], -inclusive[at], calls.functions[at])
+    )
     return [
         FunctionRow(
             *calls.functions[at],

@@ -22,8 +22,8 @@ from webapp.stats.profiles.judging import OWN_LEVEL, Family, Judge, family
 from webapp.stats.profiles.regrouping import without_trades
 from webapp.stats.profiles.sides import Pair, are_builds_enough, is_enough, pair, scatter_in
 
-CLOCKS = ("cpu-clock", "task-clock")
-"""Events of Linux that count nanoseconds."""
+CLOCKS = ("cpu-clock", "task-clock", "cpu")
+"""Events of Linux and of pprof that count nanoseconds."""
 
 MARGIN_PCT = 0.5
 """Changes that surely lie within it to both sides are equivalent, in percent of A's packet."""
@@ -70,7 +70,9 @@ def difference(
 
 
 def _rows(both: Pair, own: Family, inclusive: Family, judge: Judge) -> list[Row]:
-    """All functions: proven ones first, then by change over scatter."""
+    """All functions: proven ones first, then by change over scatter; the small ones that nothing is
+    claimed of come last.
+    """
     own, traded = without_trades(both, own, judge)
     new_names = set(both.names.values())
     deeper = [one.share > lone.share for one, lone in zip(inclusive.sides, own.sides, strict=True)]
@@ -81,7 +83,11 @@ def _rows(both: Pair, own: Family, inclusive: Family, judge: Judge) -> list[Row]
         for at in range(len(both.functions))
         if at not in new_names
     ]
-    return sorted(rows, key=lambda row: (not row.is_claimed, -row.over_scatter))
+    least = 2 * 100 * testing.TESTED
+    return sorted(
+        rows,
+        key=lambda row: (not row.is_claimed, row.a_pct + row.b_pct < least, -row.over_scatter),
+    )
 
 
 def _row(

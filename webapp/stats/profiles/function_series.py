@@ -7,7 +7,7 @@ that takes part.
 
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 
 import numpy as np
@@ -16,6 +16,7 @@ from webapp.stats import detector
 from webapp.stats.changes import Analysis, At, Change, Point, Segment
 from webapp.stats.compare import Samples, summarize
 from webapp.stats.false_discovery import gate_among
+from webapp.stats.levels import Findings
 from webapp.stats.profiles.calls import Function, Ints
 from webapp.stats.profiles.costs import Basis, Floats, Side, basis
 from webapp.stats.profiles.idle import IDLE, idle_functions
@@ -123,7 +124,7 @@ class FunctionCosts:
 class FunctionSeries:
     """What a function costs at each revision that takes part, with 95 % intervals where there are
     two boots, and what the detector finds. ``analysis`` is None of a function that reaches 0.2 %
-    of the samples nowhere: in it nothing is looked for.
+    of the samples nowhere: in it nothing is looked for. ``others`` are no changes of level.
     """
 
     function: Function
@@ -131,6 +132,7 @@ class FunctionSeries:
     means: Sequence[float]
     intervals: Sequence[tuple[float, float] | None]
     analysis: Analysis | None
+    others: Findings = field(default_factory=Findings)
 
     @property
     def changes(self) -> Sequence[Change]:
@@ -255,17 +257,28 @@ def _series(
         points,
         [float(np.mean(one.samples)) for one in points],
         [one.interval() for one in summaries],
-        _analysis(above_zero, starts) if is_tested else None,
+        *(_found(above_zero, starts) if is_tested else (None,)),
     )
 
 
-def _analysis(points: Sequence[Point], starts: Sequence[int]) -> Analysis | None:
+def _found(points: Sequence[Point], starts: Sequence[int]) -> tuple[Analysis, Findings]:
     """What is found in each epoch alone; noise, and what could be proven, are the last one's."""
     groups = groupby(points, key=lambda point: bisect_right(starts, point.position))
-    found = [detector.detect(its, better="less").analysis for _, its in groups]
-    if not found:
-        return None
-    *over, last = found
+    found = [detector.detect(its, better="less") for _, its in groups]
+    *over, last = (one.analysis for one in found)
     proven = [each for one in over for each in one.changes if each.state != "candidate"]
-    levels = [each for one in found if one.count >= FEWEST_REVISIONS for each in one.segments]
-    return replace(last, changes=(*proven, *last.changes), segments=tuple(levels))
+    levels = [
+        each
+        for one in found
+        if one.analysis.count >= FEWEST_REVISIONS
+        for each in one.analysis.segments
+    ]
+    analysis = replace(last, changes=(*proven, *last.changes), segments=tuple(levels))
+    others = [one.others for one in found]
+    return analysis, replace(
+        others[-1],
+        excursions=tuple(each for one in others for each in one.excursions),
+        noise_changes=tuple(each for one in others for each in one.noise_changes),
+        modes=tuple(each for one in others for each in one.modes),
+        slow=tuple(each for one in others for each in one.slow),
+    )

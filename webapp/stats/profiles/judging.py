@@ -54,6 +54,7 @@ class Family:
 
     sides: tuple[Seen, Seen]
     change: Floats
+    error: Floats
     low: Floats
     high: Floats
     p_value: Floats
@@ -99,7 +100,7 @@ def family(
         half = _NORMAL * _bound(both.within[kind], judge.basis)
         none = np.zeros_like(looked)
         return Family(
-            sides, change, change - half, change + half, nothing, nothing, none, none, None
+            sides, change, half, change - half, change + half, nothing, nothing, none, none, None
         )
     history = earlier and earlier[kind]
     scatter = testing.scatter_of(a, b, history, looked, None)
@@ -110,7 +111,7 @@ def family(
     q_value[looked] = [one.q_value for one in gates]
     p_value = np.where(looked, found.p_value, np.nan)
     passes = looked & (q_value <= (OWN_LEVEL, INCLUSIVE_LEVEL)[kind])
-    return Family(sides, change, low, high, p_value, q_value, looked, passes, scatter)
+    return Family(sides, change, found.error, low, high, p_value, q_value, looked, passes, scatter)
 
 
 def _bound(within: tuple[Floats, Floats], basis: Basis) -> Floats:

@@ -23,10 +23,9 @@ def without_trades(both: Pair, own: Family, judge: Judge) -> tuple[Family, Verdi
     Claims are gated anew: those that a group withdraws must not let others through. Besides the
     verdicts, and their reasons, of members of groups.
     """
-    claimed = np.flatnonzero(own.passes)
-    if not judge.tests or not len(claimed) or own.scatter is None:
+    if not judge.tests or own.scatter is None:
         return own, {}
-    groups = trades(claimed, own.change, own.p_value, both.edges, both.weights)
+    groups = trades(own, both.edges, both.weights)
     if not groups:
         return own, {}
     columns = [np.array(group) for group in groups]
@@ -66,7 +65,7 @@ def _verdicts(
         for at in group:
             others = ", ".join(both.functions[one].name for one in group if one != at)
             why = (
-                f"trades samples with {others}: together {change:+.2f} points "
+                f"may trade samples with {others}: together {change:+.2f} points "
                 f"[{low[index]:.2f}, {high[index]:.2f}]"
             )
             against = passes and own.change[at] * change < 0

@@ -49,7 +49,9 @@ def pair(a: Side, b: Side, found: Basis) -> Pair:
     index = np.arange(len(counts.functions) + 1)
     for old, new in names.items():
         index[new] = old
-    own, inclusive = (_merged(one, names) for one in (counts.own, counts.inclusive))
+    own, inclusive = counts.own, counts.inclusive
+    for values in (own, inclusive):
+        _merge(values, names)
     within = [
         (_jackknife(values, counts, is_a), _jackknife(values, counts, ~is_a))
         for values in (own, inclusive)
@@ -100,22 +102,20 @@ def _renames(counts: Counted, is_a: Bools) -> dict[int, int]:
     return renamed(counts.functions, (shares[0], shares[1]), (passed[0], passed[1]), worth)
 
 
-def _merged(values: Floats, names: dict[int, int]) -> Floats:
-    values = values.copy()
+def _merge(values: Floats, names: dict[int, int]) -> None:
     for old, new in names.items():
         values[:, old] += values[:, new]
         values[:, new] = 0
-    return values
 
 
 def _shares(values: Floats, counts: Counted) -> Floats:
-    """Shares in each boot (n, F)."""
-    boots = int(counts.boot.max()) + 1
-    rows = np.zeros((boots, values.shape[1]))
-    samples = np.zeros(boots)
-    np.add.at(rows, counts.boot, values)
-    np.add.at(samples, counts.boot, counts.samples)
-    shares: Floats = rows / samples[:, None]
+    """Shares in each boot (n, F); ``values`` become them where a row is a boot, as both may be
+    hundreds of megabytes.
+    """
+    starts = np.searchsorted(counts.boot, np.arange(int(counts.boot[-1]) + 1))
+    is_boot = len(starts) == len(counts.boot)
+    shares: Floats = values if is_boot else np.add.reduceat(values, starts)
+    shares /= np.add.reduceat(counts.samples, starts)[:, None]
     return shares
 
 

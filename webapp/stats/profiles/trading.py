@@ -2,16 +2,25 @@
 
 A sample that was taken a few instructions late is counted for the next function: its caller, what
 it calls, or what its caller calls next. A function that was inlined is counted for its caller.
-Neither is a change of cost, so functions that trade are tested together.
+Neither is a change of cost, so functions that trade are tested together; also a function with a
+large neighbour that scatters so much that a loss of the same size would not show.
 """
 
 import numpy as np
 
 from webapp.stats.profiles.calls import Ints
 from webapp.stats.profiles.costs import Floats
+from webapp.stats.profiles.judging import Family
 
 TRADED = 0.5
 """Functions trade where their changes together are at most this part of the largest of them."""
+
+REFUTED = 1.96
+"""Where the changes of two functions together are further from 0, in standard errors, the one did
+not give what the other gained (95 %)."""
+
+GIVEN = 0.07
+"""The least part of a neighbour's samples that may have moved where it does not show."""
 
 NOMINAL = 0.3
 """The largest p-value of a neighbour that may have traded: large functions scatter by what small
@@ -21,22 +30,22 @@ MOST = 8
 """The most functions of a group."""
 
 
-def trades(
-    claimed: Ints, change: Floats, p_value: Floats, edges: Ints, weights: Floats
-) -> list[list[int]]:
+def trades(own: Family, edges: Ints, weights: Floats) -> list[list[int]]:
     """Groups of functions that trade samples, each with a claimed one; they are disjoint.
 
-    ``change`` and ``p_value`` are of each function (F), ``edges`` (E, 2) pairs of caller (F: none)
+    ``own`` are the tests of functions' own cost (F), ``edges`` (E, 2) pairs of caller (F: none)
     and callee, ``weights`` (E) the samples that passed.
     """
-    moved = np.flatnonzero(p_value <= NOMINAL)
-    near = _Neighbours(edges, weights, moved)
+    change = own.change
+    near = _Neighbours(edges, weights, len(change))
     taken: set[int] = set()
     groups = []
-    for one in sorted(claimed.tolist(), key=lambda at: -abs(change[at])):
+    for one in sorted(np.flatnonzero(own.passes).tolist(), key=lambda at: -abs(change[at])):
         if one in taken:
             continue
-        group = _group(one, change, [at for at in near.of(one) if at not in taken])
+        beside = [at for at in near.of(one) if at not in taken and change[at] * change[one] < 0]
+        group = _group(one, change, [at for at in beside if own.p_value[at] <= NOMINAL])
+        group = group or _unrefuted(one, own, beside)
         if group:
             groups.append(group)
             taken.update(group)
@@ -45,8 +54,7 @@ def trades(
 
 def _group(one: int, change: Floats, near: list[int]) -> list[int]:
     """``one`` and neighbours that changed the other way, while the sum of changes shrinks."""
-    group, total = [one], float(change[one])
-    against = [at for at in near if change[at] * change[one] < 0]
+    group, total, against = [one], float(change[one]), list(near)
     for _ in range(MOST - 1):
         best = min(against, key=lambda at: abs(total + change[at]), default=None)
         if best is None or abs(total + change[best]) >= abs(total):
@@ -58,12 +66,23 @@ def _group(one: int, change: Floats, near: list[int]) -> list[int]:
     return group if len(group) > 1 and abs(total) <= TRADED * largest else []
 
 
-class _Neighbours:
-    """Callers and callees of a function, and what its main caller calls, among ``moved`` ones."""
+def _unrefuted(one: int, own: Family, near: list[int]) -> list[int]:
+    """``one`` and a neighbour that scatters so much that all of the change may be of its samples;
+    empty where there is none.
+    """
+    change, error = own.change, own.error
+    most = abs(change[one]) / GIVEN
+    near = [at for at in near if max(side.cost[at] for side in own.sides) <= most]
+    away = {at: abs(change[one] + change[at]) / np.hypot(error[one], error[at]) for at in near}
+    best = min(near, key=lambda at: away[at], default=None)
+    return [] if best is None or away[best] > REFUTED else [one, best]
 
-    def __init__(self, edges: Ints, weights: Floats, moved: Ints) -> None:
-        self._edges, self._weights = edges, weights
-        self._moved = set(moved.tolist())
+
+class _Neighbours:
+    """Callers and callees of a function, and what its main caller calls; ``none`` is no caller."""
+
+    def __init__(self, edges: Ints, weights: Floats, none: int) -> None:
+        self._edges, self._weights, self._none = edges, weights, none
 
     def of(self, function: int) -> list[int]:
         caller, callee = self._edges[:, 0], self._edges[:, 1]
@@ -72,4 +91,4 @@ class _Neighbours:
         if above.any():
             main = caller[above][np.argmax(self._weights[above])]
             found |= set(callee[caller == main].tolist())
-        return sorted((found & self._moved) - {function})
+        return sorted(found - {function, self._none})

@@ -30,8 +30,9 @@ MOST_ENTRIES = 1_000_000
 
 _GZIP = b"\x1f\x8b"
 _AGAIN = "copy the file again from where it was written"
-_MOST_SAMPLES = 10**15
-_SAMPLE_TYPE, _SAMPLE, _MAPPING, _LOCATION, _FUNCTION, _STRING, _PERIOD_TYPE = 1, 2, 3, 4, 5, 6, 11
+_MOST_SAMPLES, _LARGEST_RATE = 10**15, 1e18
+_SAMPLE_TYPE, _SAMPLE, _MAPPING, _LOCATION, _FUNCTION, _STRING = 1, 2, 3, 4, 5, 6
+_DURATION, _PERIOD_TYPE, _PERIOD = 10, 11, 12
 
 Value = int | bytes
 
@@ -43,11 +44,12 @@ class _WireError(Exception):
 @dataclass
 class _Tables:
     """What samples refer to, by number: strings by place, the others by their id. A location has
-    its frames, what was inlined first."""
+    its frames, what was inlined first. `timing` is what a sample is taken each of (a type and a
+    number), and for how many nanoseconds, by field."""
 
     strings: list[str] = field(default_factory=list)
     types: list[tuple[int, int]] = field(default_factory=list)
-    period_type: int = 0
+    timing: dict[int, Value] = field(default_factory=dict)
     mappings: dict[int, int] = field(default_factory=dict)
     functions: dict[int, int] = field(default_factory=dict)
     locations: dict[int, bytes] = field(default_factory=dict)
@@ -86,8 +88,8 @@ def _tables(data: bytes) -> _Tables:
         elif number == _SAMPLE_TYPE:
             kind = _numbers_of(value)
             tables.types.append((kind.get(1, 0), kind.get(2, 0)))
-        elif number == _PERIOD_TYPE:
-            tables.period_type = _numbers_of(value).get(1, 0)
+        elif number in (_PERIOD_TYPE, _PERIOD, _DURATION):
+            tables.timing[number] = value
         elif number == _SAMPLE:
             tables.samples.append(_bytes(value))
         elif number == _MAPPING:
@@ -103,7 +105,8 @@ def _tables(data: bytes) -> _Tables:
 
 def _profile(path: Path, tables: _Tables) -> Profile:
     profile = Profile("pprof", sections=[{}], expected=[None])
-    profile.event = _string(tables, tables.period_type)
+    period_type = _numbers_of(tables.timing.get(_PERIOD_TYPE, b""))
+    profile.event = _string(tables, period_type.get(1, 0))
     if len(tables.samples) > MOST_ROWS:
         raise too_many(path, 0, f"{len(tables.samples)} stacks", MOST_ROWS)
     index = _index_of_counts(path, tables)
@@ -117,7 +120,18 @@ def _profile(path: Path, tables: _Tables) -> Profile:
             raise UnreadProfileError(path, 0, reason, "send no difference of profiles")
         if values[index]:
             profile.add(_stack(path, frames, locations), values[index])
+    profile.event_rate = _rate(tables, profile, _string(tables, period_type.get(2, 0)))
     return profile
+
+
+def _rate(tables: _Tables, profile: Profile, unit: str) -> float | None:
+    """How often the event happened (1/s): nanoseconds of the CPU's time, or what is counted."""
+    is_known = unit == "nanoseconds" if profile.event == "cpu" else unit in ("count", profile.event)
+    period, duration = (_number_of(tables.timing.get(one, 0)) for one in (_PERIOD, _DURATION))
+    if not is_known or not duration:
+        return None
+    rate = profile.samples * period / (duration / 1e9)
+    return rate if 0 < rate <= _LARGEST_RATE else None
 
 
 def _stack(path: Path, frames: dict[int, list[Frame]], locations: list[int]) -> tuple[Frame, ...]:
@@ -178,6 +192,12 @@ def _numbers_of(value: Value) -> dict[int, int]:
 def _bytes(value: Value) -> bytes:
     if isinstance(value, int):
         raise _WireError("a number stands in place of bytes")
+    return value
+
+
+def _number_of(value: Value) -> int:
+    if not isinstance(value, int):
+        raise _WireError("bytes stand in place of a number")
     return value
 
 
