@@ -6,6 +6,7 @@ from pytest_django.live_server_helper import LiveServer
 
 from tests import make
 from tests.browser.steps import beyond_any, forbid_scripts
+from tests.kept import kept
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -29,6 +30,7 @@ OFFSETS = (0.0, -1.0, 1.0, -0.4, 0.5)
 
 
 @pytest.fixture
+@kept
 def vimage() -> None:
     """Five machines, three modes, as published; the last of them tells nothing of its builds."""
     at = make.revision("r317849", subject="Enable VIMAGE in GENERIC <on> amd64 & i386")
