@@ -22,6 +22,12 @@ def sign_in(page: Page, live_server: LiveServer, user: User) -> None:
     )
 
 
+def forbid_scripts(page: Page) -> None:
+    """Show `page` as a browser whose user has switched scripts off."""
+    session = page.context.new_cdp_session(page)
+    session.send("Emulation.setScriptExecutionDisabled", {"value": True})
+
+
 FITS = "() => document.documentElement.scrollWidth <= document.documentElement.clientWidth"
 
 

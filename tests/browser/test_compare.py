@@ -5,7 +5,8 @@ from playwright.sync_api import ConsoleMessage, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from tests import make
-from tests.browser.steps import beyond_any
+from tests.browser.steps import beyond_any, forbid_scripts
+from tests.kept import kept
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -29,6 +30,7 @@ OFFSETS = (0.0, -1.0, 1.0, -0.4, 0.5)
 
 
 @pytest.fixture
+@kept
 def vimage() -> None:
     """Five machines, three modes, as published; the last of them tells nothing of its builds."""
     at = make.revision("r317849", subject="Enable VIMAGE in GENERIC <on> amd64 & i386")
@@ -102,14 +104,11 @@ def test_a_comparison_is_picked_with_completion(
 
 @pytest.mark.usefixtures("vimage")
 def test_without_scripts_a_row_leads_to_its_evidence(live_server: LiveServer, page: Page) -> None:
-    browser = page.context.browser
-    assert browser
-    plain = browser.new_context(java_script_enabled=False).new_page()
-    plain.goto(live_server.url + ADDRESS)
-    plain.locator(".compared > summary").first.click()
-    plain.get_by_text("This row alone").first.click()
-    expect(plain.locator("pre.ministat")).to_contain_text("+VIMAGE")
-    plain.locator("select[name=flavour]").select_option("2015")
-    plain.get_by_role("button", name="Print").click()
-    expect(plain.locator("select[name=flavour]")).to_have_value("2015")
-    plain.context.close()
+    forbid_scripts(page)
+    page.goto(live_server.url + ADDRESS)
+    page.locator(".compared > summary").first.click()
+    page.get_by_text("This row alone").first.click()
+    expect(page.locator("pre.ministat")).to_contain_text("+VIMAGE")
+    page.locator("select[name=flavour]").select_option("2015")
+    page.get_by_role("button", name="Print").click()
+    expect(page.locator("select[name=flavour]")).to_have_value("2015")

@@ -16,6 +16,7 @@ from django.template.loader import render_to_string
 from django.utils.safestring import mark_safe
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, Route, expect
 
+from tests.browser.conftest import stay
 from tests.browser.steps import beyond, fits, small_texts
 from tests.charts.flame.trees import HOSTILE, large_calls, random_calls, stacks
 from tests.places import PROJECT
@@ -89,12 +90,21 @@ def html(flame: Flame) -> str:
     return PAGE.format(styles=styles, flame=body)
 
 
-@pytest.fixture
-def context(browser: Browser, browser_context_args: dict[str, Any]) -> Iterator[BrowserContext]:
+@pytest.fixture(scope="module")
+def touched(browser: Browser, browser_context_args: dict[str, Any]) -> Iterator[BrowserContext]:
     """Of its own: these pages need no server."""
     made = browser.new_context(**browser_context_args, has_touch=True)
+    made.route(f"{SITE}/", lambda route: route.fulfill(body=""))
+    stay(made, SITE)
     yield made
     made.close()
+
+
+@pytest.fixture
+def context(touched: BrowserContext) -> Iterator[BrowserContext]:
+    yield touched
+    for page in touched.pages[1:]:
+        page.close()
 
 
 @pytest.fixture

@@ -3,11 +3,11 @@
 import re
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from tests import make
-from tests.browser.steps import small_texts
+from tests.browser.steps import forbid_scripts, small_texts
 from tests.kept import kept
 from webapp.results.models import Revision
 
@@ -143,26 +143,22 @@ def test_the_chosen_theme_is_kept_and_recolours_the_chart(
 
 
 @pytest.mark.usefixtures("along")
-def test_without_scripts_chart_and_figures_are_there(
-    browser: Browser, live_server: LiveServer
-) -> None:
-    context = browser.new_context(java_script_enabled=False)
-    page = context.new_page()
+def test_without_scripts_chart_and_figures_are_there(page: Page, live_server: LiveServer) -> None:
+    forbid_scripts(page)
     page.goto(f"{live_server.url}/trends/?mode=pf")
     expect(page.locator("#plot svg:visible")).to_have_count(1)
     expect(page.locator("#hint")).to_contain_text("Drawn by the server")
     expect(page.get_by_role("heading", name="Changes")).to_be_visible()
-    context.close()
 
 
 @pytest.mark.usefixtures("along")
 @pytest.mark.parametrize("has_scripts", [False, True], ids=["without scripts", "with scripts"])
 def test_on_a_phone_one_line_of_controls_stands_above_a_chart_that_can_be_read(
-    browser: Browser, live_server: LiveServer, has_scripts: bool
+    page: Page, live_server: LiveServer, has_scripts: bool
 ) -> None:
     """What the line hides is shown by pressing it, and works. Every width can be read."""
-    context = browser.new_context(java_script_enabled=has_scripts)
-    page = context.new_page()
+    if not has_scripts:
+        forbid_scripts(page)
     for width in (1440, 1024, 768, 641, 640, 390, 320):
         page.set_viewport_size({"width": width, "height": 844})
         page.goto(f"{live_server.url}/trends/?hardware=Atom_C2758/T540-CR")
@@ -183,4 +179,3 @@ def test_on_a_phone_one_line_of_controls_stands_above_a_chart_that_can_be_read(
         page.get_by_role("button", name="Show", exact=True).click()
     expect(page.locator("#plot text:visible", has_text=re.compile("^forwarding$"))).to_be_visible()
     assert "split=mode" in page.url
-    context.close()

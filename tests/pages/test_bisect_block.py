@@ -4,6 +4,7 @@ import pytest
 from django.test import Client
 
 from tests.bisects import lab
+from tests.kept import kept
 from webapp.bisects.mails import compose_done
 from webapp.bisects.models import Bisect
 from webapp.bisects.view import view_of
@@ -13,6 +14,7 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
+@kept
 def done() -> Bisect:
     return lab.ended()
 

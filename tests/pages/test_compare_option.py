@@ -8,6 +8,7 @@ from django.test import Client
 
 from tests import make
 from tests.approved import Approvals
+from tests.kept import kept
 from tests.pages.conftest import words
 
 pytestmark = pytest.mark.django_db
@@ -19,6 +20,7 @@ MACHINES = ("Atom_C2558/i350", "Atom_C2758/T540-CR")
 
 
 @pytest.fixture
+@kept
 def vimage() -> None:
     """Three modes on two machines at r317849, one of them at r317900 without the option alone."""
     at, later = make.revision("r317849"), make.revision("r317900")

@@ -8,6 +8,7 @@ from django.test import Client
 
 from tests.approved import Approvals
 from tests.documents import run_document
+from tests.kept import kept
 from tests.pages.conftest import Counted
 from tests.results.steps import FLAT, analyse, mode, upload
 from webapp.results.models import Series
@@ -24,7 +25,8 @@ def run(factor: float, *options: str, **fields: Any) -> dict[str, Any]:
 
 
 @pytest.fixture
-def measured(db: None) -> None:
+@kept
+def measured() -> None:
     upload(run(1), run(1.2, "D12685"), run(1, revision="r303642"))
     analyse()
 
