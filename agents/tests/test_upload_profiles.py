@@ -191,6 +191,18 @@ def test_files_are_sent_to_a_run_by_its_uuid(labagent, server, tmp_path, capsys)
     ]
 
 
+def test_graphs_are_printed_as_the_perl_script_folds_them(labagent, tmp_path, capsys):
+    (tmp_path / "a.graph").write_text(GRAPH)
+    assert labagent("profile", tmp_path / "a.graph", "--folded") == 0
+    assert capsys.readouterr().out == perl_folded(GRAPH.encode())
+    (tmp_path / "b").write_text(FOLDED)
+    assert labagent("profile", tmp_path / "a.graph", tmp_path / "b", "--folded") == 1
+    found = capsys.readouterr()
+    assert (found.out, "is no graph of pmcstat -G" in found.err) == ("", True)
+    assert labagent("profile", tmp_path / "a.graph") == 2
+    assert "Name the run with --run" in capsys.readouterr().err
+
+
 def test_a_file_that_is_no_profile_is_named_and_the_others_are_sent(
     labagent, server, tmp_path, capsys
 ):

@@ -12,7 +12,8 @@ from labagent.cli_overrides import server_options, spool_option
 from labagent.client import KEPT, Client
 from labagent.errors import AgentError, IncompleteError, RunsRejectedError, UnavailableError
 from labagent.model import ProfileFile, Run, Skip
-from labagent.reading import UnreadFileError
+from labagent.readers.profiles import format_of, perl_folded
+from labagent.reading import UnreadFileError, read_file
 from labagent.report import reason_lines
 from labagent.settings import load_settings
 from labagent.spool import Spool
@@ -33,7 +34,12 @@ from labagent.world import World
     required=True,
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
 )
-@click.option("--run", "run", required=True, type=click.UUID, help="The UUID of the run.")
+@click.option("--run", "run", type=click.UUID, help="The UUID of the run.")
+@click.option(
+    "--folded",
+    is_flag=True,
+    help="Send nothing: print pmcstat graphs as stackcollapse-pmc.pl folds them.",
+)
 @click.option(
     "--pps",
     type=click.FloatRange(min=0, min_open=True),
@@ -47,7 +53,8 @@ def profile(
     /,
     files: Sequence[Path],
     *,
-    run: UUID,
+    run: UUID | None,
+    folded: bool,
     pps: float | None,
     server: str | None,
     token: str | None,
@@ -55,6 +62,11 @@ def profile(
 ) -> None:
     """Send profiles to a run that the server has: pmcstat -G, folded stacks, perf script, bpftrace,
     btrace, pprof. Each file is a boot of its own."""
+    if folded:
+        print_folded(files)
+        return
+    if run is None:
+        raise click.UsageError("Name the run with --run, or print the stacks with --folded.")
     settings = load_settings(world.environ, server=server, token=token, spool=spool)
     url, secret = settings.need_server(), settings.need_token()
     kept = Spool(settings.server_spool)
@@ -65,6 +77,16 @@ def profile(
     admit_profiles(tally, kept)
     if unread:
         raise IncompleteError(f"{len(unread)} files are no profile that can be read")
+
+
+def print_folded(files: Sequence[Path]) -> None:
+    """The stacks of pmcstat graphs. Raises IncompleteError for another file, with none printed."""
+    for path in files:
+        form = format_of(path)
+        if form is None or form.name != "pmcstat":
+            raise IncompleteError(f"{path} is no graph of pmcstat -G")
+    for path in files:
+        click.echo(perl_folded(read_file(path)), nl=False)
 
 
 def name_unread(profiles: Sequence[Skip], *, every: bool) -> Sequence[Skip]:
