@@ -313,8 +313,9 @@ PROMISES: Mapping[str, Promise | Sequence[Promise]] = {
     "waiting_runs_act choice=none": Promise("1 run left out.", WAITING),
     "waiting_runs_act act=reopen": Promise("1 run waits again.", WAITING),
     # Experiments, events, canaries
-    "experiment_keep Keep as experiment": Promise("Conclude", KEPT),
+    "experiment_keep Keep as report": Promise("Conclude", KEPT),
     "experiment_act act=margin": Promise("Set margin"),
+    "experiment_act act=baseline": Promise("Compare with it"),
     "experiment_act act=*": (
         Promise("Choose what to do, and write a text."),
         Promise("because", "experiments_experiment*", {"text": "because"}),
