@@ -205,6 +205,7 @@ def _start(request: HttpRequest, sides: Sequence[Side], error: str = "") -> Http
         "error": error,
         "ready": compare_pickers.ready_made(),
         "columns": compare_pickers.columns_of(sides),
+        "has_sides": bool(sides or error),
         "suggestions": compare_pickers.all_suggestions(),
         "parts": compare_pickers.PARTS,
     }
