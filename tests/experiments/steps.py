@@ -56,14 +56,14 @@ def store(
     return list(Run.objects.filter(uuid__in=[one["uuid"] for one in documents]))
 
 
-def in_mode(mode: ModeName, slow: bool) -> dict[str, object]:
-    """A run of r300000 in a mode, on its own build."""
+def in_mode(mode: ModeName, slow: bool, revision: str = "r300000") -> dict[str, object]:
+    """A run in a mode, on its own build."""
     return run_document(
-        revision="r300000",
+        revision=revision,
         hardware="bench/nic",
         mode={"workload": mode.workload, "traffic": mode.traffic, "options": list(mode.options)},
         samples=list(SLOW if slow else FAST),
-        build_id=f"r300000 {mode}",
+        build_id=f"{revision} {mode}",
         evidence={"label": "first"},
     )
 
@@ -79,10 +79,12 @@ def store_modes(**slow: bool) -> list[Run]:
     return list(Run.objects.filter(uuid__in=[one["uuid"] for one in documents]))
 
 
-def of_directory(name: str, mode: str, variant: str = "") -> list[Run]:
-    """Two runs of r300000 in a directory of an archive, off and on."""
+def of_directory(name: str, mode: str, variant: str = "", revision: str = "r300000") -> list[Run]:
+    """Two runs of a revision in a directory of an archive, off and on."""
     documents = [
-        in_mode(ModeName.of(f"{mode}_{which}", "inet4", [variant] if variant else []), slow)
+        in_mode(
+            ModeName.of(f"{mode}_{which}", "inet4", [variant] if variant else []), slow, revision
+        )
         | {"evidence": {"label": name, "directory": f"bench/nic/{mode}/{name}"}}
         for which, slow in (("off", not variant), ("on", True))
     ]

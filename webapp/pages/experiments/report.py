@@ -63,6 +63,16 @@ class Part:
         return self.cell.heading if self.cell.labels else row_title(self.row)
 
     @property
+    def title(self) -> str:
+        """The last line of the heading, without the signs of Markdown."""
+        return self.heading.strip().rpartition("\n")[2].lstrip("# ")
+
+    @property
+    def prose(self) -> str:
+        """What stands above that line."""
+        return self.heading.strip().rpartition("\n")[0].strip()
+
+    @property
     def block(self) -> str:
         """ministat's block, or why there is none."""
         return block_text(self.row, self.options)
