@@ -91,7 +91,7 @@ def test_refused_runs_cost_no_other_directory_its_experiment(
     *_, one, other, made, error = capsys.readouterr().err.splitlines()
     assert one.startswith("no report of 1: 1 of its 2 runs were not taken (Atom_C2558")
     assert other.startswith("no report of 1: a single run (")
-    assert made == "made 1 reports of 3 directories: https://driftline.test/experiments/"
+    assert made == "1 report of 3 directories made: https://driftline.test/experiments/"
     assert error.startswith("labagent: ")
 
 

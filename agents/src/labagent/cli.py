@@ -252,7 +252,8 @@ def make_reports(
         for line in reason_lines("no report of", made.others, every=every):
             click.echo(line, err=True)
         of = "directory" if made.directories == 1 else "directories"
-        count = f"made {len(made.addresses)} reports of {made.directories} {of}"
+        reports = "report" if len(made.addresses) == 1 else "reports"
+        count = f"{len(made.addresses)} {reports} of {made.directories} {of} made"
         click.echo(f"{count}: {client.server}/experiments/", err=True)
 
 
