@@ -205,6 +205,8 @@ RIGHTS: Mapping[str, str | tuple[str, str]] = {
     "search": READ,
     "search_suggestions": READ,
     "sign_in": OPEN,
+    "saved_views": VIEWER,
+    "saved_view_act": VIEWER,
     "sign_out": READ,
     # The admin: what is not named is for operators
     "admin:login": OPEN,

@@ -20,6 +20,7 @@ from tests.kept import kept
 from tests.profiles import boots_of, store
 from tests.results.steps import analyse, apart, measured, mode, upload
 from webapp.accounts.models import User
+from webapp.accounts.services import save_view
 from webapp.alerts.models import Alert
 from webapp.analysis.queries import Side
 from webapp.bisects.services import start_bisect
@@ -61,6 +62,7 @@ def fill() -> User:
         make.point(make.series(on=machine, in_mode=f"swept+queues={value}"), at)
     operator = make.user("ada", email="ada@example.org", role=User.Role.OPERATOR)
     make.subscription(operator, "losses <here>")
+    save_view(owner=operator, name="new <here>", address="/alerts/?state=new")
     make.revisions(2, of=make.tree("stable"))
     sides = [Side("freebsd-head", lab.name(index)) for index in (0, truth.count)]
     keep_comparison(sides=sides, asof=timezone.now(), owner=operator)

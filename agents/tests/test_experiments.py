@@ -35,10 +35,15 @@ def test_sent_twice_it_is_one(labagent, server, label):
 
 
 def test_all_that_is_sent_is_one_with_a_name(labagent, server, label):
-    assert labagent("upload", label, "--experiment", "backoff") == 0
+    assert labagent("upload", label, "--report", "backoff") == 0
     assert [(one["source"], one["question"]) for one in server.experiments.values()] == [
         ("backoff", "backoff")
     ]
+
+
+def test_a_baseline_is_sent_where_it_is_named(labagent, server, label):
+    assert labagent("upload", label, "--baseline", "r303643") == 0
+    assert [one["baseline"] for one in server.experiments.values()] == ["r303643"]
 
 
 def test_without_a_readme_there_is_none(labagent, server, label):
@@ -84,9 +89,9 @@ def test_refused_runs_cost_no_other_directory_its_experiment(
     (source,) = server.experiments
     assert source.endswith("fbsd12-head.r303643")
     *_, one, other, made, error = capsys.readouterr().err.splitlines()
-    assert one.startswith("no experiment of 1: 1 of its 2 runs were not taken (Atom_C2558")
-    assert other.startswith("no experiment of 1: a single run (")
-    assert made == "experiments 1 of 3 directories: https://driftline.test/experiments/"
+    assert one.startswith("no report of 1: 1 of its 2 runs were not taken (Atom_C2558")
+    assert other.startswith("no report of 1: a single run (")
+    assert made == "1 report of 3 directories made: https://driftline.test/experiments/"
     assert error.startswith("labagent: ")
 
 
@@ -102,7 +107,7 @@ def test_why_the_server_makes_none_is_said_and_the_next_directory_follows(
     assert labagent("upload", archive) == 0
     (source,) = server.experiments
     assert source.endswith("fbsd12-head.r303650")
-    assert "no experiment of 1: the body is larger than 1 bytes (" in capsys.readouterr().err
+    assert "no report of 1: the body is larger than 1 bytes (" in capsys.readouterr().err
 
 
 def test_a_rehearsal_makes_none(labagent, server, label):

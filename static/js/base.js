@@ -115,11 +115,19 @@ function fetchAhead() {
   (window.requestIdleCallback ?? setTimeout)(() => document.head.append(link));
 }
 
+// The address of a view as it is now: parts of a page push theirs without loading it anew.
+function startViews() {
+  document.querySelector(".save-view")?.addEventListener("submit", (event) => {
+    event.target.elements.address.value = location.pathname + location.search;
+  });
+}
+
 startKeys();
 startTheme();
 startPickers();
 startForms();
 startSearch();
 startMenus();
+startViews();
 startScrolling();
 window.addEventListener("load", fetchAhead);

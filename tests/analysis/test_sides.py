@@ -5,6 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webapp.analysis.queries import Side, SideError
+from webapp.analysis.queries.sides import matched_mode
+from webapp.results.models import ModeName
 
 PART = st.text("ab09~:%+@/. \u00e9", max_size=6)
 NAMED = PART.filter(bool)
@@ -49,3 +51,20 @@ def test_the_second_part_may_name_a_variant(text: str, side: Side) -> None:
 def test_a_tilde_that_means_nothing_is_refused(text: str) -> None:
     with pytest.raises(SideError, match="is not a side"):
         Side.parse(text)
+
+
+@pytest.mark.parametrize(
+    ("mode", "matched"),
+    [
+        ("pf@inet4+x", "inet4"),
+        ("pf@inet6+x", "inet6"),
+        ("pf+x", "traffic not named"),
+        ("pf@inet4", None),
+        ("pf@inet4+x+y", None),
+        ("ipfw@inet4+x", None),
+    ],
+)
+def test_a_workload_is_matched_by_its_traffic(mode: str, matched: str | None) -> None:
+    side = Side("head", "r1", mode="pf@+x")
+    assert (side.mode_name, side.is_open("mode")) == ("", True)
+    assert matched_mode(side, ModeName.parse(mode), ()) == matched

@@ -64,7 +64,7 @@ def test_what_cannot_be_one_is_refused(send: Send, runs: list[str], body: object
 def test_one_run_is_no_two_sides_and_runs_need_a_source(send: Send, runs: list[str]) -> None:
     answer = send({"source": "d", "runs": runs[:1]}, "", PATH)
     assert answer.status_code == 422
-    assert "no two sides" in answer.content.decode()
+    assert "one side only" in answer.content.decode()
     assert send({"runs": runs}, "", PATH).status_code == 422
 
 

@@ -28,13 +28,11 @@ DIRECTORIES = {
     "004": f"{ATOM}/firewalls/results/fbsd11-routing.r287531",
 }
 EXPLAINED = {
-    r"!\[.*\]\(.*\)": "the picture is the product's, at an address of its own",
-    r"- \[.*\]\(.*\.svg\)": "a link to a file of the lab, which the product does not have: as text",
-    r"- \\\[.*\\\]\(.*\.svg\)": "the same as the report shows it",
-    r".* against .*: .*\.|VIMAGE: .*\.": "the product's sentence",
+    r"!\[.*\]\(graph\.png\)": "the picture has the title as its text, and the lab's may differ",
+    r"(.* a|A)gainst .*: .*\.|VIMAGE: .*\.": "the product's sentence",
     r"\|.*\|": "the product's table",
     r"Typed: r312663; the data are of r317849\.": "a contradiction, which the lab did not see",
-    r"As of .*, experiment \d+\.": "when the report is of",
+    r"As of .*, report \d+\.": "when the report is of",
 }
 FIGURES = r"^[x+*%]( +\d+ +[\d.]+ +[\d.]+) +[\d.]+ +([\d.]+)"
 """Number, least and largest of a set, and its mean: what no order of the sets changes."""
@@ -95,6 +93,9 @@ def test_a_report_is_the_document_that_the_lab_wrote(
     text = client.get(f"/experiments/{experiment(agent, seed)}.md").content.decode()
     assert [line for line in differences(seed, text) if not explained(line)] == []
     assert text.count("Stddev") == BLOCKS[seed]
+    (typed,) = SEEDS.glob(f"{seed}_*.txt")
+    for block in re.findall(r"^```\n(.*?)\n```", typed.read_text(), re.MULTILINE | re.DOTALL):
+        assert block.rstrip() in text
 
 
 @pytest.mark.parametrize("seed", DIRECTORIES)
@@ -110,7 +111,7 @@ def test_without_its_readme_the_blocks_and_the_sentence_remain(
     for start, mean in sets:
         head = " ".join(start.split())
         assert any(head in line and mean in line for line in figures), (head, mean)
-    assert re.search(r" against .*: ", text) or "VIMAGE: " in text
+    assert re.search(r"gainst .*: ", text) or "VIMAGE: " in text
     assert "Cores, " in text
     assert client.get(f"/experiments/{number}.svg").status_code == 200
 

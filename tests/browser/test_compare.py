@@ -88,6 +88,7 @@ def test_a_comparison_is_picked_with_completion(
     live_server: LiveServer, page: Page, errors: list[str]
 ) -> None:
     page.goto(f"{live_server.url}/compare/")
+    page.get_by_role("heading", name="Set by set").click()
     page.locator("#mode-A").fill("ipfw")
     names = page.locator("#names-mode option")
     expect(names).to_have_count(2)

@@ -24,6 +24,7 @@ from playwright.sync_api import Browser, Page
 
 from tests import make
 from tests.bisects import lab
+from tests.experiments.steps import imported, of_directory
 from tests.pages.conftest import words
 from tests.places import PROJECT
 from tests.test_every_address import OPEN, RIGHTS, SECRET, may
@@ -180,6 +181,13 @@ PROMISES: Mapping[str, Promise | Sequence[Promise]] = {
         ),
     ),
     "account_address Send them there": Promise("Done: mails to ada", "accounts_user outbox_mail"),
+    "saved_views Save this view (address)": (
+        Promise("The view was not saved. Name: give one"),
+        Promise("Saved as “mine”.", "accounts_savedview", {"name": "mine"}),
+    ),
+    "saved_view_act act=share": Promise("Stop sharing", "accounts_savedview"),
+    "saved_view_act act=keep": Promise("Share", "accounts_savedview"),
+    "saved_view_act act=delete": Promise("Saved views", "accounts_savedview"),
     # Mails
     "unsubscribe act=off": Promise("Done. It can be undone here", SUBSCRIPTION),
     "unsubscribe act=on": Promise("Done.", SUBSCRIPTION),
@@ -317,8 +325,10 @@ PROMISES: Mapping[str, Promise | Sequence[Promise]] = {
     "waiting_runs_act choice=none": Promise("1 run left out.", WAITING),
     "waiting_runs_act act=reopen": Promise("1 run waits again.", WAITING),
     # Experiments, events, canaries
-    "experiment_keep Keep as experiment": Promise("Conclude", KEPT),
+    "experiment_keep Keep as report": Promise("Conclude", KEPT),
     "experiment_act act=margin": Promise("Set margin"),
+    "experiment_act act=baseline": Promise("Compare with it"),
+    "experiment_act act=combine (sibling)": Promise("X + X.D1", KEPT),
     "experiment_act act=*": (
         Promise("Choose what to do, and write a text."),
         Promise("because", "experiments_experiment*", {"text": "because"}),
@@ -548,7 +558,9 @@ def visitors(reading: Page) -> list[Visitor]:
     operator = fill()
     triager = make.user("tess", email="tess@example.org", role=User.Role.TRIAGER)
     make.subscription(triager, "losses")
-    corner = corners(operator)
+    beside = imported(runs=of_directory("X", "tx", "", "r1003"), source="bench/nic/tx/X")
+    imported(runs=of_directory("X.D1", "tx", "D1", "r1003"), source="bench/nic/tx/X.D1")
+    corner = [*corners(operator), beside.get_absolute_url()]
     return [Visitor(reading, user, corner) for user in (operator, triager, None)]
 
 

@@ -66,7 +66,7 @@ ACTS = {
     *("alert_act", "event_withdraw", "alias_undo", "canary_act", "thresholds_set"),
     *("thresholds_undo", "job_request", "job_act", "bisect_act", "bisect_paste"),
     *("experiment_keep", "experiment_act", "lab_quota"),
-    *("subscription_act", "outbox_act", "outbox_test", "webhook_act"),
+    *("saved_view_act", "subscription_act", "outbox_act", "outbox_test", "webhook_act"),
 }
 """Addresses that take forms and lead back to a page."""
 ELSEWHERE = {

@@ -8,7 +8,7 @@ from pytest_django.live_server_helper import LiveServer
 from tests import make
 from tests.archive.test_seed_reports import DIRECTORIES, SEEDS, experiment
 from tests.browser.steps import beyond, fits, sign_in
-from tests.experiments.steps import imported, readme, store
+from tests.experiments.steps import imported, of_directory, readme, store
 from webapp.experiments.models import Experiment
 from webapp.labs import services as labs
 
@@ -44,4 +44,23 @@ def test_a_report_fits_every_window_and_its_margin_is_set_in_place(
     page.get_by_label("Margin").fill("30")
     page.get_by_role("button", name="Set margin").click()
     expect(page.locator("main")).to_contain_text("margin changed by ada: 2 % → 30 %")
+    before = page.locator("h1").inner_text()
+    page.get_by_label("Baseline").select_option(label="r300001")
+    page.get_by_role("button", name="Compare with it").click()
+    expect(page.locator("main")).to_contain_text("baseline changed by ada: r300000 → r300001")
+    expect(page.locator(".side").first).to_contain_text("r300001")
+    expect(page.locator("h1")).not_to_have_text(before)
     assert beyond(page) == []
+
+
+def test_two_directories_become_one_report_by_a_press(page: Page, live_server: LiveServer) -> None:
+    plain = imported(runs=of_directory("X", "tx"), source="bench/nic/tx/X")
+    patched = of_directory("X.D58513", "tx", "D58513")
+    imported(readme(), runs=patched, source="bench/nic/tx/X.D58513")
+    sign_in(page, live_server, make.user("ada", role="triager"))
+    page.goto(live_server.url + plain.get_absolute_url())
+    page.get_by_role("button", name="Make one report of both").click()
+    expect(page.locator("h1")).to_contain_text("r300000~D58513 against r300000")
+    page.goto(live_server.url + plain.get_absolute_url())
+    page.get_by_role("link", name="one report of both").click()
+    expect(page.locator("h1")).to_contain_text("r300000~D58513 against r300000")

@@ -176,6 +176,7 @@ def test_on_a_phone_one_line_of_controls_stands_above_a_chart_that_can_be_read(
     line.locator("summary").click()
     page.get_by_text("By mode").click()
     if not has_scripts:
+        page.locator("#controls summary", has_text="More").click()
         page.get_by_role("button", name="Show", exact=True).click()
     expect(page.locator("#plot text:visible", has_text=re.compile("^forwarding$"))).to_be_visible()
     assert "split=mode" in page.url

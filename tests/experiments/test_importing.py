@@ -7,7 +7,15 @@ import pytest
 from django.utils import timezone
 
 from tests import make
-from tests.experiments.steps import FAST, LABELS, SLOW, imported, readme, store
+from tests.experiments.steps import (
+    FAST,
+    LABELS,
+    SLOW,
+    imported,
+    readme,
+    store,
+    store_modes,
+)
 from webapp.analysis.models import SeriesSettings
 from webapp.analysis.queries import PointRow, Side, SideError, as_points
 from webapp.experiments.models import Experiment
@@ -25,11 +33,13 @@ from webapp.experiments.services import (
     give_up,
     import_directory,
     keep_comparison,
+    set_baseline,
     set_margin,
 )
 from webapp.merging.services import merge_modes
 from webapp.results.models import Mode, Run, Series
 from webapp.results.services import Unprocessable, withdraw_run
+from webapp.stats import ministat
 
 pytestmark = pytest.mark.django_db
 SIDES = [Side("freebsd-head", "r300000"), Side("freebsd-head", "r300001")]
@@ -104,10 +114,94 @@ def test_runs_of_one_side_of_another_lab_or_unknown_make_none() -> None:
     unknown = Directory("d", "", [uuid4()])
     one_side = Directory("d", "", [runs[0].uuid])
     both = Directory("d", "", [run.uuid for run in runs])
-    for whose, directory in ((lab, unknown), (lab, one_side), (other, both)):
-        with pytest.raises(Unprocessable, match="no two sides"):
+    tried = (
+        (lab, unknown, "1 of its 1"),
+        (lab, one_side, "one side only"),
+        (other, both, "2 of its 2"),
+    )
+    for whose, directory, reason in tried:
+        with pytest.raises(Unprocessable, match=reason):
             import_directory(lab=whose, directory=directory, now=timezone.now())
     assert not Experiment.objects.exists()
+
+
+def test_runs_of_which_no_sample_counts_cost_the_others_nothing() -> None:
+    runs = [*store(), *store("forwarding")]
+    left_out = Run.objects.get(mode__name="pf", revision__name="r300000")
+    left_out.measurements.update(left_out=list(range(len(SLOW))))
+    found = imported(runs=runs)
+    assert [cell.mode.name for cell in found.cells.all()] == ["forwarding"]
+    directory = Directory("e", "", [run.uuid for run in runs if run.mode.name == "pf"])
+    with pytest.raises(Unprocessable, match="of 1 of its 2 runs no sample counts; one side only"):
+        import_directory(lab=runs[0].agent.lab, directory=directory, now=timezone.now())
+
+
+def test_traffic_belongs_to_the_cell() -> None:
+    found = imported(runs=store_modes(tx_on=True, tx_off_default=False))
+    assert [str(side.compared) for side in found.sides.all()] == [
+        "freebsd-head:r300000::tx_off_default@+topic::first",
+        "freebsd-head:r300000::tx_on@+topic::first",
+    ]
+    rows = frozen_points(found).table.rows
+    assert [row.mode for row in rows] == ["inet4", "inet6"]
+    assert [one.mode for one in rows[1].points] == [
+        "tx_off_default@inet6+topic",
+        "tx_on@inet6+topic",
+    ]
+    assert_same(frozen_points(found), found)
+
+
+def test_fast_forwarding_is_the_baseline_where_others_are_built_on_it() -> None:
+    slow = imported(runs=store_modes(forwarding=True, fastforwarding=False, ipfw=True))
+    assert slow.sides.all()[0].mode.parts.workload == "forwarding"  # type: ignore[union-attr]
+    Run.objects.all().delete()
+    fast = imported(runs=store_modes(forwarding=True, fastforwarding=False, ipfw=False), source="e")
+    assert fast.sides.all()[0].mode.parts.workload == "fastforwarding"  # type: ignore[union-attr]
+
+
+def test_a_baseline_is_named_by_the_uploader() -> None:
+    runs = store_modes(tx_on=True, tx_off_default=False)
+    lab, uuids = runs[0].agent.lab, [run.uuid for run in runs]
+    directory = Directory("d", "", uuids, baseline="on")
+    found, _ = import_directory(lab=lab, directory=directory, now=timezone.now())
+    assert again(found).sides.all()[0].compared.mode == "tx_on@+topic"
+    back = Directory("d", "", uuids, baseline="tx_off_default")
+    assert import_directory(lab=lab, directory=back, now=timezone.now()) == (found, False)
+    assert again(found).sides.all()[0].compared.mode == "tx_off_default@+topic"
+    for source in ("d", "e"):
+        wrong = Directory(source, "", uuids, baseline="x")
+        with pytest.raises(Unprocessable, match=r"called x; the sides are .*tx_off_default"):
+            import_directory(lab=lab, directory=wrong, now=timezone.now())
+
+
+def test_a_baseline_is_changed_and_logged() -> None:
+    found, ada = imported(readme()), make.user("ada", role="triager")
+    before = frozen_table(found).table.rows[0]
+    set_baseline(experiment=found, actor=ada, order=1)
+    changed = again(found)
+    (row,) = frozen_table(changed).table.rows
+    assert [tuple(one.samples) for one in row.sets] == [FAST, SLOW]
+    assert [one.label for one in row.sets] == list(reversed(LABELS))
+    assert before.judged[0].change.percent == pytest.approx(25.0)
+    assert row.judged[0].change.percent == pytest.approx(-20.0)
+    set_baseline(experiment=changed, actor=ada, order=0)  # nothing to log
+    (event,) = found.events.filter(kind="baseline")
+    assert (event.actor, event.text) == (ada, "r300000 → r300001")
+    with pytest.raises(Unprocessable, match="no such side"):
+        set_baseline(experiment=changed, actor=ada, order=2)
+
+
+def test_prose_above_a_block_that_no_data_fit_stays() -> None:
+    text = readme().replace("pf gains a quarter:", f"## Other\n\n{block_of(9.0)}\n\n## Gain")
+    found = imported(text)
+    assert found.cells.get().heading == "## Other\n\n## Gain"
+    assert "not in the data: a, b" in found.events.get().text
+
+
+def block_of(value: float) -> str:
+    """A typed block of samples that nobody measured."""
+    sets = [("a", [value, value + 1, value + 2]), ("b", [value, value + 3, value + 5])]
+    return f"```\n{ministat.render(sets)}```"
 
 
 def test_later_runs_later_margins_and_withdrawals_leave_it_as_it_was() -> None:

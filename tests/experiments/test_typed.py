@@ -38,9 +38,9 @@ def test_the_sets_of_a_block_are_known_by_their_figures_in_any_order() -> None:
         ("", Typed()),
         ("\n\n", Typed()),
         ("- a bullet\n", Typed(bullets=("a bullet",))),
-        ("a title\nprose", Typed(title="a title", closing="prose")),
-        ("a title\n```\ncode\n", Typed(title="a title", closing="```\ncode")),
-        ("a\n![p](g.png)\n", Typed(title="a")),
+        ("a title\nprose", Typed("a title", closing="prose")),
+        ("a title\n```\ncode\n", Typed("a title", closing="```\ncode")),
+        ("a\n![p](g.png)\n", Typed("a")),
     ],
 )
 def test_what_is_missing_is_empty(text: str, found: Typed) -> None:

@@ -140,7 +140,7 @@ def test_there_is_no_experiment_of_another_number(client: Client) -> None:
 def test_a_triager_keeps_a_comparison(triager: Client) -> None:
     store()
     page = triager.get("/compare/", {"a": SIDES[0], "b": SIDES[1]}).content.decode()
-    assert "Keep as experiment" in page
+    assert "Keep as report" in page
     answer = triager.post("/experiments/keep/", {"side": SIDES})
     kept = Experiment.objects.get()
     assert answer["Location"] == kept.get_absolute_url()
@@ -157,7 +157,7 @@ def test_a_side_that_is_not_there_is_said_where_it_was_asked(triager: Client) ->
 def test_a_stranger_and_a_viewer_keep_nothing(client: Client) -> None:
     store()
     asked = {"a": SIDES[0], "b": SIDES[1]}
-    assert "Keep as experiment" not in client.get("/compare/", asked).content.decode()
+    assert "Keep as report" not in client.get("/compare/", asked).content.decode()
     client.post("/experiments/keep/", {"side": SIDES})
     client.force_login(make.user("eve"))
     assert client.post("/experiments/keep/", {"side": SIDES}).status_code == 403
@@ -172,7 +172,7 @@ def test_a_triager_concludes_with_a_text(experiment: Experiment, triager: Client
     triager.post(act, {"act": "conclude", "text": "it helps"})
     page = triager.get(experiment.get_absolute_url()).content.decode()
     assert "it helps" in page
-    assert "decided" in page
+    assert "Decided" in page
     text = triager.get(f"/experiments/{experiment.pk}.md").content.decode()
     assert "Concluded: it helps" in text
 
@@ -188,6 +188,35 @@ def test_a_triager_sets_the_margin(
     approved("pages/experiments/a-triager-sets-the-margin", page)
     page = page.content.decode()
     assert "± 30 %" in page
+
+
+def test_a_triager_changes_the_baseline(experiment: Experiment, triager: Client) -> None:
+    act = f"{experiment.get_absolute_url()}act/"
+    for wrong in ("", "x", "0", "9"):
+        answer = triager.post(act, {"act": "baseline", "baseline": wrong}, follow=True)
+        assert "no such side" in answer.content.decode()
+    page = triager.post(act, {"act": "baseline", "baseline": "2"}, follow=True)
+    assert "r300000 against r300001: builds differ by −20.0 %" in page.content.decode()
+    assert "baseline changed by ada: r300000 → r300001" in page.content.decode()
+    assert page.context["boxes"][0].title == "r300001"
+    Run.objects.all().delete()
+    Point.objects.all().delete()
+    answer = triager.post(act, {"act": "baseline", "baseline": "2"}, follow=True)
+    assert "The baseline stays as it is" in answer.content.decode()
+
+
+def test_the_data_are_of_a_time_of_today_or_of_a_day(
+    client: Client, experiment: Experiment
+) -> None:
+    address = experiment.get_absolute_url()
+    for moment, shown in (
+        (timezone.now(), f">{timezone.now():%H:%M} UTC<"),
+        (timezone.now().replace(year=2020), ">2020-"),
+    ):
+        Experiment.objects.update(asof=moment)
+        page = client.get(address).content.decode()
+        assert shown in page
+        assert "Data as of" in page
 
 
 def test_operators_find_experiments_in_the_admin(client: Client, experiment: Experiment) -> None:

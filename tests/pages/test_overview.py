@@ -243,7 +243,7 @@ def test_series_of_one_revision_are_counted_and_not_drawn(client: Client, visit:
     make.run(at, received_at=timezone.now(), measured_at=None)
     text = visit("/")
     assert "4 series of one revision each on 1 machine" in text or "3 series of one" in text
-    assert "3 modes, 1 revision each" in text
+    assert "3 modes: 1 revision each" in text
     assert 'class="tile"' not in client.get("/").content.decode()
 
 

@@ -83,10 +83,12 @@ def test_a_bisect_shows_names_as_they_are(client: Client) -> None:
         ("a|b", r"a\|b"),
         ("a\\|b", r"a\\\|b"),
         ("_a_", r"\_a\_"),
-        ("&lt;", "&amp;lt;"),
-        ("<b>", "&lt;b>"),
+        ("&lt;", r"\&lt;"),
+        ("a & b < c", "a & b < c"),
+        ("<b>", r"\<b>"),
         ("# a", r"\# a"),
-        ("12. a", "&#49;2. a"),
+        ("12. a", r"12\. a"),
+        ("12.0-CURRENT", "12.0-CURRENT"),
         ("a\r\n\x1b[0m", "a \ufffd\\[0m"),
     ],
 )
@@ -102,6 +104,54 @@ def test_what_is_escaped_says_the_same_when_it_is_read(text: str, before: str) -
     shown = rendered(before + markdown.inline(text))
     assert harm(before + markdown.inline(text)) == []
     assert html.unescape(re.sub(r"<[^>]*>", "", shown)).strip() == " ".join(text.split())
+
+
+TYPED = """# Impact of `tx` on <b>pf</b>
+
+| path  | **share** |
+|-------|-----------|
+| `lock_delay` (`dev.<n>.tx`) | 46.8 % |
+
+- see [OFF](PMC/off.svg), [ON](../on.svg#a) and [D1](https://reviews.freebsd.org/D1)
+
+```
+x <b>code</b>
+"""
+
+
+def test_what_a_lab_typed_stays_markdown() -> None:
+    text = markdown.typed(TYPED)
+    assert text == TYPED.replace("<b>pf</b>", r"\<b>pf\</b>") + "```"
+    shown = rendered(text)
+    for part in ("<h1>", "<table>", "<strong>share", "<code>dev.&lt;n&gt;.tx</code>"):
+        assert part in shown
+    for link in ("PMC/off.svg", "../on.svg#a", "https://reviews.freebsd.org/D1"):
+        assert f'<a href="{link}"' in shown
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<img src=x>",
+        "`a\n<img src=x> `b`",
+        "| `a | <img src=x> ` |\n|---|---|",
+        r"\`<img src=x>\`",
+        "`a\n# H\n<img src=x> `b`",
+        "[x](javascript:a)",
+        "[x]( javascript:a)",
+        "[x](<javascript:a>)",
+        "[x](\njavascript:a)",
+        "[x](&#106;avascript:a)",
+        "[x]\n\n[x]: javascript:a",
+        "- [x]: data:a\n\n[x]",
+        "<javascript:a>",
+        "```\na\n```\n<img src=x>",
+    ],
+)
+def test_no_tag_and_no_script_is_left_of_what_a_lab_typed(text: str) -> None:
+    reader = MarkdownIt("gfm-like", {"linkify": False})
+    reader.validateLink = lambda _address: True  # type: ignore[method-assign]
+    assert re.findall(r"<(?:img|a)\b", str(reader.render(markdown.typed(text)))) == []
 
 
 def test_no_line_of_a_block_ends_it() -> None:

@@ -110,6 +110,16 @@ def test_a_dry_run_counts_older_alerts_and_names_series_of_their_own(
     )
 
 
+def test_a_dry_run_names_the_alerts_that_it_does_not_cover(client: Client) -> None:
+    address = f"{DRY_RUN}?scope=hardware:{XEON}&percent=20&days=30"
+    assert "Not covered" not in read(client, address)
+    alert = Alert.objects.get(revision__name="r120")
+    Finding.all_kinds.filter(membership__alert=alert).update(state="retracted")
+    text = read(client, address)
+    assert f"Not covered: alert {alert.pk}" in text
+    assert "0 alerts with changes there" in text
+
+
 def test_a_dry_run_of_nonsense_names_the_field(client: Client) -> None:
     for query, reason in (
         ("", "scope: nothing is called “”; write it as tree:NAME"),

@@ -130,3 +130,24 @@ class User(AbstractUser):
 def _is_within(at: time, start: time, end: time) -> bool:
     """Whether ``at`` lies in [start, end), which may reach over midnight."""
     return start <= at < end if start <= end else at >= start or at < end
+
+
+class SavedView(models.Model):
+    """A page with its query under a name; ``is_shared``: everybody who signs in finds it."""
+
+    owner = models.ForeignKey(
+        User, on_delete=models.CASCADE, related_name="saved_views", db_index=False
+    )  # saved_view_once_of_an_owner begins with it
+    name = models.CharField(max_length=100)
+    address = models.CharField(max_length=8000, help_text="Path and query of a page of ours.")
+    is_shared = models.BooleanField(default=False)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["name", "pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["owner", "name"], name="saved_view_once_of_an_owner")
+        ]
+
+    def __str__(self) -> str:
+        return self.name

@@ -42,7 +42,7 @@ class Wanted(Page):
 @router.get(
     "/experiments",
     response={200: ExperimentList, 422: ErrorOut},
-    summary="Experiments, the newest first",
+    summary="Reports, the newest first",
 )
 def list_experiments(request: HttpRequest, wanted: Query[Wanted]) -> Any:
     """One page; `next` is the `before` of the page that follows, null on the last."""
@@ -56,7 +56,7 @@ def list_experiments(request: HttpRequest, wanted: Query[Wanted]) -> Any:
 @router.get(
     "/experiments/{number}",
     response={200: ExperimentDetail, 404: ErrorOut, 422: ErrorOut},
-    summary="One experiment, with what it compares",
+    summary="One report, with what it compares",
 )
 def one_experiment(request: HttpRequest, number: int) -> Any:
     """The blocks are printed by the ministat of each cell, as its report does."""
@@ -75,11 +75,12 @@ def one_experiment(request: HttpRequest, number: int) -> Any:
     "/experiments",
     auth=[AgentToken(), OperatorSession()],
     response={200: ExperimentOut, 201: ExperimentOut, 400: ErrorOut, **REFUSALS},
-    summary="Make an experiment",
+    summary="Make a report",
 )
 def add_experiment(request: HttpRequest, asked: ExperimentIn) -> Any:
     """Of `runs` with an agent's token, those of its lab; 200: this `source` was sent before, and
-    the answer is what is stored. Of `sides` by either. 422 where the runs are no two sides.
+    the answer is what is stored, with the `baseline` that is named now. Of `sides` by either. 422
+    where the runs are no two sides, or none is called as the baseline.
     """
     who = request.auth  # type: ignore[attr-defined]
     made, is_new = _of_sides(asked, who) if asked.sides else _of_runs(asked, who)
@@ -102,7 +103,7 @@ def _of_runs(asked: ExperimentIn, who: Any) -> tuple[Experiment, bool]:
         message = "only an agent's token names runs; give the sides of a comparison"
         raise Unprocessable([Problem("runs", message)])
     settle_counts()  # what came with the same upload may tell the places of its runs
-    directory = Directory(asked.source, asked.readme, asked.runs, asked.question)
+    directory = Directory(asked.source, asked.readme, asked.runs, asked.question, asked.baseline)
     return import_directory(lab=who.agent.lab, directory=directory, now=timezone.now())
 
 

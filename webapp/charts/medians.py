@@ -6,6 +6,7 @@ Bars begin at zero: they say how much is left, as the intervals beside them say 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite
+from textwrap import wrap
 
 from webapp.charts import svg
 from webapp.charts.scale import Scale, ticks
@@ -26,6 +27,15 @@ HEADROOM = 1.05
 CHARACTER = 6.4
 """Width of a letter of 11 px, about: labels are cut to what their group has room for."""
 LONGEST_TITLE = 108
+KILO = 1000.0
+OPACITIES = ("0.75", "0.3")
+NOTE_ROW = 15.0
+SECOND_RIGHT = 64.0
+"""Room for the labels of the second axis."""
+
+IMIX_BITS = 8 * (14 + (7 * 40 + 4 * 576 + 1500) / 12)
+"""Bits of an Ethernet frame without checksum on average over simple IMIX: of 12 IP packets 7 of 40
+bytes, 4 of 576 and one of 1500, each with a header of 14."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,29 +55,70 @@ class Group:
     bars: Sequence[Bar]
 
 
-def draw(groups: Sequence[Group], *, sides: Sequence[str], unit: str, title: str) -> str:
-    """The SVG: a group of bars for each cell, one colour for each of ``sides``."""
-    top = TITLE + LEGEND_ROW * len(sides) + UNIT
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """What stands around the bars: ``title``, ``platform`` below it, ``unit`` at the axis and
+    ``note`` at the foot; empty ones take no room."""
+
+    title: str
+    unit: str
+    platform: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Frame:
+    """The vertical scale, and the ends of the horizontal one."""
+
+    y: Scale
+    foot: float
+    right: float
+
+
+def draw(
+    groups: Sequence[Group], *, sides: Sequence[str], texts: Texts, is_of_packets: bool = False
+) -> str:
+    """The SVG: a group of bars for each cell, one colour for each of ``sides``; with a second axis
+    in bit/s of IMIX where values are packets/s."""
+    title, platform, note = map(_wrapped, (texts.title, texts.platform, texts.note))
+    head = TITLE + NOTE_ROW * (len(title) + len(platform) - 1)
+    top = head + LEGEND_ROW * len(sides) + UNIT
+    foot = HEIGHT - FOOT - NOTE_ROW * len(note)
     values = [end for group in groups for bar in group.bars for end in (bar.low, bar.high)]
     finite = [value for value in values if isfinite(value)]
     low, high = min([0.0, *finite]), max([0.0, *finite]) or 1.0
-    y = Scale(low * HEADROOM, high * HEADROOM, HEIGHT - FOOT, top)
+    y = Scale(low * HEADROOM, high * HEADROOM, foot, top)
+    frame = _Frame(y, foot, WIDTH - (SECOND_RIGHT if is_of_packets else RIGHT))
     return svg.document(
-        svg.label(_short(title, LONGEST_TITLE), x=LEFT, y=14.0, class_="label"),
-        *_legend(sides),
-        *_axis(y, unit, top),
-        *(part for index, group in enumerate(groups) for part in _group(group, index, groups, y)),
+        *_lines(title, 14.0, "label"),
+        *_lines(platform, 14.0 + NOTE_ROW * len(title)),
+        *_legend(sides, head),
+        *_axis(frame, texts.unit, top),
+        *(_second_axis(frame, top) if is_of_packets else []),
+        *(one for index, group in enumerate(groups) for one in _group(group, index, groups, frame)),
+        *_lines(note, foot + FOOT + 7),
         width=WIDTH,
         height=HEIGHT,
-        described=title,
+        described=texts.title,
         class_="medians",
     )
 
 
-def _legend(sides: Sequence[str]) -> list[str]:
+def _wrapped(text: str) -> list[str]:
+    return wrap(text, LONGEST_TITLE, max_lines=2, placeholder=" …")
+
+
+def _lines(texts: Sequence[str], y: float, class_: str = "") -> list[str]:
+    return [
+        svg.label(text, x=LEFT, y=y + NOTE_ROW * row, class_=class_)
+        for row, text in enumerate(texts)
+    ]
+
+
+def _legend(sides: Sequence[str], head: float) -> list[str]:
     parts = []
     for index, side in enumerate(sides):
-        at = TITLE + LEGEND_ROW * index
+        at = head + LEGEND_ROW * index
         box = svg.element(
             "rect",
             x=LEFT,
@@ -75,35 +126,51 @@ def _legend(sides: Sequence[str]) -> list[str]:
             width=12.0,
             height=10.0,
             fill="currentColor",
+            fill_opacity=_opacity(index),
             class_=_colour(index),
         )
         parts += [box, svg.label(_short(side, LONGEST_TITLE), x=LEFT + 18, y=at + 9)]
     return parts
 
 
-def _axis(y: Scale, unit: str, top: float) -> list[str]:
-    parts = [svg.label(unit, x=2.0, y=top - 5)]
+def _axis(frame: _Frame, unit: str, top: float) -> list[str]:
+    y, parts = frame.y, [svg.label(unit, x=2.0, y=top - 5)]
     for value in ticks(y.low, y.high):
         at = y(value)
         parts += [
-            svg.element("line", x1=LEFT, x2=WIDTH - RIGHT, y1=at, y2=at, class_="grid"),
+            svg.element("line", x1=LEFT, x2=frame.right, y1=at, y2=at, class_="grid"),
             svg.label(short_number(value) if value else "0", x=LEFT - 6, y=at + 4, class_="end"),
         ]
     return parts
 
 
-def _group(group: Group, index: int, groups: Sequence[Group], y: Scale) -> list[str]:
-    room = (WIDTH - LEFT - RIGHT) / len(groups)
-    start = LEFT + room * (index + GAP / 2)
-    wide = room * (1 - GAP) / max(len(group.bars), 1)
-    text = _short(group.label, max(int(room / CHARACTER), 2))
-    parts = [svg.label(text, x=LEFT + room * (index + 0.5), y=HEIGHT - 8, class_="middle")]
-    for order, bar in enumerate(group.bars):
-        parts += _bar(bar, start + wide * order, wide, y, _colour(order))
+def _second_axis(frame: _Frame, top: float) -> list[str]:
+    """What the same packets are in bits, were they of IMIX."""
+    y = frame.y
+    text = "the same as Ethernet throughput of simple IMIX"
+    parts = [svg.label(text, x=WIDTH - 2, y=top - 5, class_="end")]
+    for value in ticks(y.low * IMIX_BITS, y.high * IMIX_BITS):
+        at = y(value / IMIX_BITS)
+        shown = f"{short_number(value)}{'' if abs(value) >= KILO else ' '}b/s" if value else "0"
+        parts += [
+            svg.element("line", x1=frame.right, x2=frame.right + 4, y1=at, y2=at, class_="grid"),
+            svg.label(shown, x=frame.right + 7, y=at + 4),
+        ]
     return parts
 
 
-def _bar(bar: Bar, x: float, wide: float, y: Scale, colour: str) -> list[str]:
+def _group(group: Group, index: int, groups: Sequence[Group], frame: _Frame) -> list[str]:
+    room = (frame.right - LEFT) / len(groups)
+    start = LEFT + room * (index + GAP / 2)
+    wide = room * (1 - GAP) / max(len(group.bars), 1)
+    text = _short(group.label, max(int(room / CHARACTER), 2))
+    parts = [svg.label(text, x=LEFT + room * (index + 0.5), y=frame.foot + 18, class_="middle")]
+    for order, bar in enumerate(group.bars):
+        parts += _bar(bar, start + wide * order, wide, frame.y, order)
+    return parts
+
+
+def _bar(bar: Bar, x: float, wide: float, y: Scale, order: int) -> list[str]:
     ends = y(0.0), y(bar.median)
     middle, cap = x + wide / 2, min(CAP, wide / 3)
     top, foot = y(bar.high), y(bar.low)
@@ -119,8 +186,8 @@ def _bar(bar: Bar, x: float, wide: float, y: Scale, colour: str) -> list[str]:
             width=wide * 0.94,
             height=max(abs(ends[1] - ends[0]), 0.5),
             fill="currentColor",
-            fill_opacity="0.75",
-            class_=colour,
+            fill_opacity=_opacity(order),
+            class_=_colour(order),
         ),
         svg.element("path", d=whisker, class_="median-range"),
     ]
@@ -128,6 +195,11 @@ def _bar(bar: Bar, x: float, wide: float, y: Scale, colour: str) -> list[str]:
 
 def _colour(index: int) -> str:
     return f"series-{index % PALETTE_SIZE}"
+
+
+def _opacity(index: int) -> str:
+    """Where colours are used a second time, they are paler."""
+    return OPACITIES[index // PALETTE_SIZE % len(OPACITIES)]
 
 
 def _short(text: str, most: int) -> str:

@@ -123,6 +123,7 @@ PLACED = When(position__lt=WAITING_FROM, then=F("position"))
 
 PARTS = (
     Part("people", "accounts.User", ("password",)),
+    Part("saved-views", "accounts.SavedView"),
     Part("labs", "labs.Lab"),
     Part("agents", "labs.Agent"),
     Part("trees", "results.Tree"),

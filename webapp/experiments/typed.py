@@ -5,7 +5,7 @@ order the lab names its sets and what it calls them; the samples are those of th
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
@@ -60,19 +60,24 @@ class TypedBlock:
 
 @dataclass(frozen=True, slots=True)
 class Typed:
-    """A whole README. ``closing`` is the prose behind the last block; of one without blocks, all of
-    it."""
+    """A whole README. ``heading`` is its first line, ``closing`` the prose behind the last
+    block; of one without blocks, all of it."""
 
-    title: str = ""
+    heading: str = ""
     bullets: tuple[str, ...] = ()
     blocks: tuple[TypedBlock, ...] = ()
     closing: str = ""
+
+    @property
+    def title(self) -> str:
+        """The heading without its signs."""
+        return self.heading.strip("# \t")
 
 
 def read_typed(text: str) -> Typed:
     """The parts of a README. Pictures are left out: a report has its own."""
     lines = text.splitlines()
-    at, title = _title(lines)
+    at, heading = _title(lines)
     bullets: list[str] = []
     while at < len(lines) and (not lines[at].strip() or _BULLET.fullmatch(lines[at])):
         found = _BULLET.fullmatch(lines[at])
@@ -89,7 +94,7 @@ def read_typed(text: str) -> Typed:
         else:
             prose += [line for line in lines[at:after] if not _PICTURE.fullmatch(line)]
         at = after
-    return Typed(title, tuple(bullets), tuple(blocks), _joined(prose))
+    return Typed(heading, tuple(bullets), tuple(blocks), _joined(prose))
 
 
 def shared_label(labels: Sequence[str]) -> str:
@@ -106,19 +111,20 @@ def shared_label(labels: Sequence[str]) -> str:
 
 def same_text(one: str, other: str) -> bool:
     """Whether two blocks are the same but for white space and blank lines."""
-    return _tokens(one) == _tokens(other)
+    return key_of(one) == key_of(other)
 
 
-def _tokens(text: str) -> list[list[str]]:
-    return [line.split() for line in text.splitlines() if line.strip()]
+def key_of(text: str) -> Hashable:
+    """What is the same of such blocks."""
+    return tuple(tuple(line.split()) for line in text.splitlines() if line.strip())
 
 
 def _title(lines: Sequence[str]) -> tuple[int, str]:
-    """The first line that says anything, and where the next one is."""
+    """Where the line behind the first that says anything is, and that line, where it is a title."""
     for number, line in enumerate(lines):
         if line.strip():
             is_title = not (_BULLET.fullmatch(line) or _FENCE.match(line))
-            return (number + 1, line.strip("# \t")) if is_title else (number, "")
+            return (number + 1, line.strip()) if is_title else (number, "")
     return len(lines), ""
 
 

@@ -182,7 +182,7 @@ def _is_measured(names: Mapping[str, str]) -> bool:
 def _experiment_badge(number: int) -> str:
     experiment = Experiment.objects.with_subjects().filter(pk=number).first()
     if experiment is None:
-        raise NoPicture(f"No experiment {number}.")
+        raise NoPicture(f"No report {number}.")
     try:
         modes = frozen_points(experiment).table.modes
     except SideError as error:
@@ -190,7 +190,7 @@ def _experiment_badge(number: int) -> str:
     named = [verdict for mode in modes for verdict in mode.across.named]
     proven = [f"{named.count(one)} {one.value}" for one in PROVEN if one in named]
     value = ", ".join(proven) or "no difference proven"
-    return badge(f"experiment {number}", value, worse=Verdict.WORSE in named)
+    return badge(f"report {number}", value, worse=Verdict.WORSE in named)
 
 
 def _name(request: HttpRequest, key: str) -> str:

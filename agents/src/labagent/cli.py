@@ -39,8 +39,8 @@ from labagent.errors import (
     NothingFoundError,
     SettingsError,
 )
-from labagent.experiments import Made, directories_of, send_experiments
-from labagent.model import Outcome, Overrides, Run, runs_of
+from labagent.experiments import Directory, Made, directories_of, send_experiments
+from labagent.model import Outcome, Overrides, runs_of
 from labagent.readers.benchlab import read_directories
 from labagent.readers.formats import FORMATS, format_named
 from labagent.report import reason_lines, run_lines
@@ -58,7 +58,7 @@ BENCH_LAB = (
     " *.pps, *.equilibrium); name files of results one by one, in any of the formats"
     f" {', '.join(FORMATS)}"
 )
-EXPERIMENTS_SHOWN = 5
+REPORTS_SHOWN = 5
 
 
 def directories_argument(*, required: bool) -> Callable[[Any], Any]:
@@ -129,7 +129,18 @@ def parse(
 @click.option("--history", is_flag=True, help="These runs are old: nobody is to be mailed.")
 @click.option("--replace", is_flag=True, help="Let other content take a stored run's place.")
 @click.option(
-    "--experiment", metavar="NAME", default="", help="Make one experiment of all that is sent."
+    "--report",
+    "--experiment",
+    "experiment",
+    metavar="NAME",
+    default="",
+    help="Make one report of all that is sent.",
+)
+@click.option(
+    "--baseline",
+    metavar="SIDE",
+    default="",
+    help="What the others are compared with in a report: a revision, an option, a workload.",
 )
 @click.option("--dry-run", is_flag=True, help="Show what would be sent; send and spool nothing.")
 @every_option
@@ -149,6 +160,7 @@ def upload(
     dry_run: bool,
     every: bool,
     experiment: str,
+    baseline: str,
     form: str | None,
     better: Sequence[str],
     **options: Any,
@@ -158,7 +170,7 @@ def upload(
 
     Runs are spooled before they are sent, so an interrupted upload goes on where it stopped, and
     sending twice stores once. A directory with two sides (kernels, sets of options, workloads)
-    becomes an experiment with the text of its README, also where some of its runs are refused.
+    becomes a report with the text of its README, also where some of its runs are refused.
     Profiles beside the runs are sent after them.
     """
     settings = load_settings(world.environ, server=server, token=token, spool=spool)
@@ -179,7 +191,8 @@ def upload(
         tally = send(client, kept, outcomes, aside, flags, every=every)
         profiles = send_profiles(client, kept, tally.failed)
         missing = tally.rejected.keys() | tally.failed.keys()
-        make_experiments(client, runs_of(outcomes), experiment, missing, every=every)
+        reported = directories_of(runs_of(outcomes), experiment, baseline)
+        make_reports(client, reported, missing, every=every)
     admit(outcomes, tally, kept)
     admit_profiles(profiles, kept)
 
@@ -223,24 +236,24 @@ def rehearse(
     admit(outcomes)
 
 
-def make_experiments(
-    client: Client, runs: Sequence[Run], name: str, missing: Collection[str], *, every: bool
+def make_reports(
+    client: Client, directories: Sequence[Directory], missing: Collection[str], *, every: bool
 ) -> None:
-    """Have the server make experiments of the directories; on standard error where they are, how
-    many, and why there is none of the others, also where that ends with an error."""
-    directories = directories_of(runs, name)
+    """Have the server make reports of the directories; on standard error where they are, why there
+    is none of the others, and how many, also where that ends with an error."""
     if not directories:
         return
     made = Made(len(directories))
     try:
         send_experiments(client, directories, missing, made)
     finally:
-        for address in made.addresses[:EXPERIMENTS_SHOWN]:
-            click.echo(f"experiment {address}", err=True)
-        for line in reason_lines("no experiment of", made.others, every=every):
+        for address in made.addresses[:REPORTS_SHOWN]:
+            click.echo(f"report {address}", err=True)
+        for line in reason_lines("no report of", made.others, every=every):
             click.echo(line, err=True)
         of = "directory" if made.directories == 1 else "directories"
-        count = f"experiments {len(made.addresses)} of {made.directories} {of}"
+        reports = "report" if len(made.addresses) == 1 else "reports"
+        count = f"{len(made.addresses)} {reports} of {made.directories} {of} made"
         click.echo(f"{count}: {client.server}/experiments/", err=True)
 
 

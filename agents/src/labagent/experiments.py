@@ -22,21 +22,24 @@ MOST_RUNS = 10_000
 NOT_KNOWN = 404
 NOT_ALLOWED = frozenset({401, 403})
 
-NO_EXPERIMENTS = "the server knows no experiments"
+NO_EXPERIMENTS = "the server makes no reports"
 
 
 @dataclass(frozen=True)
 class Directory:
-    """Runs that one README speaks of. `question` is what the user calls them."""
+    """Runs that one README speaks of. `question` is what the user calls them, `baseline` the side
+    that the others are compared with; empty: the server's choice."""
 
     source: str
     readme: str
     runs: tuple[Run, ...]
     question: str = ""
+    baseline: str = ""
 
     def document(self) -> dict[str, Any]:
         """As `POST /api/v1/experiments` takes it."""
-        return {
+        baseline = {"baseline": clean(self.baseline)} if self.baseline else {}
+        return baseline | {
             "source": clean(self.source)[-LONGEST_SOURCE:],
             "readme": clean(self.readme),
             "question": clean(self.question),
@@ -54,7 +57,7 @@ class Made:
     others: list[Skip] = field(default_factory=list)
 
 
-def directories_of(runs: Sequence[Run], name: str = "") -> list[Directory]:
+def directories_of(runs: Sequence[Run], name: str = "", baseline: str = "") -> list[Directory]:
     """Each directory; with a `name`, all runs as one, and the README where they lie in one
     directory."""
     homes: dict[Path, list[Run]] = defaultdict(list)
@@ -63,9 +66,10 @@ def directories_of(runs: Sequence[Run], name: str = "") -> list[Directory]:
             homes[run.home].append(run)
     if name:
         readme = read_readme_text(*homes) if len(homes) == 1 else ""
-        return [Directory(name, readme, tuple(runs), name)] if runs else []
+        return [Directory(name, readme, tuple(runs), name, baseline)] if runs else []
     return [
-        Directory(_source(its), read_readme_text(home), tuple(its)) for home, its in homes.items()
+        Directory(_source(its), read_readme_text(home), tuple(its), baseline=baseline)
+        for home, its in homes.items()
     ]
 
 

@@ -9,18 +9,23 @@ from webapp.accounts.roles import (
     triager_required,
 )
 from webapp.accounts.services.people import OWN, save_own_settings
+from webapp.accounts.services.saved_views import ViewError, save_view, share_view, views_for
 from webapp.accounts.services.visits import note_visit
 from webapp.accounts.signing_in.forms import LimitedPasswordChange
 
 __all__ = [
     "OWN",
     "LimitedPasswordChange",
+    "ViewError",
     "is_operator",
     "is_triager",
     "note_visit",
     "operator_required",
     "save_own_settings",
+    "save_view",
+    "share_view",
     "signed_in_required",
     "signed_in_user",
     "triager_required",
+    "views_for",
 ]

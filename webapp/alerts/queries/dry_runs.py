@@ -6,6 +6,7 @@ both sets of alerts exactly: changes of level by commits, slow losses and excurs
 Nothing is written.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -55,6 +56,8 @@ class DryRun:
     Of those that stay ``because_of_others`` would be opened by what lies outside the scope alone,
     and ``moved`` would name another last suspect. ``older`` were first detected before the days
     that count, and ``overruled`` series have a threshold of their own, which is in force instead.
+    ``uncovered`` are the numbers of alerts there that no threshold makes or unmakes: nothing that
+    they hold would open one today.
     """
 
     raised: Sequence[Case]
@@ -64,6 +67,7 @@ class DryRun:
     moved: int
     older: int
     overruled: int
+    uncovered: Sequence[int]
 
     @property
     def before(self) -> int:
@@ -95,6 +99,7 @@ class _Difference:
     moved: int = 0
     older: int = 0
     overruled: set[int] = field(default_factory=set)
+    uncovered: set[int] = field(default_factory=set)
 
 
 def dry_run(scope: Scope, percent: float | None, *, since: datetime) -> DryRun:
@@ -111,6 +116,9 @@ def dry_run(scope: Scope, percent: float | None, *, since: datetime) -> DryRun:
         within = [row for row in findings if scope.holds(row.series)]
         late = {row.pk for row in findings if row.first_detected_at >= since}
         _compare(found, before, after, late, {row.pk for row in within})
+        opening = {pk for one in before for pk in one.openers}
+        there = {row.pk for row in within} & late
+        found.uncovered |= _uncovered(findings, opening, there)
         found.overruled |= {
             row.series_id for row in within if now.is_overruled(row.series, scope.part)
         }
@@ -127,7 +135,18 @@ def dry_run(scope: Scope, percent: float | None, *, since: datetime) -> DryRun:
         moved=found.moved,
         older=found.older,
         overruled=len(found.overruled),
+        uncovered=sorted(found.uncovered),
     )
+
+
+def _uncovered(findings: Sequence[Finding], opening: set[int], there: set[int]) -> set[int]:
+    """The alerts that hold a finding of ``there`` and none that opens one."""
+    held: dict[int, set[int]] = defaultdict(set)
+    for row in findings:
+        member = getattr(row, "membership", None)
+        if isinstance(member, AlertFinding):
+            held[member.alert_id].add(row.pk)
+    return {alert for alert, pks in held.items() if pks & there and not pks & opening}
 
 
 def _alerts(

@@ -143,14 +143,14 @@ def _sets(
     rows: Rows = list(_measured(wanted, of_kernel & _fixed(side, free)))
     if not rows and side.metric and not side.variant:
         rows = list(_costs(wanted, _fixed(side, free)))
-    if not rows and side.mode and not side.variant:
+    if not rows and side.mode_name and not side.variant:
         # An address from before rules told the options of a mode from variants of the kernel
-        sent = Q(run__as_sent__mode=side.mode)
+        sent = Q(run__as_sent__mode=side.mode_name)
         rows = list(_measured(wanted, sent & _fixed(side, {*free, MODE})))
     _add_series(known, rows)
     of_series: dict[int, list[Measurement | CostSamples]] = defaultdict(list)
     for row in rows:
-        if matched_mode(side, known[row.series_id].mode.parts, compared):
+        if matched_mode(side, known[row.series_id].mode.parts, compared) is not None:
             of_series[row.series_id].append(row)
     if not of_series and not side.is_whole_revision:
         raise SideError(f"nothing is measured for {side}{_measured_variants(side, revision)}")
@@ -251,7 +251,7 @@ def _pool(
     disagrees = bool(getattr(rows[0], "disagrees"))  # noqa: B009 (annotated by both reads)
     sessions = tuple(dict.fromkeys(sorted(row.run.session for row, _, _ in counting)))
     is_one = bool(side.session) and len(counting) == 1
-    is_former = bool(side.mode and not side.options) and side.mode != series.mode.name
+    is_former = side.mode_name not in {"", series.mode.name}
     return _Found(
         series=series,
         revision=wanted.revision,
@@ -260,7 +260,7 @@ def _pool(
         disagrees=disagrees and not is_one,
         sessions=sessions,
         left_out=left_out,
-        sent_mode=side.mode if is_former else "",
+        sent_mode=side.mode_name if is_former else "",
     )
 
 

@@ -273,8 +273,8 @@ def _of_side(text: str) -> QuerySet[Profile]:
     wanted = Q(revision=revision) & variant
     if side.hardware:
         wanted &= Q(hardware__name=side.hardware) | Q(hardware__aliases__name=side.hardware)
-    if side.mode and not side.options:
-        wanted &= Q(mode__name=side.mode)
+    if side.mode_name:
+        wanted &= Q(mode__name=side.mode_name)
     if side.sessions:
         wanted &= Q(session__in=side.sessions)
     runs = Run.objects.counted().filter(wanted, profiles__isnull=False).distinct()

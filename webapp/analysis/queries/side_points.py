@@ -285,19 +285,20 @@ def _found(
     asked = [
         [revision.pk for revision in revisions],
         *([getattr(side, part) for side in sides] for part in ("variant", "hardware")),
-        ["" if side.options else side.mode for side in sides],
+        [side.mode_name for side in sides],
         [side.metric for side in sides],
     ]
     with connection.cursor() as cursor:
         cursor.execute(POINTS, asked)
         rows = cursor.fetchall()
+    is_matched = bool(compared) or any(side.workload for side in sides)
     machines: dict[int, Hardware] = {}
     found: list[dict[Key, _Found]] = [{} for _ in sides]
     for number, *columns in rows:
         if (number, columns[0]) in absent:
             continue
         one = _read(columns, machines)
-        mode = matched_mode(sides[number], one.parts, compared) if compared else one.point.mode
+        mode = matched_mode(sides[number], one.parts, compared) if is_matched else one.point.mode
         if mode is not None:
             names = {"hardware": one.point.hardware.name, MODE: mode, "metric": one.point.metric}
             found[number][tuple(names[part] for part in free)] = one

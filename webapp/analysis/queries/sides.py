@@ -4,7 +4,9 @@
 means all. No variant means the plain kernel, no session those of all sessions; several are written
 with ``|`` between them. A mode that begins
 with ``+`` means every mode with these options: ``tree:r1`` against ``tree:r1::+VIMAGE`` compares
-each mode with itself and the option. ``%`` and ``:`` inside a part are percent-encoded, and ``~``
+each mode with itself and the option; one with ``@`` and no traffic means a workload in every
+traffic: ``tree:r1::forwarding@`` against ``tree:r1::pf@`` compares inet4 with inet4, and inet6 with
+inet6. ``%`` and ``:`` inside a part are percent-encoded, and ``~``
 in a revision or variant.
 """
 
@@ -20,6 +22,8 @@ SHOWN_PARTS = ("tree", "kernel", *FREE_PARTS, "session")
 
 MODE = "mode"
 OPTION_MARK = "+"
+TRAFFIC_MARK = "@"
+NO_TRAFFIC = "traffic not named"
 SESSION_MARK = "|"
 MOST_SIDES = 7
 
@@ -78,6 +82,19 @@ class Side:
         return tuple(sorted(set(filter(None, self.mode.split(OPTION_MARK)))))
 
     @property
+    def workload(self) -> ModeName | None:
+        """The workload, with its options, that is asked for in every traffic; None: none is so."""
+        name, *options = self.mode.split(OPTION_MARK)
+        if not name.endswith(TRAFFIC_MARK):
+            return None
+        return ModeName.of(name.rstrip(TRAFFIC_MARK), None, filter(None, options))
+
+    @property
+    def mode_name(self) -> str:
+        """The one mode that it takes; empty: those of several names."""
+        return "" if self.options or self.workload else self.mode
+
+    @property
     def sessions(self) -> tuple[str, ...]:
         """Those that it takes runs of, and the one that bears just this name; empty: all."""
         several = self.session.split(SESSION_MARK)
@@ -90,7 +107,7 @@ class Side:
 
     def is_open(self, part: str) -> bool:
         """Whether rows are matched over ``part`` (of `FREE_PARTS`)."""
-        return not getattr(self, part) or (part == MODE and self.mode[0] == OPTION_MARK)
+        return not getattr(self, part) or (part == MODE and not self.mode_name)
 
     @property
     def kernel(self) -> str:
@@ -146,10 +163,13 @@ def options_of(sides: Sequence[Side]) -> frozenset[str]:
 
 
 def matched_mode(side: Side, mode: ModeName, compared: Collection[str]) -> str | None:
-    """What ``mode`` is without the options that ``side`` asks for: its name among the modes of the
-    other sides. None: it is none of this side's, for it lacks one of those options, or has one that
-    another side is about (``compared`` are those of all sides).
+    """What ``mode`` is without what ``side`` asks for, options or a workload: its name among the
+    modes of the other sides. None: it is none of this side's, for it lacks one of those options,
+    or has one that another side is about (``compared`` are those of all sides).
     """
+    if (workload := side.workload) is not None:
+        is_it = ModeName(mode.workload, None, mode.options) == workload
+        return (mode.traffic or NO_TRAFFIC) if is_it else None
     wanted, given = set(side.options), set(mode.options)
     if not given >= wanted or given & set(compared) != wanted:
         return None

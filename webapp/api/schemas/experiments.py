@@ -12,15 +12,18 @@ from webapp.api.schemas.types import Line, Strict, Text
 from webapp.experiments.models import QUESTION_MAX, SOURCE_MAX
 
 MOST_RUNS = 10_000
+BASELINE_MAX = 300
 README_MAX = 65_536
 """Characters: what an agent reads of one at most."""
 
 
 class ExperimentIn(Strict):
     """A directory of an archive (`source`, `readme` and its `runs`), or `sides` as `/compare` takes
-    them. `question` is its title where no README has one."""
+    them. `question` is its title where no README has one, `baseline` what its side that others are
+    compared with is called: a revision, an option, a workload or a word of one."""
 
     question: Annotated[Line, Field(max_length=QUESTION_MAX)] = ""
+    baseline: Annotated[Line, Field(max_length=BASELINE_MAX)] = ""
     source: Annotated[Line, Field(max_length=SOURCE_MAX)] = ""
     readme: Annotated[Text, Field(max_length=README_MAX)] = ""
     runs: Annotated[list[UUID], Field(max_length=MOST_RUNS)] = []

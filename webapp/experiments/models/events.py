@@ -16,6 +16,7 @@ class ExperimentEvent(models.Model):
         IMPORTED = "imported", "imported from a directory"
         NOTE = "note", "note"
         MARGIN = "margin", "margin changed"
+        BASELINE = "baseline", "baseline changed"
         CONCLUDED = "concluded", "concluded"
         GIVEN_UP = "given up", "given up"
 

@@ -76,6 +76,7 @@ class Experiment(models.Model):
     )
     bullets = ArrayField(models.TextField(), default=list, blank=True)
     closing = models.TextField(blank=True)
+    readme = models.TextField(blank=True, help_text="As it was sent.")
     conclusion = models.TextField(blank=True, help_text="What people concluded.")
     source = models.CharField(max_length=SOURCE_MAX, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -94,7 +95,7 @@ class Experiment(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"experiment {self.pk}"
+        return f"report {self.pk}"
 
     def get_absolute_url(self) -> str:
         """Its report."""

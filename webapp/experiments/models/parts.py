@@ -4,10 +4,10 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 
-from webapp.analysis.queries import MOST_SIDES, OPTION_MARK
+from webapp.analysis.queries import MOST_SIDES, OPTION_MARK, TRAFFIC_MARK
 from webapp.analysis.queries import Side as ComparedSide
 from webapp.experiments.models.experiments import Experiment
-from webapp.results.models import Hardware, Metric, Mode, Revision, Variant
+from webapp.results.models import Hardware, Metric, Mode, ModeName, Revision, Variant
 
 SESSION_MAX = 300
 """Characters of the sessions of a side together."""
@@ -16,7 +16,8 @@ SESSION_MAX = 300
 class Side(models.Model):
     """One kernel, or one set of options; the first of an experiment is its baseline.
 
-    ``hardware``, ``mode`` and ``metric`` are null where the cells say them. ``label`` is what the
+    ``hardware``, ``mode`` and ``metric`` are null where the cells say them; with ``every_traffic``
+    the mode stands for its workload and options in every traffic. ``label`` is what the
     lab calls it; empty: it goes by what tells it apart.
     """
 
@@ -38,6 +39,7 @@ class Side(models.Model):
     metric = models.ForeignKey(
         Metric, on_delete=models.PROTECT, null=True, blank=True, related_name="+", db_index=False
     )
+    every_traffic = models.BooleanField(default=False)
     options = ArrayField(models.CharField(max_length=100), default=list, blank=True)
     session = models.CharField(max_length=SESSION_MAX, blank=True)
 
@@ -63,11 +65,18 @@ class Side(models.Model):
             tree=self.revision.tree.name,
             revision=self.revision.name,
             hardware=self.hardware.name if self.hardware else "",
-            mode=self.mode.name if self.mode else options,
+            mode=self._mode_asked or options,
             metric=self.metric.name if self.metric else "",
             session=self.session,
             variant=self.variant.name if self.variant else "",
         )
+
+    @property
+    def _mode_asked(self) -> str:
+        if self.mode is None or not self.every_traffic:
+            return self.mode.name if self.mode else ""
+        parts = self.mode.parts
+        return str(ModeName(parts.workload + TRAFFIC_MARK, None, parts.options))
 
 
 class Cell(models.Model):

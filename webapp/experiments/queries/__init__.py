@@ -2,10 +2,13 @@
 
 from webapp.experiments.queries.bench_facts import machine_lines
 from webapp.experiments.queries.frozen import FrozenTable, frozen_points, frozen_table
+from webapp.experiments.queries.readmes import AsTyped, as_typed
 from webapp.experiments.queries.typed_against_data import contradictions
 
 __all__ = [
+    "AsTyped",
     "FrozenTable",
+    "as_typed",
     "contradictions",
     "frozen_points",
     "frozen_table",

@@ -42,7 +42,7 @@ def add_parts(
 
 def _sides(experiment: Experiment, table: ComparedTable, labels: Sequence[str]) -> list[Side]:
     hardware = _named(Hardware, [side.hardware for side in table.sides])
-    modes = _named(Mode, [side.mode for side in table.sides if not side.options])
+    modes = _named(Mode, [side.mode_name for side in table.sides])
     metrics = _named(Metric, [side.metric for side in table.sides])
     first = table.rows[0].sets
     return [
@@ -55,6 +55,7 @@ def _sides(experiment: Experiment, table: ComparedTable, labels: Sequence[str]) 
             hardware=hardware.get(side.hardware),
             mode=_mode_of(side, table.rows[0], order, modes),
             metric=metrics.get(side.metric),
+            every_traffic=side.workload is not None,
             options=list(side.options),
             session=side.session,
         )
@@ -65,10 +66,10 @@ def _sides(experiment: Experiment, table: ComparedTable, labels: Sequence[str]) 
 def _mode_of(
     side: ComparedSide, row: ComparedRow, order: int, modes: dict[str, Mode]
 ) -> Mode | None:
-    """Under a former name of its mode a side was found by what it measured."""
+    """Under a former name of its mode, or by its workload, a side was found by what it measured."""
     if not side.mode or side.options:
         return None
-    return modes.get(side.mode) or row.sets[order].mode
+    return modes.get(side.mode_name) or row.sets[order].mode
 
 
 def _named(model: type[Row], names: Sequence[str]) -> dict[str, Row]:

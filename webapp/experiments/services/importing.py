@@ -6,8 +6,10 @@ from datetime import datetime
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
+from django.db.models.fields.json import KeyTextTransform
 
 from webapp.analysis.queries import (
+    OPTION_MARK,
     SESSION_MARK,
     BlockOptions,
     ComparedRow,
@@ -15,11 +17,18 @@ from webapp.analysis.queries import (
     Side,
     compare_sides,
 )
-from webapp.experiments.arranging import Measured, arrange
+from webapp.experiments.arranging import (
+    PLAIN_WORKLOADS,
+    Measured,
+    NoSides,
+    arrange,
+    index_of,
+)
 from webapp.experiments.models import QUESTION_MAX, Experiment, ExperimentEvent
 from webapp.experiments.models.parts import SESSION_MAX
 from webapp.experiments.services.freezing import TypedCell, add_parts
-from webapp.experiments.services.keeping import title_of
+from webapp.experiments.services.keeping import short, title_of
+from webapp.experiments.services.rebasing import NOT_CALLED, set_named_baseline
 from webapp.experiments.typed import (
     Figures,
     Typed,
@@ -42,32 +51,35 @@ LIKELY_OPTIONS = tuple(
     for separate in (True, False)
 )
 
-NO_SIDES = (
-    "these runs are no two sides: no two kernels, sets of options or workloads of one tree that "
-    "were measured on the same machine, or more than seven of them"
-)
+NOT_COUNTED = "of {count} of its {all} runs no sample counts"
+NOTHING_SHARED = "nothing was measured in the same metric on every side"
+NOT_THERE = "{count} of its {all} runs wait for a decision, were withdrawn or are not stored"
 
 
 @dataclass(frozen=True, slots=True)
 class Directory:
     """What an agent says of one: where it lies, or what it is to be called, its README and runs.
-    ``question`` is its title where the README has none."""
+    ``question`` is its title where the README has none, ``baseline`` what it calls the side that
+    the others are compared with; empty: as `arrange` has it."""
 
     source: str
     readme: str
     runs: Sequence[UUID]
     question: str = ""
+    baseline: str = ""
 
 
 def import_directory(*, lab: Lab, directory: Directory, now: datetime) -> tuple[Experiment, bool]:
     """The experiment that a directory holds, and whether it is new: sent twice it is stored once,
-    as it was first.
+    as it was first, but for a baseline that is named.
 
     Raises:
-        Unprocessable: the runs that are stored of it are no two sides.
+        Unprocessable: the runs that are stored of it are no two sides, or none is called so.
     """
     known = Experiment.objects.filter(lab=lab, source=directory.source)
     if found := known.first():
+        if directory.baseline:
+            set_named_baseline(found, directory.baseline)
         return found, False
     try:
         with transaction.atomic():
@@ -77,15 +89,10 @@ def import_directory(*, lab: Lab, directory: Directory, now: datetime) -> tuple[
 
 
 def _imported(lab: Lab, directory: Directory, now: datetime) -> Experiment:
-    measured = _measured(lab, directory.runs)
-    sides = arrange(measured)
-    if not sides:
-        raise Unprocessable([Problem("runs", NO_SIDES)])
+    measured = sides_measured(lab, directory.runs)
     typed = read_typed(directory.readme)
-    table = _of_runs(_as_typed(compare_sides(sides, now), typed, now), measured)
-    if not table.rows:
-        raise Unprocessable([Problem("runs", NO_SIDES)])
-    cells, unmatched = _cells(table, typed)
+    table = _compared(arranged(measured), measured, typed, directory.baseline, now)
+    read = _read(table, typed)
     experiment = Experiment.objects.create(
         question=(typed.title or directory.question or title_of(table.sides))[:QUESTION_MAX],
         is_typed=bool(typed.title or directory.question),
@@ -95,41 +102,115 @@ def _imported(lab: Lab, directory: Directory, now: datetime) -> Experiment:
         state=Experiment.State.IMPORTED,
         asof=now,
         bullets=list(typed.bullets),
-        closing=typed.closing,
+        closing=read.closing,
         source=directory.source,
+        readme=directory.readme,
     )
-    add_parts(experiment, table, cells, _labels(table, cells))
+    add_parts(experiment, table, read.cells, _labels(table, read.cells))
     ExperimentEvent.objects.create(
         experiment=experiment,
         kind=ExperimentEvent.Kind.IMPORTED,
-        text="\n".join(f"typed, not in the data: {', '.join(one.names)}" for one in unmatched),
+        text="\n".join(f"typed, not in the data: {', '.join(one.names)}" for one in read.unmatched),
     )
     return experiment
 
 
-def _measured(lab: Lab, runs: Sequence[UUID]) -> list[Measured]:
-    """What the stored runs of the lab measured; those that wait or were withdrawn are left out."""
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """What the runs of a directory measured, and why some take no part."""
+
+    measured: Sequence[Measured]
+    left_out: Sequence[str]
+
+
+def arranged(stored: Stored) -> list[Side]:
+    """Raises Unprocessable: they are no two sides; the message is the reason."""
+    try:
+        return arrange(stored.measured)
+    except NoSides as error:
+        reasons = "; ".join([*stored.left_out, *([str(error)] if stored.measured else [])])
+        raise Unprocessable([Problem("runs", reasons)]) from error
+
+
+def _compared(
+    sides: Sequence[Side], stored: Stored, typed: Typed, baseline: str, now: datetime
+) -> ComparedTable:
+    """The rows that these runs measured, the baseline first: as it was asked for, else as the first
+    typed block that the data have, else as the sides were arranged."""
+    table = compare_sides(sides, now)
+    asked = _asked(table, baseline) if baseline else ()
+    order = asked or _typed_order(table, typed) or _built_on(table)
+    if order != tuple(range(len(sides))):
+        table = compare_sides([table.sides[index] for index in order], now)
+    found = _of_runs(table, stored.measured)
+    if not found.rows:
+        raise Unprocessable([Problem("runs", NOTHING_SHARED)])
+    return found
+
+
+def _asked(table: ComparedTable, name: str) -> tuple[int, ...]:
+    base = index_of(table.sides, name)
+    if base is None:
+        titles = ", ".join(map(short, table.sides))
+        raise Unprocessable([Problem("baseline", NOT_CALLED.format(name=name, sides=titles))])
+    return _first(base, len(table.sides))
+
+
+def _first(base: int, count: int) -> tuple[int, ...]:
+    return base, *(index for index in range(count) if index != base)
+
+
+def _built_on(table: ComparedTable) -> tuple[int, ...]:
+    """Fast forwarding first, where others are built on it: they forward more than forwarding does.
+    Firewalls add work to what they are built on."""
+    count = len(table.sides)
+    names = [side.workload or side.mode for side in table.sides]
+    workloads = [str(name).partition(OPTION_MARK)[0] for name in names]
+    if workloads[0] != PLAIN_WORKLOADS[0] or PLAIN_WORKLOADS[1] not in workloads:
+        return _first(0, count)
+    fast = workloads.index(PLAIN_WORKLOADS[1])
+    faster = [
+        one.mean > row.sets[0].mean
+        for row in table.rows
+        for index, one in enumerate(row.sets)
+        if index not in {0, fast}
+    ]
+    return _first(fast if any(faster) else 0, count)
+
+
+def sides_measured(lab: Lab, runs: Sequence[UUID]) -> Stored:
+    """What the stored runs of the lab measured; those that wait, were withdrawn or have no sample
+    that counts are left out."""
     found = list(
         Run.objects.current()
         .counted()
         .placed()
         .filter(uuid__in=runs, agent__lab=lab)
         .select_related("revision__tree", "hardware", "mode", "variant")
+        .prefetch_related("measurements")
+        .annotate(configuration=KeyTextTransform("cfg", "facts"))
         .defer("facts", "sources", "warnings")
     )
-    session = _sessions_of(found)
-    return [
-        Measured(
-            tree=run.revision.tree.name,
-            revision=run.revision.name,
-            position=run.revision.position,
-            variant=run.variant.name if run.variant else "",
-            hardware=run.hardware.name,
-            mode=run.mode.parts,
-            session=session,
-        )
-        for run in found
-    ]
+    counted = [run for run in found if any(one.counted[0] for one in run.measurements.all())]
+    session = _sessions_of(counted)
+    counts = ((NOT_THERE, len(runs) - len(found)), (NOT_COUNTED, len(found) - len(counted)))
+    return Stored(
+        [_measured(run, session) for run in counted],
+        [text.format(count=count, all=len(runs)) for text, count in counts if count],
+    )
+
+
+def _measured(run: Run, session: str) -> Measured:
+    return Measured(
+        tree=run.revision.tree.name,
+        revision=run.revision.name,
+        position=run.revision.position,
+        variant=run.variant.name if run.variant else "",
+        hardware=run.hardware.name,
+        mode=run.mode.parts,
+        session=session,
+        configuration=getattr(run, "configuration") or "",  # noqa: B009 (annotated above)
+    )
 
 
 def _sessions_of(runs: Iterable[Run]) -> str:
@@ -152,14 +233,10 @@ def _names_of(row: ComparedRow) -> tuple[str, str]:
     return base.hardware.name, base.mode.name
 
 
-def _as_typed(table: ComparedTable, typed: Typed, now: datetime) -> ComparedTable:
-    """The table with its sides in the order of the first typed block that the data have."""
+def _typed_order(table: ComparedTable, typed: Typed) -> tuple[int, ...]:
+    """That of the sets of the first typed block that the data have; empty: they have none."""
     orders = (_order(table, index, block) for block in typed.blocks for index in _rows(table))
-    order = next((found for found in orders if found), None)
-    if order is None or order == tuple(range(len(table.sides))):
-        return table
-    sides: list[Side] = [table.sides[index] for index in order]
-    return compare_sides(sides, now)
+    return next((found for found in orders if found), ())
 
 
 def _rows(table: ComparedTable) -> range:
@@ -170,13 +247,24 @@ def _order(table: ComparedTable, index: int, block: TypedBlock) -> tuple[int, ..
     return block.order_among([Figures.of(one.samples) for one in table.rows[index].sets])
 
 
-def _cells(table: ComparedTable, typed: Typed) -> tuple[list[TypedCell], list[TypedBlock]]:
-    """The rows with what was typed above them, in the README's order, then those it does not have;
-    and the blocks that no row is of."""
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """The cells of a table in the README's order, then those that it does not have; the blocks that
+    no row is of; and the prose behind the last block that one is of."""
+
+    cells: Sequence[TypedCell]
+    unmatched: Sequence[TypedBlock]
+    closing: str
+
+
+def _read(table: ComparedTable, typed: Typed) -> _Read:
+    """Prose above a block that no row is of stays, above what follows."""
     left = dict(enumerate(table.rows))
     cells: list[TypedCell] = []
     unmatched: list[TypedBlock] = []
+    prose: list[str] = []
     for block in typed.blocks:
+        prose.append(block.heading)
         found = next((index for index in left if _order(table, index, block)), None)
         if found is None:
             unmatched.append(block)
@@ -184,9 +272,15 @@ def _cells(table: ComparedTable, typed: Typed) -> tuple[list[TypedCell], list[Ty
         order = _order(table, found, block) or ()
         named = dict(zip(order, block.names, strict=True))
         labels = tuple(named[index] for index in range(len(table.sides)))
-        cell = TypedCell(left.pop(found), block.heading, labels)
+        cell = TypedCell(left.pop(found), _joined(prose), labels)
         cells.append(replace(cell, printed_by=_printed_by(cell, block)))
-    return [*cells, *(TypedCell(row) for row in left.values())], unmatched
+        prose = []
+    rest = [TypedCell(row) for row in left.values()]
+    return _Read([*cells, *rest], unmatched, _joined([*prose, typed.closing]))
+
+
+def _joined(prose: Sequence[str]) -> str:
+    return "\n\n".join(filter(None, prose))
 
 
 def _printed_by(cell: TypedCell, block: TypedBlock) -> BlockOptions | None:

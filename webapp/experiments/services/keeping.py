@@ -46,10 +46,11 @@ def keep_comparison(
 
 def title_of(sides: Sequence[Side]) -> str:
     """``r303643 against r303642``: a question nobody typed."""
-    base, *others = (_short(side) for side in sides)
+    base, *others = map(short, sides)
     return f"{', '.join(others)} against {base}"
 
 
-def _short(side: Side) -> str:
-    mode = side.mode if side.options else f" {side.mode}" if side.mode else ""
-    return f"{side.kernel}{mode}"
+def short(side: Side) -> str:
+    """``r303643+VIMAGE``, ``r303643 pf``: kernel and mode."""
+    mode = str(side.workload or side.mode)
+    return side.kernel + (mode if side.options else f" {mode}" if mode else "")

@@ -143,7 +143,7 @@ def _sides(sides: Sequence[Side], row: ComparedRow) -> list[Side]:
         replace(
             side,
             hardware=one.hardware.name,
-            mode=side.mode if side.mode and not side.options else one.mode.name,
+            mode=side.mode_name or one.mode.name,
             metric=row.metric.name,
         )
         for side, one in zip(sides, row.sets, strict=True)

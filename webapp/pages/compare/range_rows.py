@@ -126,7 +126,7 @@ def sides_of_row(sides: tuple[Side, Side], row: RangeRow) -> tuple[Side, Side]:
             side,
             hardware=series.hardware.name,
             # A former name of the mode is what was asked for, and stays.
-            mode=side.mode if side.mode and not side.options else series.mode.name,
+            mode=side.mode_name or series.mode.name,
             metric=series.metric.name,
         )
         for side, series in zip(sides, (row.base, row.series), strict=True)

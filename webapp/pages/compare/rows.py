@@ -132,7 +132,7 @@ def sides_of_row(sides: Sequence[Side], row: PointRow) -> list[Side]:
             side,
             hardware=point.hardware.name,
             # A former name of the mode is what was asked for, and stays.
-            mode=side.mode if side.mode and not side.options else point.mode,
+            mode=side.mode_name or point.mode,
             metric=point.metric,
         )
         for side, point in zip(sides, row.points, strict=True)

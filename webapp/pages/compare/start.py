@@ -33,6 +33,7 @@ def start(
         "releases": [*releases, "", ""][:2],
         "ready": pickers.ready_made(),
         "columns": pickers.columns_of(sides),
+        "has_sides": bool(sides or error),
         "suggestions": pickers.all_suggestions(),
         "parts": pickers.PARTS,
     }

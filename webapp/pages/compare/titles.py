@@ -3,15 +3,32 @@
 from collections.abc import Sequence
 
 from webapp.analysis.queries import Side, differing_parts
+from webapp.results.models import ModeName
 
 
 def titles_of(sides: Sequence[Side]) -> list[str]:
     """Each side by what tells it apart from the others."""
     differing = differing_parts(sides)
-    return [" ".join(_part_text(side, part) for part in differing) or str(side) for side in sides]
+    named = [_mode_of(side) for side in sides]
+    shared = frozenset.intersection(*(frozenset(one.options if one else ()) for one in named))
+    return [
+        " ".join(_part_text(side, part, shared) for part in differing) or str(side)
+        for side in sides
+    ]
 
 
-def _part_text(side: Side, part: str) -> str:
+def _mode_of(side: Side) -> ModeName | None:
+    """The mode or the workload that it takes; None: several, or one of no such name."""
+    try:
+        return side.workload or (ModeName.parse(side.mode_name) if side.mode_name else None)
+    except ValueError:
+        return None
+
+
+def _part_text(side: Side, part: str, shared: frozenset[str]) -> str:
+    """``shared`` are the options that the modes of all sides have in common."""
+    if part == "mode" and (name := _mode_of(side)):
+        return str(ModeName.of(name.workload, name.traffic, set(name.options) - shared))
     value: str = getattr(side, part)
     return value or {"mode": "without", "hardware": "all hardware"}.get(part, "")
 

@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
+from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 from django.views.decorators.vary import vary_on_headers
 
@@ -26,15 +28,16 @@ from webapp.experiments.models import Experiment, Side
 from webapp.pages.compare.answer import Cell
 from webapp.pages.compare.rows import Drawing, lines_of, rows_html
 from webapp.pages.experiments import files as experiment_files
+from webapp.pages.experiments.markdown import as_markdown
 from webapp.pages.experiments.report import (
     Report,
     answer_of,
-    as_markdown,
     as_text,
     report_of,
     shown_of,
 )
 from webapp.pages.parts.links import with_query
+from webapp.pages.parts.numbers import read_number
 from webapp.pages.pictures import NoPicture, as_png, as_svg, picture_answer
 from webapp.results.models import Revision
 from webapp.results.services import Unprocessable
@@ -74,6 +77,8 @@ def page(request: HttpRequest, number: int) -> HttpResponse:
         "experiment": experiment,
         "events": experiment.events.select_related("actor"),
         "can_act": is_triager(request.user),
+        "asof": _clock(experiment.asof),
+        "beside": services.beside(experiment),
     }
     try:
         options, is_flavour_asked = _options(request)
@@ -85,9 +90,8 @@ def page(request: HttpRequest, number: int) -> HttpResponse:
 
 @require_safe
 def markdown(request: HttpRequest, number: int) -> HttpResponse:
-    """The report as a README, its picture by address."""
-    picture = request.build_absolute_uri(reverse("experiment_png", args=[number]))
-    return _text(request, number, lambda report: as_markdown(report, picture), "text/markdown")
+    """The report as a README, as the zip has it, with its picture beside it."""
+    return _text(request, number, as_markdown, "text/markdown")
 
 
 @require_safe
@@ -123,10 +127,11 @@ def png(request: HttpRequest, number: int) -> HttpResponse:
 @triager_required
 @require_POST
 def act(request: HttpRequest, number: int) -> HttpResponse:
-    """Add a note, conclude or give up, with a text; or set the margin."""
+    """Add a note, conclude or give up, with a text; set the margin or the baseline; or make one
+    report of this directory and the one beside it."""
     experiment = _experiment(number)
-    if request.POST.get("act") == "margin":
-        return _margin(request, experiment)
+    if request.POST.get("act") in SETTINGS:
+        return SETTINGS[request.POST["act"]](request, experiment)
     do = ACTS.get(request.POST.get("act", ""))
     note = request.POST.get("text", "").replace("\0", "").strip()[:TEXT_MAX]
     if do is None or not note:
@@ -143,6 +148,33 @@ def _margin(request: HttpRequest, experiment: Experiment) -> HttpResponse:
     except (ValueError, Unprocessable):
         messages.error(request, "The margin is more than 0 and at most 100 percent.")
     return redirect(experiment)
+
+
+def _baseline(request: HttpRequest, experiment: Experiment) -> HttpResponse:
+    order = read_number(request.POST.get("baseline", "")) - 1
+    actor = signed_in_user(request)
+    try:
+        services.set_baseline(experiment=experiment, actor=actor, order=order)
+    except (SideError, Unprocessable) as error:
+        messages.error(request, f"The baseline stays as it is: {error}")
+    return redirect(experiment)
+
+
+def _combine(request: HttpRequest, experiment: Experiment) -> HttpResponse:
+    sibling = _experiment(read_number(request.POST.get("sibling", "")))
+    try:
+        both = services.combine(experiment=experiment, sibling=sibling, now=timezone.now())
+    except (SideError, Unprocessable) as error:
+        messages.error(request, f"No report of both: {error}")
+        return redirect(experiment)
+    return redirect(both)
+
+
+SETTINGS: Mapping[str, Callable[[HttpRequest, Experiment], HttpResponse]] = {
+    "margin": _margin,
+    "baseline": _baseline,
+    "combine": _combine,
+}
 
 
 def _note(experiment: Experiment, actor: User, note: str) -> None:
@@ -164,11 +196,17 @@ ACTS: Mapping[str, Callable[[Experiment, User, str], None]] = {
 }
 
 
+def _clock(at: datetime) -> str:
+    """``11:48 UTC``, before today with the day."""
+    is_today = at.date() == timezone.now().date()
+    return f"{at:%H:%M} UTC" if is_today else f"{at:%Y-%m-%d %H:%M} UTC"
+
+
 def _answer(experiment: Experiment) -> str:
     try:
         return answer_of(experiment)
     except SideError as error:
-        return f"The data of this experiment is gone: {error}"
+        return f"The data of this report is gone: {error}"
 
 
 def _experiment(number: int) -> Experiment:

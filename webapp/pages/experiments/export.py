@@ -32,7 +32,7 @@ def export(root: Path) -> Exported:
         try:
             report = report_of(experiment)
         except SideError as error:
-            done.gone.append(f"experiment {experiment.pk}: {error}")
+            done.gone.append(f"report {experiment.pk}: {error}")
             continue
         front.append((experiment, report))
         _write_report(root / folder_of(experiment), report, done)
@@ -77,5 +77,5 @@ def _front(found: Iterable[tuple[Experiment, Report]]) -> str:
         for name in sorted(machines)
         for line in (f"- {inline(name)}", *(f"  - {link}" for link in machines[name]))
     ]
-    parts = ["# Experiments", "\n".join(lines), "# Hardware", "\n".join(hardware)]
+    parts = ["# Reports", "\n".join(lines), "# Hardware", "\n".join(hardware)]
     return "\n\n".join(part for part in parts if part) + "\n"

@@ -4,17 +4,18 @@ import zipfile
 from collections.abc import Mapping
 from io import BytesIO
 
-from webapp.pages.experiments.report import Report, as_markdown, as_text
+from webapp.pages.experiments.markdown import PICTURE, as_markdown
+from webapp.pages.experiments.report import Report, as_text
 from webapp.pages.pictures import NoPicture, png_bytes, svg_bytes
 
-README, TEXT, SVG, PNG = "README.md", "report.txt", "graph.svg", "graph.png"
+README, TEXT, SVG, PNG = "README.md", "report.txt", "graph.svg", PICTURE
 DAY_ONE = (1980, 1, 1, 0, 0, 0)
 """The earliest date that a zip can say: the same report is the same file, whenever it is made."""
 
 
 def text_files(report: Report) -> Mapping[str, bytes]:
     """All but the PNG, which takes longer than the others together and follows from the SVG."""
-    found = {README: as_markdown(report, PNG).encode(), TEXT: as_text(report).encode()}
+    found = {README: as_markdown(report).encode(), TEXT: as_text(report).encode()}
     return found | ({SVG: svg_bytes(report.picture)} if report.picture else {})
 
 

@@ -1,6 +1,5 @@
 """The report of an experiment: what page, Markdown, text and files are made from."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -31,24 +30,19 @@ from webapp.pages.compare import answer as compare_answer
 from webapp.pages.compare.flame_graphs import (
     FlamePicture,
     ProfileLine,
-    flame_graphs,
     pictures_of,
     profile_lines,
 )
-from webapp.pages.compare.report import SIMULATED, block_text, is_simulated, row_title, rows_table
+from webapp.pages.compare.report import SIMULATED, block_text, is_simulated, row_title
 from webapp.pages.compare.titles import titles_of
 from webapp.stats.compare import Verdict
-from webapp.stats.markdown import block, inline
 
+PACKETS = "packets/s"
 MOST_DRAWN = 16
 """Groups of bars that a picture has room for."""
 
 BLOCKS_SHOWN = 12
 """Blocks on the page; its text has all."""
-
-FENCE = re.compile(r"\s*(```|~~~)")
-ITEM = re.compile(r"( {0,3}[-*+] )\s*(\S.*)")
-"""What typed prose may be besides text: the fence of a code block, an item of a list."""
 
 FIGURES_NAMED = 3
 """Proven changes that are told with their size."""
@@ -66,6 +60,16 @@ class Part:
     def heading(self) -> str:
         """As the lab typed it over a block that it typed, else what the row is of."""
         return self.cell.heading if self.cell.labels else row_title(self.row)
+
+    @property
+    def title(self) -> str:
+        """The last line of the heading, without the signs of Markdown."""
+        return self.heading.strip().rpartition("\n")[2].lstrip("# ")
+
+    @property
+    def prose(self) -> str:
+        """What stands above that line."""
+        return self.heading.strip().rpartition("\n")[0].strip()
 
     @property
     def block(self) -> str:
@@ -104,12 +108,14 @@ class Report:
     @cached_property
     def answer(self) -> str:
         """The product's sentence, by the rules of every comparison."""
-        return compare_answer.answer_of(self.points, self.titles)
+        return _answer(self.points, self.titles)
 
     @cached_property
     def figures(self) -> str:
         """The largest proven changes, in percent and in the metric's unit; where none is proven, by
-        how much single builds differ; empty: they do not."""
+        how much single builds differ; empty: they do not, or the answer has them."""
+        if _names_sides(self.points):
+            return ""
         proven = [one for one in self.cells if one.gated in {Verdict.WORSE, Verdict.BETTER}]
         told = proven or [one for one in self.cells if one.judged.builds_differ]
         told.sort(key=lambda one: -abs(one.judged.percent or 0.0))
@@ -120,7 +126,7 @@ class Report:
     def _figure(self, cell: compare_answer.Cell) -> str:
         base, other = cell.row.base, cell.row.points[cell.index + 1]
         machines = {row.base.hardware.pk for row in self.points.rows}
-        is_of_modes = bool(self.points.sides[0].mode) and not self.points.sides[0].options
+        is_of_modes = bool(self.points.sides[0].mode_name)
         what = [
             "" if is_of_modes else cell.row.mode,
             self.titles[cell.index + 1] if len(self.titles) > 2 else "",
@@ -155,7 +161,7 @@ class Report:
         rows = [row for row in self.table.rows if row.metric.pk == metric.pk]
         count = sum(row.base.metric == metric.name for row in self.points.rows)
         several = len({row.base.hardware.pk for row in self.points.rows}) > 1
-        is_of_modes = any(side.mode for side in self.experiment.sides.all())
+        is_of_modes = any(side.mode_name for side in self.table.sides)
         groups = [
             _group(row, with_machine=several or is_of_modes, with_mode=not is_of_modes)
             for row in rows[:MOST_DRAWN]
@@ -164,8 +170,17 @@ class Report:
         if any(one.left_out for row in rows[:MOST_DRAWN] for one in row.sets):
             unit += "; samples left out, see the report"
         more = f" (first {MOST_DRAWN} of {count})" if count > MOST_DRAWN else ""
-        title = f"{self.experiment.question}{more}"
-        return medians.draw(groups, sides=self.titles, unit=unit, title=title)
+        platform, note = self._platform_and_note
+        texts = medians.Texts(f"{self.experiment.question}{more}", unit, platform, note)
+        is_of_packets = metric.unit == PACKETS
+        return medians.draw(groups, sides=self.titles, texts=texts, is_of_packets=is_of_packets)
+
+    @property
+    def _platform_and_note(self) -> tuple[str, str]:
+        """The machine, and what else is known of the bench, as lines of the picture."""
+        platform, *others = self.bullets or [""]
+        note = "; ".join(one for one in others if not one.startswith("Session "))
+        return f"Platform: {platform}" * bool(platform), f"Note: {note}" * bool(note)
 
     @cached_property
     def profiles(self) -> list[ProfileLine]:
@@ -211,7 +226,25 @@ def shown_of(
 def answer_of(experiment: Experiment) -> str:
     """The product's sentence alone, from points. Needs `with_subjects`. Raises as `report_of`."""
     points = frozen_points(experiment).table
-    return compare_answer.answer_of(points, _titles(experiment, points))
+    return _answer(points, _titles(experiment, points))
+
+
+def _answer(points: PointTable, titles: Sequence[str]) -> str:
+    """Of several sides in one row each by itself, as far as that may be said beside the others."""
+    cells = compare_answer.cells_of(points)
+    if not _names_sides(points):
+        return compare_answer.answer_of(points, titles)
+    named = [f"{titles[one.index + 1]} {_gated(one)}" for one in cells]
+    return f"Against {titles[0]}: {', '.join(named)}"
+
+
+def _names_sides(points: PointTable) -> bool:
+    return len(points.rows) == 1 and len(points.sides) > 2
+
+
+def _gated(cell: compare_answer.Cell) -> str:
+    may_be_said = cell.gated == cell.judged.verdict
+    return compare_answer.change_sentence(cell) if may_be_said else "cannot tell"
 
 
 def _titles(experiment: Experiment, points: PointTable) -> list[str]:
@@ -245,36 +278,6 @@ def _group(row: ComparedRow, *, with_machine: bool, with_mode: bool) -> medians.
     return medians.Group(label, bars)
 
 
-def as_markdown(report: Report, picture: str) -> str:
-    """As a lab writes it by hand: title, bullets, ``picture`` (its address), blocks with the prose
-    typed between them; then what the product says of it."""
-    title = inline(report.experiment.question)
-    said = [one for one in (report.answer, report.figures) if one]
-    head = [title, *(f"  - {inline(bullet)}" for bullet in report.bullets)]
-    parts = [
-        "\n".join(head),
-        *([f"![{title}]({picture})"] if report.table.rows else []),
-        *(text for part in report.parts for text in _section(part)),
-        _prose(report.experiment.closing),
-        flame_graphs(report.profiles),
-        *_conclusion(report),
-        " ".join(
-            [*(f"{inline(one)}." for one in said), *([BLOCK_IGNORES] if report.parts else [])]
-        ),
-        *([SIMULATED] if is_simulated(report.table) else []),
-        *(inline(line) for line in (*report.contradictions, *report.gone)),
-        rows_table(report.table.rows),
-        f"As of {report.experiment.asof:%Y-%m-%dT%H:%M:%SZ}, experiment {report.experiment.pk}.",
-    ]
-    return "\n\n".join(part for part in parts if part) + "\n"
-
-
-def _section(part: Part) -> list[str]:
-    """The heading, the block and what is to be known of it."""
-    remarks = "\n".join(f"- {inline(remark)}" for remark in part.row.remarks)
-    return [_prose(part.heading), block(part.block), *([remarks] if remarks else [])]
-
-
 def as_text(report: Report) -> str:
     """The blocks, each under its heading, and what is to be known of them."""
     blocks = [
@@ -286,28 +289,3 @@ def as_text(report: Report) -> str:
     said = [f"{one}." for one in (report.answer, report.figures) if one]
     lines = [f"{report.experiment.question}\n", *head, *blocks, *(f"{one}\n" for one in notes)]
     return "\n".join([*lines, f"{' '.join(said)}\n"])
-
-
-def _conclusion(report: Report) -> list[str]:
-    text = report.experiment.conclusion
-    return [f"Concluded: {inline(text)}"] if text else []
-
-
-def _prose(text: str) -> str:
-    """Typed prose, line by line: lists and code stay what they are, and nothing else is markup."""
-    lines: list[str] = []
-    code: list[str] | None = None
-    for line in text.splitlines():
-        if FENCE.match(line):
-            lines += [] if code is None else [block("\n".join(code))]
-            code = [] if code is None else None
-        elif code is not None:
-            code.append(line)
-        else:
-            lines.append(_prose_line(line))
-    return "\n".join([*lines, *([block("\n".join(code))] if code is not None else [])])
-
-
-def _prose_line(line: str) -> str:
-    item = ITEM.fullmatch(line)
-    return f"{item[1]}{inline(item[2])}" if item else inline(line)

@@ -22,12 +22,14 @@ from webapp.charts.text import MARKS
 from webapp.jobs.queries import SILENT_AFTER, Machine, machines
 from webapp.pages.overview.wall import (
     MOST_TILES,
+    ONE_REVISION,
     REVISIONS_SHOWN,
     counted_text,
     draw_tile,
     machine_name,
     news,
     ranked,
+    short_machine,
 )
 from webapp.pages.parts.ages import age
 from webapp.pages.parts.kept import Kept
@@ -158,15 +160,35 @@ def _labs(found: Sequence[Machine], known: Known) -> list[Lab]:
         parts = [_machines(len(rows))]
         parts += [f"{silent} silent"] if silent else []
         parts += [f"{workers} with an agent that takes jobs"] if workers else []
-        html = "".join(_Row(one, known).html for one in rows)
+        html = _rows_html([_Row(one, known) for one in rows])
         labs.append(Lab(name, ", ".join(parts), mark_safe(html)))  # noqa: S308
     return labs
+
+
+def _rows_html(rows: Sequence["_Row"]) -> str:
+    """Machines that have nothing to draw take one line together."""
+    short = [row for row in rows if row.is_short]
+    named = ", ".join(row.in_short for row in short)
+    line = f'<tr class="together"><td colspan="5">{named}: {ONE_REVISION}</td></tr>'
+    return "".join([*(row.html for row in rows if not row.is_short), *([line] if short else [])])
 
 
 @dataclass(frozen=True, slots=True)
 class _Row:
     machine: Machine
     known: Known
+
+    @property
+    def is_short(self) -> bool:
+        """Whether all of it was imported, and each of its series has one revision."""
+        series = self._series
+        is_imported = self.machine.live_at is None and not self.machine.has_worker
+        return is_imported and bool(series) and all(one.revisions <= 1 for one in series)
+
+    @property
+    def in_short(self) -> str:
+        """In a line with others."""
+        return short_machine(self.machine, len(self._series), " data-item")
 
     @property
     def html(self) -> str:

@@ -135,7 +135,12 @@ def _drawn(
     main = overview_timeline.tree_of(trees, tree)
     return {
         "columns": columns,
-        "trees": [overview_wall.draw(one, tiles, columns, metrics=metrics) for one in trees],
+        "trees": [
+            overview_wall.draw(one, tiles, columns, metrics=metrics)
+            for one in trees
+            if not one.is_short
+        ],
+        "short_trees": overview_wall.draw_short(trees),
         "timeline": overview_timeline.draw(main, tiles) if main else None,
         "timeline_trees": overview_timeline.others(trees),
     }

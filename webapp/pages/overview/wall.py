@@ -28,6 +28,7 @@ MOST_TILES = 60
 REVISIONS_SHOWN = 60
 """The last so many of each series: one pixel in three of a tile holds a dot."""
 
+ONE_REVISION = "1 revision each"
 MOST_COLUMNS = 4
 ALL, CHANGED, SILENT = "all", "changed", "silent"
 FILTERS = (ALL, CHANGED, SILENT)
@@ -49,6 +50,11 @@ class Row:
     tiles: Sequence[WallSeries]
     counted: Sequence[WallSeries]
 
+    @property
+    def is_short(self) -> bool:
+        """Whether each of its series has one revision: nothing to draw."""
+        return not self.tiles and all(one.revisions <= 1 for one in self.counted)
+
 
 @dataclass(frozen=True, slots=True)
 class TreeOnWall:
@@ -59,6 +65,11 @@ class TreeOnWall:
     rows: Sequence[Row]
     axis: Sequence[int]
     live_at: datetime | None
+
+    @property
+    def is_short(self) -> bool:
+        """Whether all its rows are."""
+        return all(row.is_short for row in self.rows)
 
 
 def is_changed(one: WallSeries) -> bool:
@@ -173,7 +184,40 @@ def draw(
         first = min(shown, key=lambda one: one.positions[0]).first
         last = max(shown, key=lambda one: one.positions[-1]).last
         span = first if first == last else f"{first} … {last}"
-    return DrawnTree(tree, span, mark_safe("".join(map(painter.row, tree.rows))))  # noqa: S308
+    short = [row for row in tree.rows if row.is_short]
+    rows = [painter.row(row) for row in tree.rows if not row.is_short]
+    rows += [_together(short)] if short else []
+    return DrawnTree(tree, span, mark_safe("".join(rows)))  # noqa: S308
+
+
+def draw_short(trees: Sequence[TreeOnWall]) -> SafeString:
+    """The trees whose series have one revision each, in one line; empty without any."""
+    named = [
+        f"<b>{escape(tree.name)}</b> {', '.join(map(_short, tree.rows))}"
+        for tree in trees
+        if tree.is_short
+    ]
+    if not named:
+        return mark_safe("")
+    line = f'<div class="wall-together">{"; ".join(named)}: {ONE_REVISION}</div>'
+    return mark_safe(line)  # noqa: S308 (names are escaped)
+
+
+def _together(rows: Sequence[Row]) -> str:
+    return f'<div class="wall-together">{", ".join(map(_short, rows))}: {ONE_REVISION}</div>'
+
+
+def _short(row: Row) -> str:
+    return short_machine(row.machine, len(row.counted))
+
+
+def short_machine(machine: Machine, modes: int, attributes: str = "") -> str:
+    """A machine in a line with others, and how many modes it was measured in; with ``attributes``
+    of its link."""
+    href = escape(reverse("hardware", args=[machine.name]))
+    simulated = ' <span class="sim">simulated</span>' if machine.is_simulated else ""
+    title = f'title="{escape(machine.name)}"{attributes}'
+    return f'<a href="{href}" {title}>{escape(machine.title)}</a>{simulated} {_modes(modes)}'
 
 
 @dataclass(frozen=True, slots=True)

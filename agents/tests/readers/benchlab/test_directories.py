@@ -143,6 +143,16 @@ def test_a_number_under_a_knob_is_its_value_and_the_run_stays_the_same(tmp_path,
     assert run.document()["evidence"]["former_mode"] == f"{value}+hw.cxgbe.nXxq"
 
 
+def test_a_default_under_a_knob_is_its_value_and_the_run_stays_the_same(tmp_path):
+    label = label_dir(tmp_path, "fbsd12-head.r317849", "HW/NIC/net.inet.hash")
+    bench(label, "8000-default", cfg="8000-default")
+    (run,) = read(tmp_path)
+    assert str(run.mode) == "forwarding+net.inet.hash=8000"
+    assert run.facts["cfg"] == "8000-default"
+    as_before = replace(run, mode=Mode("8000-default", None, ("net.inet.hash",)), evidence=None)
+    assert run.uuid == as_before.uuid
+
+
 @pytest.mark.parametrize(
     ("topic", "cfg"),
     [("hw.cxgbe.caps", "disabled"), ("pf-sessions", "8192"), ("ipsec", "1"), ("firewalls", "1")],

@@ -8,7 +8,7 @@ from webapp.pages.experiments.export import export
 
 class Command(BaseCommand):
     help = (
-        "Write the report of every experiment below DIR, as one would commit them to a repository: "
+        "Write every report below DIR, as one would commit them to a repository: "
         "README.md, ministat's blocks and pictures. Only files that changed are written."
     )
 

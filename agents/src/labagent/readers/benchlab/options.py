@@ -16,7 +16,7 @@ DEFAULT_WORKLOAD = "forwarding"
 
 _FIREWALL_CFG = re.compile(r"^(?:(?:fast)?forwarding|(?:ipfw|ipf|pf)(?:-state\w*)?)$")
 _SYSCTL = re.compile(r"[A-Za-z]\w*(?:\.\w+)+")
-_NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")
+_VALUE = re.compile(r"(-?[0-9]+(?:\.[0-9]+)?)(?:[-_.]default)?")
 _VERSUS = re.compile(r"[-._]?vs[-._]?")
 
 
@@ -71,20 +71,23 @@ def _compares(token: str, images: Sequence[Image]) -> bool:
     )
 
 
-def is_knob(cfg: str, topic: str | None) -> bool:
-    """Whether the topic is a knob (named as sysctls are: `hw.igb.num_queues`) and the configuration
-    its value, a number. What was measured then is forwarding."""
-    return bool(topic and _SYSCTL.fullmatch(topic) and _NUMBER.fullmatch(cfg))
+def knob_value(cfg: str, topic: str | None) -> str:
+    """The number that a knob had, where the topic is one (named as sysctls are:
+    `hw.igb.num_queues`) and the configuration its value (`8000`, `8000-default`); else empty. What
+    was measured then is forwarding."""
+    found = _VALUE.fullmatch(cfg) if topic and _SYSCTL.fullmatch(topic) else None
+    return found[1] if found else ""
 
 
 def workload_of(cfg: str, topic: str | None) -> str:
     """The configuration; without one the topic, which for firewalls means plain forwarding."""
-    return DEFAULT_WORKLOAD if is_knob(cfg, topic) else former_workload(cfg, topic)
+    return DEFAULT_WORKLOAD if knob_value(cfg, topic) else former_workload(cfg, topic)
 
 
 def topic_options(cfg: str, topic: str | None) -> tuple[str, ...]:
     """The topic with its value, where it is a knob; else what `former_topic_options` says."""
-    return (f"{topic}{KNOB}{cfg}",) if is_knob(cfg, topic) else former_topic_options(cfg, topic)
+    value = knob_value(cfg, topic)
+    return (f"{topic}{KNOB}{value}",) if value else former_topic_options(cfg, topic)
 
 
 def former_workload(cfg: str, topic: str | None) -> str:

@@ -1,0 +1,29 @@
+"""A page is named in the menu, as it is by then, and shared by a press."""
+
+import pytest
+from playwright.sync_api import Page, expect
+from pytest_django.live_server_helper import LiveServer
+
+from tests import make
+from tests.browser.steps import sign_in
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+def test_a_view_is_saved_as_it_is_by_then(page: Page, live_server: LiveServer) -> None:
+    series = make.series(in_mode="pf")
+    for number, revision in enumerate(make.revisions(4), 1):
+        make.point(series, revision, [100.0 + number] * 3)
+    sign_in(page, live_server, make.user("ada"))
+    parts = f"tree={series.tree}&hardware={series.hardware}&mode=pf&metric={series.metric}"
+    page.goto(f"{live_server.url}/trends/?{parts}")
+    page.get_by_text("% of first", exact=True).click()
+    page.wait_for_url("**y=indexed*")
+    page.locator(".bar > .menu > summary").click()
+    page.get_by_label("Name of this view").fill("pf of first")
+    page.get_by_role("button", name="Save this view").click()
+    expect(page.get_by_role("status")).to_have_text("Saved as “pf of first”.")
+    page.get_by_role("button", name="Share").click()
+    expect(page.get_by_role("button", name="Stop sharing")).to_be_visible()
+    page.get_by_role("link", name="pf of first").click()
+    page.wait_for_url("**y=indexed*")
