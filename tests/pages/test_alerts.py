@@ -58,7 +58,8 @@ def chosen(*alerts: Alert) -> list[str]:
 def test_the_inbox_says_what_each_alert_is_about(visit: Visit, mixed: Alert) -> None:
     text = visit("/alerts/")
     assert "2 new alerts" in text
-    assert "% + 1 gains pf Atom, T540 r112" in text
+    assert "% + 1 gains today −" in text
+    assert "] pf Atom, T540 r112" in text
     assert f"new alert {mixed.pk}, " in text
 
 

@@ -88,6 +88,13 @@ from webapp.analysis.queries.sides import (
     SideError,
     differing_parts,
 )
+from webapp.analysis.queries.today import (
+    TODAY,
+    stands_in,
+    stands_of,
+    today_beside,
+    today_in_short,
+)
 from webapp.analysis.queries.verdicts import (
     BUILDS_DIFFER,
     RUNS_DISAGREE,
@@ -112,6 +119,7 @@ __all__ = [
     "RUNS_DISAGREE",
     "SESSION_MARK",
     "SHOWN_PARTS",
+    "TODAY",
     "AskedFunctions",
     "BlockOptions",
     "CommitPoint",
@@ -175,8 +183,12 @@ __all__ = [
     "rows_of_commit",
     "side_of",
     "sides_of",
+    "stands_in",
+    "stands_of",
     "stored_profiles",
     "title_of",
+    "today_beside",
+    "today_in_short",
     "trend_link",
     "wall_series",
     "wall_tiles",
