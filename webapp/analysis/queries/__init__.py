@@ -97,6 +97,7 @@ from webapp.analysis.queries.today import (
 )
 from webapp.analysis.queries.verdicts import (
     BUILDS_DIFFER,
+    ONE_BUILD,
     RUNS_DISAGREE,
     PointVerdict,
     judge_points,
@@ -112,6 +113,7 @@ __all__ = [
     "FLAVOURS",
     "LEVELS",
     "MOST_SIDES",
+    "ONE_BUILD",
     "OPTION_MARK",
     "OTHER_EPOCH",
     "PLAIN_BLOCK",

@@ -1,5 +1,6 @@
 """`/compare/?a=…&b=…`: A against B along one axis, over everything both have."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -44,6 +45,7 @@ from webapp.pages.compare.rows import (
     ROWS_DRAWN,
     Drawing,
     Line,
+    Section,
     kind_of,
     lines_of,
     rows_html,
@@ -52,9 +54,15 @@ from webapp.pages.compare.titles import subject_of, titles_of
 from webapp.pages.parts.links import with_query
 from webapp.pages.parts.variants import variants_beside
 from webapp.results.models import Revision, Run
-from webapp.stats.compare import Verdict
+from webapp.stats.compare import Standing, Verdict
 from webapp.stats.defaults import MARGIN_PCT
 
+TITLES = {
+    Standing.PROVEN: "Proven over the whole table, largest loss first",
+    Standing.BY_ITSELF: "Differ by themselves, not proven over the whole table",
+    Standing.EQUIVALENT: "By themselves no difference that matters",
+    Standing.CANNOT_TELL: "Cannot tell",
+}
 FEWEST_SIDES = 2
 BAD_REQUEST = 400
 
@@ -148,7 +156,7 @@ def drawing(request: HttpRequest) -> str:
             high=cell.judged.high,
             kind=kind_of(cell.judged),
         )
-        for line in sorted(lines, key=lambda line: not line.is_proven)
+        for line in lines
         for cell in line.cells
     ]
     answer = compare_answer.answer_of(table)
@@ -279,8 +287,7 @@ def _context(
         "boxes": _boxes(table),
         "common": _common(table.sides),
         "answer": compare_answer.headline(cells, groups, subject_of(table.sides, titles)),
-        "lead": compare_answer.lead(cells, groups),
-        "counts": {verdict.value: count for verdict, count in table.headline.counts.items()},
+        "lead": compare_answer.lead(cells),
         "together": table.headline,
         "panels": panels_of(groups, drawing.reach),
         "drawing": drawing,
@@ -300,17 +307,18 @@ def _context(
 def _rows(
     lines: Sequence[Line], drawing: Drawing, evidence: str, *, most: int
 ) -> dict[str, object]:
-    """What is proven, and folded below it what is not; of each no more than ``most`` rows."""
-    shown = [line for line in lines if line.is_proven]
-    folded = [line for line in lines if not line.is_proven]
-    return {
-        "shown": rows_html(shown[:most], drawing, evidence),
-        "shown_count": len(shown),
-        "folded": rows_html(folded[:most], drawing, evidence),
-        "folded_count": len(folded),
-        "folded_counts": _folded_counts(folded),
-        "left_out": max(len(shown) - most, 0) + max(len(folded) - most, 0),
-    }
+    """The rows under their headings, of each no more than ``most``."""
+    counts = Counter(cell.standing for line in lines for cell in line.cells)
+    sections, left_out = [], 0
+    has_told = any(line.is_told for line in lines)
+    for standing, title in TITLES.items():
+        its = [line for line in lines if line.standing == standing]
+        if its:
+            is_folded = has_told and not its[0].is_told
+            html = rows_html(its[:most], drawing, evidence)
+            sections.append(Section(title, counts[standing], is_folded, html, _labels(its)))
+            left_out += max(len(its) - most, 0)
+    return {"sections": sections, "left_out": left_out}
 
 
 def _links(table: PointTable, more: Sequence[tuple[str, str]]) -> dict[str, object]:
@@ -330,7 +338,7 @@ def _links(table: PointTable, more: Sequence[tuple[str, str]]) -> dict[str, obje
 
 def _reach(lines: Sequence[Line]) -> forest.Reach:
     """A scale for what is proven, else for all: wide intervals that tell nothing leave it."""
-    proven = [line for line in lines if line.is_proven] or lines
+    proven = [line for line in lines if line.is_told] or lines
     intervals = ((cell.judged.low, cell.judged.high) for line in proven for cell in line.cells)
     return forest.reach_of(intervals, margin=MARGIN_PCT)
 
@@ -347,7 +355,7 @@ def _axis(lines: Sequence[Line], drawing: Drawing) -> str:
     return forest.axis(drawing.reach, less=less, more=more)
 
 
-def _folded_counts(lines: Sequence[Line]) -> list[tuple[str, int]]:
+def _labels(lines: Sequence[Line]) -> list[tuple[str, int]]:
     labels = [cell.judged.label for line in lines for cell in line.cells]
     return [(label, labels.count(label)) for label in dict.fromkeys(sorted(labels))]
 

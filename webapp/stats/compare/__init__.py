@@ -8,7 +8,14 @@ from webapp.stats.compare.across import (
 )
 from webapp.stats.compare.comparing import MORE_BUILDS, Comparison, Level, Verdict, compare
 from webapp.stats.compare.explain import explain
-from webapp.stats.compare.headline import Headline, Look, headline_of, headline_with
+from webapp.stats.compare.headline import (
+    Headline,
+    Look,
+    Standing,
+    headline_of,
+    headline_with,
+    standing,
+)
 from webapp.stats.compare.levels import (
     BuildNoise,
     Samples,
@@ -37,6 +44,7 @@ __all__ = [
     "Look",
     "Mean",
     "Samples",
+    "Standing",
     "Summaries",
     "Summary",
     "Verdict",
@@ -51,5 +59,6 @@ __all__ = [
     "intervals_of",
     "look_at",
     "pool",
+    "standing",
     "summarize",
 ]
