@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from django.db import connection
 
 from webapp.alerts.models import Alert
-from webapp.analysis.models import Finding, Verdict
+from webapp.analysis.models import Finding
 from webapp.labs.models import Lab
 from webapp.results.models import Hardware, ModeName
 from webapp.results.queries import subject_sql
@@ -190,11 +190,6 @@ class FindingOnMachine(NamedTuple):
     def is_proven(self) -> bool:
         """Whether it is more than a candidate and rests on more than one build a side."""
         return self.state in Finding.PROVEN
-
-    @property
-    def is_over(self) -> bool:
-        """Whether it is a loss that a later level won back."""
-        return self.state == Finding.State.RECOVERED and self.verdict == Verdict.WORSE
 
     @property
     def is_open(self) -> bool:

@@ -30,6 +30,10 @@ NOISES = f"""
 row, so that a statement computes it once, and only where it is asked for."""
 
 
+BLIND = "COALESCE((analysis.summary -> 'noise' ->> 'measured_freedom')::float8, 0) < 1"
+"""Whether a series, with its ``analysis`` at hand, does not know its noise (`noise_from`)."""
+
+
 class Beliefs:
     """What is believed of any series, by the noises that are known."""
 

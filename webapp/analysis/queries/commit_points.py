@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from django.db import connection
 
-from webapp.analysis.queries.beliefs import NOISES, Beliefs
+from webapp.analysis.queries.beliefs import BLIND, NOISES, Beliefs
 from webapp.analysis.queries.noise import SeriesFacts, noise_from
 from webapp.analysis.queries.verdicts import PointVerdict, judge_pairs
 from webapp.results.models import LeftOut, Revision
@@ -33,11 +33,8 @@ SELECT {SERIES_COLUMNS},
        COALESCE(before.disagrees, false), settings.margin_pct,
        analysis.summary -> 'noise' ->> 'measured_build_pct',
        analysis.summary -> 'noise' ->> 'measured_freedom',
-       CASE WHEN row_number() OVER (
-                 PARTITION BY before.id IS NOT NULL
-                              AND analysis.summary -> 'noise' ->> 'measured_freedom' IS NULL) = 1
-             AND before.id IS NOT NULL
-             AND analysis.summary -> 'noise' ->> 'measured_freedom' IS NULL
+       CASE WHEN before.id IS NOT NULL AND {BLIND}
+             AND row_number() OVER (PARTITION BY before.id IS NOT NULL AND {BLIND}) = 1
             THEN {NOISES.format(revision="%(revision)s")} END
   FROM results_point AS point
   JOIN results_series AS series ON series.id = point.series_id {SERIES_JOINS}

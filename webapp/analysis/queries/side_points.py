@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from django.db import connection
 
-from webapp.analysis.queries.beliefs import NOISES, Beliefs
+from webapp.analysis.queries.beliefs import BLIND, NOISES, Beliefs
 from webapp.analysis.queries.claims import JudgedPair, ModeClaim, claims_of, headline_of_claims
 from webapp.analysis.queries.compared import ComparedRow, ComparedSet, ComparedTable, digests_of
 from webapp.analysis.queries.named import revisions_of
@@ -52,11 +52,8 @@ SELECT side.number - 1, point.series_id, machine.id, machine.name, machine.displ
               JOIN results_measurement AS measurement ON measurement.run_id = run.id
              WHERE run.revision_id = point.revision_id AND run.withdrawn_at IS NULL
                AND measurement.series_id = point.series_id) END,
-       CASE WHEN side.number = 1
-             AND analysis.summary -> 'noise' ->> 'measured_freedom' IS NULL
-             AND row_number() OVER (
-                 PARTITION BY side.number = 1
-                              AND analysis.summary -> 'noise' ->> 'measured_freedom' IS NULL) = 1
+       CASE WHEN side.number = 1 AND {blind}
+             AND row_number() OVER (PARTITION BY side.number = 1 AND {blind}) = 1
             THEN {noises} END
   FROM unnest(%(revisions)s::bigint[], %(variants)s::text[], %(hardware)s::text[],
               %(modes)s::text[], %(metrics)s::text[]) WITH ORDINALITY
@@ -81,7 +78,7 @@ SELECT side.number - 1, point.series_id, machine.id, machine.name, machine.displ
    AND (side.mode = '' OR mode.name = side.mode)
    AND (metric.name = side.metric OR side.metric = '' AND metric.of_id IS NULL)
 """.format(  # noqa: S608 (names of our own tables and columns; values are parameters)
-    noises=NOISES.format(revision="(%(revisions)s::bigint[])[1]")
+    blind=BLIND, noises=NOISES.format(revision="(%(revisions)s::bigint[])[1]")
 )
 
 

@@ -23,6 +23,7 @@ from webapp.analysis.queries import (
     TableLinks,
 )
 from webapp.charts import interval_bar, text
+from webapp.charts.cost_text import POINTS, cost_interval, cost_points
 from webapp.charts.heatmap import cell_class
 from webapp.pages.parts.links import job_new_link
 from webapp.results.models import Hardware, Metric, Mode, Revision
@@ -204,11 +205,21 @@ def _cell(cell: Cell | None, sheet: Sheet) -> str:
         size, state, bar, told = _compared(cell, cell.judged, sheet)
     excluded = _excluded(cell) if cell.point.left_out else ""
     return (
-        f'<td class="cell {cell.css_class}"><span class="line">{size}'
+        f'<td class="cell {cell.css_class}"{_figure(cell, sheet)}><span class="line">{size}'
         f'<span class="base">{state}</span></span>{bar}<span class="line"><span class="base">{told}'
         f'</span><span class="to"><a class="to-trend" href="{trend}" title="Trend" '
         f'aria-label="Trend">⌁</a>{_ask(cell, sheet.around)}</span></span>{excluded}</td>'
     )
+
+
+def _figure(cell: Cell, sheet: Sheet) -> str:
+    """Of what the figures of a cell are: of its finding, or of its two points."""
+    if cell.judged is None or cell.judged.runs_disagree:
+        return ""
+    if cell.shown is not None:
+        return f' data-figure="finding:{cell.shown.pk}"'
+    pair = f"{cell.point.series_id}:{_previous(cell).name}:{sheet.around.commit.name}"
+    return f' data-figure="pair:{escape(pair)}"'
 
 
 class Lines(NamedTuple):
@@ -243,12 +254,17 @@ def _compared(cell: Cell, judged: PointVerdict, sheet: Sheet) -> Lines:
         mode=series.mode.name,
     )
     size = "lab?" if judged.runs_disagree else f"{text.percent(percent)}\N{NARROW NO-BREAK SPACE}%"
+    if shown and series.is_cost:
+        points = cost_points(shown.level_before, percent, series.better)
+        size = f"{text.percent(points)} {POINTS}"
     title = escape(_title(cell, judged, sheet))
     bar, told = "", ""
     low, high = cell.ends
     if not judged.runs_disagree and low is not None and high is not None:
         bar = interval_bar.draw(low, high, reach=sheet.reach, verdict=tone, width=BAR_WIDTH)
         told = text.interval(low, high)
+        if shown and series.is_cost:
+            told = cost_interval(shown.level_before, low, high, series.better)
     if sheet.around.previous is None or previous.pk != sheet.around.previous.pk:
         told += f" vs {escape(previous.name)}"
     return Lines(

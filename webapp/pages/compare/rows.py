@@ -218,7 +218,7 @@ def _pair(cell: Cell, drawing: Drawing, *, is_first: bool) -> str:
     seen = "" if judged.visible is None else f"{text.half_width(judged.visible)} %"
     change = text.percent(judged.percent)
     return (
-        f'<span class="row"><span class="what">{named}{title}</span>'
+        f'<span class="row"{_figure(cell, drawing)}><span class="what">{named}{title}</span>'
         f'<span class="plot">'
         f"{forest.row(drawing.reach, judged.percent, judged.low, judged.high, kind=kind)}</span>"
         f'<span class="number {coloured}"><b>{change}{" %" if judged.percent is not None else ""}'
@@ -226,6 +226,15 @@ def _pair(cell: Cell, drawing: Drawing, *, is_first: bool) -> str:
         f'<span class="verdict">{chip(judged, row)}{_tags(cell)}</span>'
         f'<span class="number detect">{seen}</span></span>'
     )
+
+
+def _figure(cell: Cell, drawing: Drawing) -> str:
+    """Of what the figures of a row are, where both points are of one series."""
+    base, other = cell.row.base, cell.row.points[cell.index + 1]
+    if base.series_id != other.series_id:
+        return ""
+    a, b = drawing.table.revisions[0].name, drawing.table.revisions[cell.index + 1].name
+    return f' data-figure="pair:{base.series_id}:{escape(a)}:{escape(b)}"'
 
 
 def _hardware_of(cell: Cell) -> str:
