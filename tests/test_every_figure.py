@@ -32,7 +32,7 @@ from webapp.demo.benchdirs import simulated_files
 from webapp.labs.services import create_agent
 from webapp.notifications.mails.alerts import preview
 from webapp.results.models import Series
-from webapp.stats.compare import Standing
+from webapp.stats.compare import Outcome
 from webapp.stats.simulate.lab import make_lab
 
 pytestmark = pytest.mark.django_db
@@ -43,10 +43,10 @@ OF_EACH = 2
 """Pages of one kind, beside those that the walk starts from."""
 
 HEADINGS = {
-    Standing.PROVEN: "Proven over the whole table, largest loss first",
-    Standing.BY_ITSELF: "Differ by themselves, not proven over the whole table",
-    Standing.EQUIVALENT: "By themselves no difference that matters",
-    Standing.CANNOT_TELL: "Cannot tell",
+    Outcome.PROVEN: "Proven over the whole table, largest loss first",
+    Outcome.BY_ITSELF: "Differ by themselves, not proven over the whole table",
+    Outcome.EQUIVALENT: "By themselves no difference that matters",
+    Outcome.CANNOT_TELL: "Cannot tell",
 }
 
 
@@ -200,12 +200,12 @@ class Answers:
         asked = {key: query[key] for key in ("a", "b", "asof") if key in query}
         if not {"a", "b"} <= set(asked):
             return
-        standings = self._json("/api/v1/compare", **asked)["headline"]["standings"]
-        for standing, title in HEADINGS.items():
+        outcomes = self._json("/api/v1/compare", **asked)["headline"]["outcomes"]
+        for outcome, title in HEADINGS.items():
             shown = re.search(rf"{title}: ([\d,]+)", html)
             count = int(shown[1].replace(",", "")) if shown else 0
-            if count != standings[standing]:
-                yield f"{count} under {title!r}, not {standings[standing]}"
+            if count != outcomes[outcome]:
+                yield f"{count} under {title!r}, not {outcomes[outcome]}"
 
     def _json(self, path: str, **query: Any) -> Any:
         return self.reader.get(path, query).json()

@@ -27,7 +27,7 @@ from webapp.api.schemas.comparisons import CompareOut, RangesOut
 from webapp.api.schemas.errors import ErrorOut
 from webapp.results.models import LeftOut
 from webapp.stats import ministat
-from webapp.stats.compare import Comparison, Standing, Verdict
+from webapp.stats.compare import Comparison, Outcome, Verdict
 from webapp.stats.limits import worth_telling
 
 router = Router(tags=["compare"])
@@ -130,7 +130,7 @@ def headline_out(table: PointTable) -> dict[str, Any]:
     return {
         "modes": [_mode(one) for one in table.modes],
         "counts": {verdict.value: together.verdicts.count(verdict) for verdict in Verdict},
-        "standings": {one.value: together.standings.count(one) for one in Standing},
+        "outcomes": {one.value: together.outcomes.count(one) for one in Outcome},
         "differing": together.differing,
         "expected_by_chance": together.expected,
         "text": together.text,

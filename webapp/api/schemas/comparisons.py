@@ -118,13 +118,13 @@ class ModeOut(BaseModel):
 class HeadlineOut(BaseModel):
     """What may be said of all rows together: of each of ``modes``, and the ``counts`` of verdicts
     on single pairs. Any of these claims is wrong in at most 5 of 100 tables. ``differing`` pairs
-    are better or worse by themselves, whether they are told or not; ``standings`` counts pairs as
+    are better or worse by themselves, whether they are told or not; ``outcomes`` counts pairs as
     the page heads them.
     """
 
     modes: list[ModeOut]
     counts: dict[str, int]
-    standings: dict[str, int]
+    outcomes: dict[str, int]
     differing: int
     expected_by_chance: float
     text: str

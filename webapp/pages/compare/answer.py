@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from webapp.analysis.queries import ONE_BUILD, PointRow, PointTable, PointVerdict
 from webapp.charts.text import direction, half_width, percent
 from webapp.pages.compare.titles import subject_of, titles_of
-from webapp.stats.compare import Across, Mean, Standing, Verdict, standing
+from webapp.stats.compare import Across, Mean, Outcome, Verdict, outcome
 
 BOTH = "it depends on the machine"
 SIZES = "by how much depends on the machine"
@@ -27,9 +27,9 @@ class Cell:
     gated: Verdict
 
     @property
-    def standing(self) -> Standing:
+    def outcome(self) -> Outcome:
         """What it counts as in the whole table."""
-        return standing(self.judged.verdict, self.gated)
+        return outcome(self.judged.verdict, self.gated)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,8 +151,8 @@ def _is_mixed(across: Across) -> bool:
 
 
 def _nothing_proven(cells: Sequence[Cell]) -> str:
-    counts = Counter(cell.standing for cell in cells)
-    alone, total = counts[Standing.BY_ITSELF], len(cells)
+    counts = Counter(cell.outcome for cell in cells)
+    alone, total = counts[Outcome.BY_ITSELF], len(cells)
     if alone:
         differ = _by_itself("differ", alone)
         return f"{alone} of {total} {differ}, none proven over the whole table"
@@ -182,19 +182,19 @@ def change_sentence(cell: Cell) -> str:
 
 def lead(cells: Sequence[Cell]) -> str:
     """`counts_text` of a table of several comparisons."""
-    return counts_text(Counter(cell.standing for cell in cells)) if len(cells) > 1 else ""
+    return counts_text(Counter(cell.outcome for cell in cells)) if len(cells) > 1 else ""
 
 
 def _by_itself(verb: str, count: int) -> str:
     return f"{verb}s by itself" if count == 1 else f"{verb} by themselves"
 
 
-def counts_text(counts: Mapping[Standing, int]) -> str:
+def counts_text(counts: Mapping[Outcome, int]) -> str:
     """``7 of 15 comparisons prove a difference over the whole table, 2 differ by themselves,
     1 shows by itself none that matters, 5 cannot tell``: as many as stand under each heading.
     """
-    proven, alone = counts.get(Standing.PROVEN, 0), counts.get(Standing.BY_ITSELF, 0)
-    same, unsure = counts.get(Standing.EQUIVALENT, 0), counts.get(Standing.CANNOT_TELL, 0)
+    proven, alone = counts.get(Outcome.PROVEN, 0), counts.get(Outcome.BY_ITSELF, 0)
+    same, unsure = counts.get(Outcome.EQUIVALENT, 0), counts.get(Outcome.CANNOT_TELL, 0)
     verb = "proves" if proven == 1 else "prove"
     parts = [
         f"{proven} of {sum(counts.values())} comparisons {verb} a difference over the whole table",

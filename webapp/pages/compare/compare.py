@@ -54,14 +54,14 @@ from webapp.pages.compare.titles import subject_of, titles_of
 from webapp.pages.parts.links import with_query
 from webapp.pages.parts.variants import variants_beside
 from webapp.results.models import Revision, Run
-from webapp.stats.compare import Standing, Verdict
+from webapp.stats.compare import Outcome, Verdict
 from webapp.stats.defaults import MARGIN_PCT
 
 TITLES = {
-    Standing.PROVEN: "Proven over the whole table, largest loss first",
-    Standing.BY_ITSELF: "Differ by themselves, not proven over the whole table",
-    Standing.EQUIVALENT: "By themselves no difference that matters",
-    Standing.CANNOT_TELL: "Cannot tell",
+    Outcome.PROVEN: "Proven over the whole table, largest loss first",
+    Outcome.BY_ITSELF: "Differ by themselves, not proven over the whole table",
+    Outcome.EQUIVALENT: "By themselves no difference that matters",
+    Outcome.CANNOT_TELL: "Cannot tell",
 }
 FEWEST_SIDES = 2
 BAD_REQUEST = 400
@@ -308,15 +308,15 @@ def _rows(
     lines: Sequence[Line], drawing: Drawing, evidence: str, *, most: int
 ) -> dict[str, object]:
     """The rows under their headings, of each no more than ``most``."""
-    counts = Counter(cell.standing for line in lines for cell in line.cells)
+    counts = Counter(cell.outcome for line in lines for cell in line.cells)
     sections, left_out = [], 0
-    has_told = any(line.is_told for line in lines)
-    for standing, title in TITLES.items():
-        its = [line for line in lines if line.standing == standing]
+    has_told = any(line.differs for line in lines)
+    for outcome, title in TITLES.items():
+        its = [line for line in lines if line.outcome == outcome]
         if its:
-            is_folded = has_told and not its[0].is_told
+            is_folded = has_told and not its[0].differs
             html = rows_html(its[:most], drawing, evidence)
-            sections.append(Section(title, counts[standing], is_folded, html, _labels(its)))
+            sections.append(Section(title, counts[outcome], is_folded, html, _labels(its)))
             left_out += max(len(its) - most, 0)
     return {"sections": sections, "left_out": left_out}
 
@@ -338,7 +338,7 @@ def _links(table: PointTable, more: Sequence[tuple[str, str]]) -> dict[str, obje
 
 def _reach(lines: Sequence[Line]) -> forest.Reach:
     """A scale for what is proven, else for all: wide intervals that tell nothing leave it."""
-    proven = [line for line in lines if line.is_told] or lines
+    proven = [line for line in lines if line.differs] or lines
     intervals = ((cell.judged.low, cell.judged.high) for line in proven for cell in line.cells)
     return forest.reach_of(intervals, margin=MARGIN_PCT)
 

@@ -63,7 +63,7 @@ def _notes(table: ComparedTable) -> list[str]:
 def _counts(table: PointTable) -> str:
     """How many comparisons stand under each heading of the page."""
     together = table.headline
-    return f"{counts_text(Counter(together.standings))}; {together.text}."
+    return f"{counts_text(Counter(together.outcomes))}; {together.text}."
 
 
 def _section(row: ComparedRow, options: BlockOptions) -> str:

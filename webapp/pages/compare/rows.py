@@ -22,7 +22,7 @@ from webapp.charts import forest, text
 from webapp.charts.forest import Reach
 from webapp.pages.compare.answer import Cell, direction_texts
 from webapp.results.models import Hardware
-from webapp.stats.compare import Standing, Verdict
+from webapp.stats.compare import Outcome, Verdict
 
 KINDS = {
     Verdict.WORSE: "worse",
@@ -32,7 +32,7 @@ KINDS = {
 }
 CHIPS = {"equivalent": "same", "unsure": "unsure", "differ": "differ"}
 ORDERS = ("loss", "mode", "hardware")
-ORDER = tuple(Standing)
+ORDER = tuple(Outcome)
 
 ROWS_AT_ONCE = 60
 """Rows of either kind that a page begins with; the others come when they are asked for."""
@@ -49,14 +49,14 @@ class Line:
     cells: Sequence[Cell]
 
     @property
-    def standing(self) -> Standing:
+    def outcome(self) -> Outcome:
         """Under which heading it stands."""
-        return min((cell.standing for cell in self.cells), key=ORDER.index)
+        return min((cell.outcome for cell in self.cells), key=ORDER.index)
 
     @property
-    def is_told(self) -> bool:
+    def differs(self) -> bool:
         """Whether any pair differs, over the whole table or by itself."""
-        return self.standing in (Standing.PROVEN, Standing.BY_ITSELF)
+        return self.outcome in (Outcome.PROVEN, Outcome.BY_ITSELF)
 
     @property
     def rank(self) -> tuple[int, float]:
@@ -106,7 +106,7 @@ def lines_of(cells: Iterable[Cell], order: str = ORDERS[0]) -> list[Line]:
         rows[id(cell.row)] = cell.row
     lines = [Line(rows[key], its) for key, its in found.items()]
     first = {"mode": _by_mode, "hardware": _by_hardware}.get(order, _by_nothing)
-    return sorted(lines, key=lambda line: (ORDER.index(line.standing), first(line), line.rank))
+    return sorted(lines, key=lambda line: (ORDER.index(line.outcome), first(line), line.rank))
 
 
 def kind_of(judged: PointVerdict) -> str:

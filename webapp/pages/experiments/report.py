@@ -38,7 +38,7 @@ from webapp.pages.compare import answer as compare_answer
 from webapp.pages.compare.report import SIMULATED, block_text, is_simulated, row_title, rows_table
 from webapp.pages.compare.titles import titles_of
 from webapp.pages.parts.links import diff_link, side_link
-from webapp.stats.compare import Standing, Verdict
+from webapp.stats.compare import Outcome, Verdict
 from webapp.stats.markdown import block, inline
 
 MOST_DRAWN = 16
@@ -144,7 +144,7 @@ class Report:
         """The largest proven changes, in percent and in the unit; where there is none, what
         differs by itself, or by how much single builds do; empty: they do not."""
         proven = [one for one in self.cells if one.gated in {Verdict.WORSE, Verdict.BETTER}]
-        alone = [one for one in self.cells if one.standing is Standing.BY_ITSELF]
+        alone = [one for one in self.cells if one.outcome is Outcome.BY_ITSELF]
         told = proven or alone or [one for one in self.cells if one.judged.builds_differ]
         told.sort(key=lambda one: -abs(one.judged.percent or 0.0))
         shown = [self._figure(one) for one in islice(told, FIGURES_NAMED)]

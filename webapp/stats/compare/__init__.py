@@ -11,10 +11,10 @@ from webapp.stats.compare.explain import explain
 from webapp.stats.compare.headline import (
     Headline,
     Look,
-    Standing,
+    Outcome,
     headline_of,
     headline_with,
-    standing,
+    outcome,
 )
 from webapp.stats.compare.levels import (
     BuildNoise,
@@ -43,8 +43,8 @@ __all__ = [
     "Level",
     "Look",
     "Mean",
+    "Outcome",
     "Samples",
-    "Standing",
     "Summaries",
     "Summary",
     "Verdict",
@@ -58,7 +58,7 @@ __all__ = [
     "heterogeneity",
     "intervals_of",
     "look_at",
+    "outcome",
     "pool",
-    "standing",
     "summarize",
 ]

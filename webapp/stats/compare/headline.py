@@ -17,7 +17,7 @@ PROVEN = (Verdict.WORSE, Verdict.BETTER)
 ORDER = (*PROVEN, Verdict.EQUIVALENT, Verdict.CANNOT_TELL)
 
 
-class Standing(StrEnum):
+class Outcome(StrEnum):
     """What a cell counts as in a table, in the order in which a page shows them."""
 
     PROVEN = "proven over the whole table"
@@ -26,13 +26,13 @@ class Standing(StrEnum):
     CANNOT_TELL = "cannot tell"
 
 
-def standing(alone: Verdict, together: Verdict) -> Standing:
+def outcome(alone: Verdict, together: Verdict) -> Outcome:
     """By a cell's verdict by itself, and by that which may be said of it beside all others."""
     if together in PROVEN:
-        return Standing.PROVEN
+        return Outcome.PROVEN
     if alone in PROVEN:
-        return Standing.BY_ITSELF
-    return Standing.EQUIVALENT if alone is Verdict.EQUIVALENT else Standing.CANNOT_TELL
+        return Outcome.BY_ITSELF
+    return Outcome.EQUIVALENT if alone is Verdict.EQUIVALENT else Outcome.CANNOT_TELL
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +58,9 @@ class Headline:
     alone: tuple[Verdict, ...]
 
     @property
-    def standings(self) -> tuple[Standing, ...]:
+    def outcomes(self) -> tuple[Outcome, ...]:
         """What each cell counts as."""
-        return tuple(map(standing, self.alone, self.verdicts))
+        return tuple(map(outcome, self.alone, self.verdicts))
 
     @property
     def differing(self) -> int:
