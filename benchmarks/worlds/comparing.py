@@ -28,6 +28,8 @@ from webapp.stats.compare import (
     headline_of,
     summarize,
 )
+from webapp.stats.decisive import Belief, Known, learn
+from webapp.stats.decisive.belief import LEAST_SERIES
 from webapp.stats.simulate import Scatter, draw_levels, draw_samples
 
 RUN = 0.01
@@ -48,6 +50,18 @@ CHANGED = 3
 CHANGE_SD = 4.0
 """Of one revision: runs and builds scatter by 1 % each, five runs a revision."""
 
+BUILDS = (0.018, 0.03, 0.05)
+"""What builds scatter by where single ones are compared: the median, and the noisiest, of a lab."""
+
+MACHINES = 100
+"""Series whose noise is measured once, for the machines whose own is known."""
+
+AT_ONCE = 20
+"""Commits that are compared in one call."""
+
+CHANCE = 0.05
+"""Of a difference as large, above which a page does not colour it."""
+
 COUNTS = (0.5, 2.0, 10.0)
 """Events a run."""
 
@@ -62,8 +76,6 @@ BEFORE = {
     "2 boots × 5 runs, boots 1 × runs: compare page calls equal ones different": "2.5",
     "history of 8, builds 2 ×: equal ones called different": "14",
     "history of 8, builds 4 ×: equal ones called different": "29",
-    "one build a side, builds 1 ×: coloured better or worse": "38",
-    "one build a side, builds 4 ×: coloured better or worse": "80",
     "3 series without change: headline says regression or improvement": "13",
     "9 series without change: headline says regression or improvement": "36",
     "30 series without change: headline says regression or improvement": "76",
@@ -88,7 +100,7 @@ def measure(trials: int, seed: int) -> list[Figure]:
     return [
         *(one for ratio in BOOT_RATIOS for one in _of_boots(ratio, trials, rng)),
         *(one for ratio in BUILD_RATIOS for one in _of_histories(ratio, trials, rng)),
-        *(one for ratio in (1, 4) for one in _of_one_build(ratio, trials, rng)),
+        *(one for build in BUILDS for one in _of_one_build(build, trials, rng)),
         *_of_headlines(trials, rng),
         *(one for burst in BURSTS for one in _of_counts(burst, trials, rng)),
     ]
@@ -127,14 +139,64 @@ def _of_histories(ratio: int, trials: int, rng: Rng) -> Iterator[Figure]:
     yield Figure(f"{name}: median width of the interval, %", median([_width(c) for c in found]))
 
 
-def _of_one_build(ratio: int, trials: int, rng: Rng) -> Iterator[Figure]:
-    """Two revisions of one build each, nothing known of builds."""
-    rows = (_revisions(ratio, 2, rng).tolist() for _ in range(trials))
-    found = [compare(Samples(a), Samples(b), same_build=False) for a, b in rows]
-    name = f"one build a side, builds {ratio} ×"
-    coloured = sum(one.verdict in (Verdict.BETTER, Verdict.WORSE) for one in found)
-    yield _share(f"{name}: coloured better or worse", coloured, trials, goal=True)
-    yield _share(f"{name}: look *builds differ*", sum(c.builds_differ for c in found), trials)
+def _of_one_build(build: float, trials: int, rng: Rng) -> Iterator[Figure]:
+    """Two revisions of one build each without a change, of a machine of unknown noise, and of one
+    of which `LEAST_SERIES` series know theirs; the headline of a commit of several such pairs.
+    """
+    noises = [noise for _ in range(MACHINES) if (noise := _known(build, rng))]
+    for known in (False, True):
+        machine = f"{LEAST_SERIES} series of the machine known" if known else "machine unknown"
+        name = f"one build a side, builds {100 * build:g} %, {machine}"
+        beliefs = [_belief(noises, rng) if known else Belief() for _ in range(trials)]
+        found = _single_pairs(build, beliefs, rng)
+        changed = found.proven != 0
+        goal = at_most(2.0) if build <= BUILDS[0] else NOT_WORSE_THAN if known else None
+        coloured = percent(int((changed & (found.p <= CHANCE)).sum()), trials)
+        yield Figure(f"{name}: coloured", coloured, goal)
+        yield _share(f"{name}: a word without colour or with", int(changed.sum()), trials)
+        yield _share(f"{name}: builds differ", int(found.builds_differ.sum()), trials)
+        for series in SERIES:
+            told = _single_headlines(series, build, beliefs, rng)
+            claims = f"{name}: headline of {series} series claims something"
+            yield _share(claims, told, len(beliefs), goal=known or build <= BUILDS[0])
+
+
+def _single_pairs(build: float, beliefs: Sequence[Belief], rng: Rng) -> Comparisons:
+    """A pair for each belief."""
+    scatter = Scatter(run=RUN, build=build)
+    drawn = draw_samples(rng, draw_levels(rng, len(beliefs), 2, scatter), SAMPLES, scatter)
+    sides = (
+        Summaries([summarize(Samples(row)) for row in side.tolist()])
+        for side in np.asarray(drawn).transpose(1, 0, 2)
+    )
+    return compare_many(*sides, same_build=[False] * len(beliefs), beliefs=beliefs)
+
+
+def _single_headlines(series: int, build: float, beliefs: Sequence[Belief], rng: Rng) -> int:
+    """How many commits of ``series`` pairs, one for each belief, are told to have changed."""
+    proven, told = {Verdict.BETTER, Verdict.WORSE}, 0
+    for first in range(0, len(beliefs), AT_ONCE):
+        commits = beliefs[first : first + AT_ONCE]
+        found = _single_pairs(build, [one for one in commits for _ in range(series)], rng)
+        rows = zip(found.verdict, found.p.tolist(), strict=True)
+        looks = [Look(VERDICTS[verdict], p) for verdict, p in rows]
+        for at in range(0, len(looks), series):
+            told += bool(proven & set(headline_of(looks[at : at + series]).verdicts))
+    return told
+
+
+def _known(build: float, rng: Rng) -> Known | None:
+    """What a series of `KNOWN` revisions tells of its builds."""
+    scatter = Scatter(run=RUN, build=build)
+    rows = np.asarray(draw_samples(rng, draw_levels(rng, 1, KNOWN, scatter)[0], SAMPLES, scatter))
+    noise = present(advance(start(), series_of(rows)), "more").noise
+    if noise is None or noise.build_pct is None:
+        return None
+    return Known(noise.build_pct, noise.freedom)
+
+
+def _belief(noises: Sequence[Known], rng: Rng) -> Belief:
+    return learn([noises[at] for at in rng.integers(0, len(noises), LEAST_SERIES)])
 
 
 def _of_headlines(trials: int, rng: Rng) -> Iterator[Figure]:

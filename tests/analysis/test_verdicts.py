@@ -42,15 +42,32 @@ def test_it_agrees_with_the_comparison_of_the_samples_themselves() -> None:
     assert (found.low, found.high) == pytest.approx((change.low, change.high))
 
 
-def test_one_build_a_side_of_unknown_noise_cannot_tell_and_shows_the_gate_nothing() -> None:
+def test_one_build_a_side_is_judged_by_belief_and_coloured_only_beyond_noisy_builds() -> None:
+    series, lower = make.series(), [value * 0.9 for value in make.FIVE_SAMPLES]
+    a_pair(series, lower)
+    make.analysis(series)
+    found = the_one()
+    assert (found.verdict, found.label, found.tone) == (Verdict.WORSE, "worse", "builds differ")
+    assert found.rests_on_single_builds
+    assert found.is_doubtful
+    alone = compare(make.FIVE_SAMPLES, lower, same_build=False).change
+    assert found.low == pytest.approx(alone.low)
+    assert found.build_noise is None
+    assert found.look.p == pytest.approx(alone.p)
+    assert found.look.p > 0.05
+
+
+def test_eight_series_of_the_machine_take_the_place_of_the_guess() -> None:
     series = make.series()
     a_pair(series)
     make.analysis(series)
+    for number in range(8):
+        known = make.series(in_mode=f"known-{number}")
+        make.analysis(known, noise=make.noise(build_pct=0.5))
     found = the_one()
-    assert (found.verdict, found.label) == (Verdict.CANNOT_TELL, "builds differ")
-    assert found.low == pytest.approx(compare(make.FIVE_SAMPLES, LOWER).change.low)
-    assert found.build_noise is None
-    assert found.look.p == 1.0
+    assert found.belief is not None
+    assert (found.belief.of_machine, found.tone) == (True, "worse")
+    assert not found.is_doubtful
 
 
 def test_the_noise_between_builds_of_the_series_widens_the_interval() -> None:
@@ -103,7 +120,7 @@ def test_the_number_of_queries_does_not_grow_with_series() -> None:
     comparisons = list(Comparison.objects.all())
     with CaptureQueriesContext(connection) as statements:
         judge_points(points, comparisons)
-    assert len(statements) == 3
+    assert len(statements) == 2
 
 
 @pytest.mark.parametrize("side", ["r1", "r2"])

@@ -283,13 +283,13 @@ def test_nothing_to_compare_is_nothing_to_keep() -> None:
 def test_a_margin_is_set_for_every_cell_and_logged() -> None:
     found, ada = imported(runs=[*store(), *store("forwarding")]), make.user("ada", role="triager")
     verdicts = [row.judged[0].label for row in frozen_points(found).table.rows]
-    assert verdicts == ["builds differ"] * 2
-    set_margin(experiment=found, actor=ada, margin_pct=30.0)
+    assert verdicts == ["better"] * 2
+    set_margin(experiment=found, actor=ada, margin_pct=40.0)
     changed = again(found)
     assert [row.judged[0].label for row in frozen_points(changed).table.rows] == ["equivalent"] * 2
-    set_margin(experiment=changed, actor=ada, margin_pct=30.0)  # nothing to log
+    set_margin(experiment=changed, actor=ada, margin_pct=40.0)  # nothing to log
     (event,) = found.events.filter(kind="margin")
-    assert (event.actor, event.text) == (ada, "2 % → 30 %")
+    assert (event.actor, event.text) == (ada, "2 % → 40 %")
 
 
 @pytest.mark.parametrize("margin", [0.0, -1.0, 101.0, float("nan"), float("inf")])

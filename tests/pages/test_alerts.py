@@ -58,7 +58,7 @@ def chosen(*alerts: Alert) -> list[str]:
 def test_the_inbox_says_what_each_alert_is_about(visit: Visit, mixed: Alert) -> None:
     text = visit("/alerts/")
     assert "2 new alerts" in text
-    assert "% + 1 gains pf Atom, T540 r112" in text
+    assert "% + 1 gains still so today pf Atom, T540 r112" in text
     assert f"new alert {mixed.pk}, " in text
 
 
@@ -70,7 +70,7 @@ def test_beside_the_rows_stands_the_evidence_of_the_first_one(
     assert f"Alert {newest.pk}, opened" in visit("/alerts/")
     assert f"Alert {mixed.pk}, opened" in visit(f"/alerts/?chosen={mixed.pk}")
     text = visit(f"/alerts/{mixed.pk}/evidence/")
-    assert re.search(r"pf lost 12(\.\d)? % at r112; one other series gained", text)
+    assert re.search(r"pf lost 12(\.\d)? % at r112; forwarding gained 20.1 %", text)
     html = client.get(f"/alerts/{mixed.pk}/evidence/").content.decode()
     assert html.count('class="chart"') == 2
     assert 'class="riser worse"' in html
@@ -117,7 +117,7 @@ def test_an_alert_says_where_how_much_and_since_which_commit(
     page = client.get(f"/alerts/{mixed.pk}/")
     approved("pages/alerts/an-alert-says-where-how-much-and-since", page)
     text = words(page.content.decode())
-    assert re.search(r"pf lost 12(\.\d)? % at r112; one other series gained", text)
+    assert re.search(r"pf lost 12(\.\d)? % at r112; forwarding gained 20.1 %", text)
     text = visit(f"/alerts/{mixed.pk}/?show=findings")
     assert "after r111 up to r112" in text
     assert "2 % (default)" in text

@@ -103,7 +103,7 @@ CHANGES: dict[str, Callable[[Revision], Any]] = {
         why_not="Too calm.", newest={"revision": {"position": at.position}}
     ),
     "a margin": lambda _: SeriesSettings.objects.create(
-        series=Series.objects.get(mode__name="ipfw", variant=None), margin_pct=0.01
+        series=Series.objects.get(mode__name="ipfw", variant=None), margin_pct=40.0
     ),
     "which way is better": lambda _: Series.objects.update(own_better="less"),
     "the levels of a chart": lambda at: _conclude(segments=[make.segment(at, at, 70.0)]),

@@ -53,9 +53,10 @@ def test_all_rows_at_once_say_what_they_say_one_by_one() -> None:
         assert (one.one_build, one.builds_differ) == (theirs.one_build, theirs.builds_differ)
         assert (one.runs_disagree, one.unit) == (theirs.runs_disagree, change.unit)
         assert (one.units, one.build_noise) == (change.units, change.history)
-        figures = one.percent, one.low, one.high, one.df, one.p
-        known = change.percent, change.low, change.high, change.df, change.p
+        figures = one.percent, one.low, one.high, one.p
+        known = change.percent, change.low, change.high, change.p
         assert figures == pytest.approx(known, rel=1e-12)
+        assert one.df == (change.df and pytest.approx(change.df, rel=1e-12))
 
 
 @pytest.mark.usefixtures("both")

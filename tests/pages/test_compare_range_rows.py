@@ -51,7 +51,7 @@ def along() -> None:
 
 def test_rows_show_their_interval_proven_before_folded(along: None, client: Client) -> None:
     page = client.get(address()).content.decode()
-    proven, _, folded = page.partition("not proven")
+    proven, _, folded = page.partition("Not proven")
     assert f">{LOSS}<" in proven
     assert f">{EVEN}<" not in proven
     assert f">{EVEN}<" in folded

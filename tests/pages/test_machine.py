@@ -81,7 +81,7 @@ def test_a_loss_of_a_young_series_stands_as_its_finding_and_a_recovered_one_does
     make.finding(lost, along[0], along[1])
     make.finding(back, along[0], along[1], state="recovered", recovered_by=along[2])
     text = words(client.get(PAGE).content.decode())
-    assert "pf is 11.4 % slower since r300003" in text
+    assert "pf is 11.4 % slower [−12.3, −10.5] than before r300003" in text
     assert "forwarding is" not in text
     assert "forwarding 95.01 no loss stands" in text
 

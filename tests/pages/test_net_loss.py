@@ -41,6 +41,7 @@ def test_pages_and_the_api_give_one_figure_of_what_stands(
         assert its["since"] == since
         assert its["low_percent"] < its["change_percent"] < its["high_percent"]
         assert its["change_percent"] == pytest.approx(100 * (truth - 1), abs=0.5)
-        assert f"{mode} is {half_width(-its['change_percent'])} % slower since {since}" in machine
+        assert f"{mode} is {half_width(-its['change_percent'])} % slower [" in machine
+        assert f"] than before {since}" in machine
         assert f"{percent(its['change_percent'])} % since {since}" in machine
         assert f"{percent(its['change_percent'])} %" in overview

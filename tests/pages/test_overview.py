@@ -261,7 +261,7 @@ def test_a_tile_shows_the_newest_value_the_levels_and_the_last_change(client: Cl
     make.finding(series, along[4], along[5], change_pct=-10.0)
     page = client.get("/").content.decode()
     assert page.count('class="lv"') == 1
-    assert '<span class="worse">▾ −10.0 %</span>' in page
+    assert ':net_loss">▾ −10.0 %</span>' in page
     assert 'class="riser worse"' in page
 
 

@@ -22,11 +22,12 @@ from webapp.alerts.queries import (
     suspicions_of,
 )
 from webapp.analysis.models import Finding
+from webapp.analysis.queries import stands_of
 from webapp.api.numbered import Page, bounded, newest
 from webapp.api.schemas.alerts import AlertDetail, AlertList
 from webapp.api.schemas.errors import ErrorOut
 from webapp.api.schemas.types import Asked
-from webapp.api.series import finding_out
+from webapp.api.series import finding_out, net_loss_out
 from webapp.results.models import Point, Series
 
 router = Router(tags=["alerts"])
@@ -75,7 +76,9 @@ def list_alerts(request: HttpRequest, wanted: Query[Wanted]) -> Any:
 def one_alert(request: HttpRequest, number: int) -> Any:
     """Asked for one that was joined to another, the answer is the other, with its own number."""
     alert = get_object_or_404(Alert.objects.with_revisions().numbered(bounded(number)))
-    findings = list(findings_of([alert]).with_revisions().with_subjects().with_builds())
+    findings = list(
+        findings_of([alert]).with_revisions().with_subjects().with_builds().with_today()
+    )
     around = beside(alert, findings)
     left_out = left_out_beside([*findings, *around.candidates])
     hint = lab_hint(alert, findings)
@@ -148,6 +151,8 @@ def _finding_out(finding: Finding, left_out: Sequence[Point]) -> dict[str, Any]:
     return {
         **finding_out(finding),
         **_series_out(finding.series),
+        "series": finding.series_id,
+        "net_loss": net_loss_out(stands_of(finding)),
         "left_out": left_out_of(finding, left_out),
     }
 

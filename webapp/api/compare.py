@@ -31,7 +31,7 @@ from webapp.api.schemas.errors import ErrorOut
 from webapp.api.tables import csv_response
 from webapp.results.models import LeftOut
 from webapp.stats import ministat
-from webapp.stats.compare import Comparison, Verdict
+from webapp.stats.compare import Comparison, Outcome, Verdict
 from webapp.stats.limits import worth_telling
 
 router = Router(tags=["compare"])
@@ -217,6 +217,7 @@ def headline_out(table: PointTable) -> dict[str, Any]:
     return {
         "modes": [_mode(one) for one in table.modes],
         "counts": {verdict.value: together.verdicts.count(verdict) for verdict in Verdict},
+        "outcomes": {one.value: together.outcomes.count(one) for one in Outcome},
         "differing": together.differing,
         "expected_by_chance": together.expected,
         "text": together.text,
@@ -288,6 +289,7 @@ def _judged(comparison: Comparison, reason: str) -> dict[str, Any]:
     return {
         "verdict": comparison.verdict.value,
         "why": comparison.why,
+        "one_build_a_side": comparison.one_build,
         "negligible": comparison.negligible,
         "percent": finite(change.percent),
         "low": finite(change.low),

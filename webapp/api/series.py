@@ -1,5 +1,6 @@
 """Series and their points, as columns."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -9,6 +10,7 @@ from ninja import Query, Router, Schema
 from pydantic import Field
 
 from webapp.analysis.models import Comparison, Finding, SeriesAnalysis
+from webapp.analysis.queries import stands_in
 from webapp.api.compare import left_out_of
 from webapp.api.numbered import bounded
 from webapp.api.schemas.errors import ErrorOut
@@ -220,7 +222,9 @@ def conclusions(series: Series) -> dict[str, Any]:
     return {
         "findings": [finding_out(finding) for finding in levels],
         "other_findings": [finding_out(finding) for finding in others],
-        "analysis": _analysis_out(analysis.summary) if analysis and analysis.summary else None,
+        "analysis": _analysis_out(analysis.summary, levels)
+        if analysis and analysis.summary
+        else None,
     }
 
 
@@ -278,10 +282,11 @@ def _one_build_out(finding: Finding) -> dict[str, Any] | None:
     }
 
 
-def _analysis_out(summary: dict[str, Any]) -> dict[str, Any]:
+def _analysis_out(summary: dict[str, Any], found: Sequence[Finding]) -> dict[str, Any]:
+    proven = [row for row in found if row.state in Finding.PROVEN]
     return {
         "levels": summary["segments"],
-        "net_loss": _net_loss_out(summary.get("net_loss")),
+        "net_loss": net_loss_out(stands_in(summary, proven[-1] if proven else None)),
         "noise": summary["noise"],
         "smallest": summary["smallest"],
         "bimodal": summary["is_bimodal"],
@@ -291,7 +296,8 @@ def _analysis_out(summary: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _net_loss_out(stands: dict[str, Any] | None) -> dict[str, Any] | None:
+def net_loss_out(stands: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """What a series has lost today; None: nothing."""
     if stands is None:
         return None
     return {

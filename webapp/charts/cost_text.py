@@ -6,6 +6,8 @@ A cost is kept as a ratio, with the option over without, in percent: of a rate 9
 
 from webapp.charts.text import UNKNOWN, interval, percent
 
+Ends = tuple[float | None, float | None]
+
 NOTHING = 100.0
 """The ratio, in percent, of an option that costs nothing."""
 
@@ -44,6 +46,12 @@ def cost_interval(before: float, low: float | None, high: float | None, better: 
     ends = [cost_points(before, end, better) for end in (low, high)]
     known = sorted(end for end in ends if end is not None)
     return interval(*known) if len(known) == len(ends) else ""
+
+
+def cost_within(before: float, change: float | None, ends: Ends, better: str) -> str:
+    """``+2.5 points [+2.1, +2.9]`` of a ratio that changed by ``change`` percent of ``before``."""
+    points = percent(cost_points(before, change, better))
+    return f"{points} {POINTS} {cost_interval(before, *ends, better)}".rstrip()
 
 
 def cost_sentence(

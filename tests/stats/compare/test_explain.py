@@ -67,7 +67,12 @@ def test_equal_levels_are_called_no_change() -> None:
 def test_one_build_a_side_says_what_would_settle_it() -> None:
     found = compare([100, 101, 99], [89, 88.6, 88.2], same_build=False)
     assert explain(found).startswith(
-        "Cannot tell: these builds differ (11.4 % less, 95 % interval from −13.2 to −9.51 %), but "
-        "builds of equal code differ too, and how much is not known here: 2 more builds a side "
-        "would settle it; 3 against 3 runs"
+        "Worse: 11.4 % less, and the 95 % interval from −16.9 to −5.57 % excludes 0; one build a "
+        "side, 3 against 3 runs, builds believed to scatter by 1.8 %"
+    )
+    found = compare([100, 101, 99], [96, 95.6, 95.2], same_build=False)
+    assert explain(found).startswith(
+        "Cannot tell: runs of these builds differ (4.4 % less), but builds of equal code do too, "
+        "and with their scatter the 95 % interval from −10.3 to +1.88 % includes 0: 2 more builds "
+        "a side would settle it; one build a side, 3 against 3 runs"
     )

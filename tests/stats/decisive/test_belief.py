@@ -14,11 +14,21 @@ def test_where_nothing_is_known_it_is_that_of_real_year_series():
 
 
 def test_it_moves_towards_series_of_the_same_hardware_and_workload():
-    """(4 · ln 1.8 + 8 · ln 4) / 12 is ln 3.07, which is nearest to 1.8 · 1.2³ = 3.11 %."""
-    found = learn([Known(4.0, 20.0)] * 8)
+    """(4 · ln 1.8 + 7 · ln 4) / 11 is ln 2.99, which is nearest to 1.8 · 1.2³ = 3.11 %."""
+    found = learn([Known(4.0, 20.0)] * 7)
 
-    assert exp((4 * log(1.8) + 8 * log(4)) / 12) == pytest.approx(3.07, abs=0.01)
+    assert exp((4 * log(1.8) + 7 * log(4)) / 11) == pytest.approx(2.99, abs=0.01)
     assert found.median_pct == pytest.approx(1.8 * 1.2**3)
+    assert not found.of_machine
+
+
+def test_eight_series_of_the_machine_take_its_place():
+    """4 % is nearest to 1.8 · 1.2⁴ = 3.73 %; what other machines tell counts no more."""
+    own = [Known(4.0, 20.0), *[Known(4.0, 20.0, same_workload=False)] * 7]
+    others = [Known(1.0, 20.0, same_hardware=False)] * 20
+
+    assert learn([*own, *others]) == Belief(pytest.approx(1.8 * 1.2**4), 1.5, of_machine=True)
+    assert not learn([*own[:7], *others]).of_machine
 
 
 def test_one_series_alone_hardly_moves_it():
@@ -27,9 +37,9 @@ def test_one_series_alone_hardly_moves_it():
 
 
 def test_what_shares_only_one_of_the_two_counts_half():
-    half = [Known(4.0, 20.0, same_workload=False)] * 16
+    half = [Known(4.0, 20.0, same_hardware=False)] * 14
 
-    assert learn(half).median_pct == learn([Known(4.0, 20.0)] * 8).median_pct
+    assert learn(half).median_pct == learn([Known(4.0, 20.0)] * 7).median_pct
 
 
 @pytest.mark.parametrize(
@@ -46,7 +56,8 @@ def test_it_is_never_narrower_than_the_guess_however_alike_series_are():
 
 def test_series_that_differ_widen_it():
     """Logarithms ± ln 4 around ln 1.8: sqrt((4 ln²1.5 + 20 ln²4) / 24), that is × 3.6."""
-    found = learn([Known(1.8 * factor, 20.0) for factor in (0.25, 4.0)] * 10)
+    far = [Known(1.8 * factor, 20.0, same_hardware=False) for factor in (0.25, 4.0)]
+    found = learn(far * 20)
 
     exact = exp(((4 * log(1.5) ** 2 + 20 * log(4) ** 2) / 24) ** 0.5)
     assert exact <= found.spread <= exact * 1.1

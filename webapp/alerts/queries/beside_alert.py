@@ -73,9 +73,8 @@ SELECT (SELECT min(id) FROM alerts_alert WHERE id > %(alert)s AND state = ANY(%(
                 WHERE finding.id = ANY(%(profiled)s)
                   AND {profiled_sql("finding.position", before=True)}
                   AND {profiled_sql("finding.position", before=False)}),
-       (SELECT md5(string_agg(concat_ws(' ', {WRITTEN}, analysis.xmin), ',' ORDER BY finding.id))
+       (SELECT md5(string_agg(concat_ws(' ', {WRITTEN}), ',' ORDER BY finding.id))
           FROM analysis_finding AS finding {SUBJECTS}
-          LEFT JOIN analysis_seriesanalysis AS analysis ON analysis.series_id = series.id
          WHERE finding.id = ANY(%(drawn)s))
 """  # noqa: S608 (names of our own tables and columns; values are parameters)
 

@@ -34,7 +34,8 @@ def by_alert(findings: Iterable[Finding]) -> dict[int, list[Finding]]:
 
 def worst_of(alerts: Iterable[Alert | int]) -> dict[int, Finding]:
     """The weightiest finding, with its subjects, of each alert (by id) that has any."""
-    members = findings_of(alerts).distinct("membership__alert_id").with_subjects().defer("why")
+    members = findings_of(alerts).distinct("membership__alert_id").with_subjects().with_today()
+    members = members.defer("why")
     return {row.membership.alert_id: row for row in members}
 
 

@@ -11,6 +11,7 @@ from django.db import connection
 
 from webapp.alerts.models import Alert
 from webapp.alerts.queries.suspicion import INTERVAL, SURE
+from webapp.analysis.queries import TODAY
 from webapp.charts.cost_text import cost_points
 from webapp.results.queries import subject_sql, whole_history_sql
 
@@ -57,6 +58,7 @@ WITH lost AS (
 SELECT lost.id, lost.kind, lost.state, lost.opened_at, lost.is_fresh, lost.one_build,
        lost.rank, lost.leads = 1, counted.open, counted.fresh, counted.simulated,
        tree.name, {subject}, metric.option, COALESCE(NULLIF(series.own_better, ''), metric.better),
+       metric.unit, series.id, {today},
        series.hardware_id, lost.is_simulated,
        finding.change_pct, finding.low_pct, finding.high_pct,
        finding.level_before, finding.level, finding.position,
@@ -147,6 +149,7 @@ SELECT lost.id, lost.kind, lost.state, lost.opened_at, lost.is_fresh, lost.one_b
 """.format(  # noqa: S608 (names of our own columns; no value of a request is in this text)
     subject=subject_sql("mode", "metric"),
     other_subject=subject_sql("other_mode", "other_metric"),
+    today=TODAY,
     is_whole=whole_history_sql(
         tree="lost.tree_id", after="began_after.position", last="began.position"
     ),
@@ -174,8 +177,9 @@ class OpenLoss(NamedTuple):
     ``leads``. ``open``, ``fresh`` (opened since) and ``simulated`` count all of them, shown or not.
     ``percent``, ``low`` and ``high`` are the level against the one before (None: beyond all
     figures). ``mode`` is what a sentence calls its series; with an ``option`` it is what that
-    costs, and levels are ratios in percent, ``direction`` saying which way is better. It began
-    after ``after``, at the latest in ``last``, with ``chance``; ``commits`` of them are known (at
+    costs, and levels are ratios in percent, ``direction`` saying which way is better. ``today`` is
+    as `FindingQuerySet.with_today` reads it. It began after ``after``, at the latest in ``last``,
+    with ``chance``; ``commits`` of them are known (at
     most `MOST_COMMITS`; one where a bisect measured its neighbours), and others may lie between
     unless history ``is_whole`` there. ``worse`` and ``better`` count
     its other findings, and where there is but one, ``other_…`` is it. ``positions``, ``means`` and
@@ -198,6 +202,9 @@ class OpenLoss(NamedTuple):
     mode: str
     option: str
     direction: str
+    unit: str
+    series_id: int
+    today: Any
     hardware_id: int
     is_simulated: bool
     percent: float | None
@@ -266,6 +273,8 @@ def open_losses_by_hardware() -> dict[int, int]:
 
 def _loss(row: tuple[Any, ...]) -> OpenLoss:
     *columns, positions, means, names, segments = row
+    at = OpenLoss._fields.index("today")
+    columns[at] = json.loads(columns[at]) if columns[at] else {}
     return OpenLoss._make([*columns, positions or [], means or [], _json(names), _json(segments)])
 
 

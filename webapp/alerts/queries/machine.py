@@ -12,21 +12,23 @@ from typing import Any, NamedTuple
 from django.db import connection
 
 from webapp.alerts.models import Alert
-from webapp.analysis.models import Finding, Verdict
+from webapp.analysis.models import Finding
 from webapp.labs.models import Lab
 from webapp.results.models import Hardware, ModeName
+from webapp.results.queries import subject_sql
 from webapp.stats.better import Better
 
 # Aggregates take their rows in the order of the sorted subquery, the newest first. An order of
 # their own would sort them again for each: most of the statement's time.
-SERIES = """
+SERIES = f"""
 SELECT series.id, tree.id, tree.name, metric.name, metric.unit,
        COALESCE(NULLIF(series.own_better, ''), metric.better),
+       metric.option, {subject_sql("mode", "metric")},
        mode.id, mode.name, mode.workload, mode.traffic, mode.options,
        recent.positions, recent.means, recent.lows, recent.highs, recent.median,
        recent.n,
        CASE WHEN cardinality(recent.positions) > %(few)s
-            THEN (analysis.summary - '{why_not,what_helps,why_retracted,newest}'::text[])::text
+            THEN (analysis.summary - '{{why_not,what_helps,why_retracted,newest}}'::text[])::text
        END
   FROM results_series AS series
   JOIN results_tree AS tree ON tree.id = series.tree_id
@@ -46,7 +48,7 @@ SELECT series.id, tree.id, tree.name, metric.name, metric.unit,
   LEFT JOIN analysis_seriesanalysis AS analysis ON analysis.series_id = series.id
  WHERE series.hardware_id = %(hardware)s AND series.variant_id IS NULL
  ORDER BY tree.name, metric.name, mode.name
-"""
+"""  # noqa: S608 (names of our own columns; no value of a request is in this text)
 
 FINDINGS = """
 SELECT finding.series_id, finding.kind, finding.state, finding.verdict, finding.position,
@@ -130,7 +132,8 @@ class MachineFound(NamedTuple):
 class SeriesOnMachine(NamedTuple):
     """One series with its newest points, in order along the tree: means with the smallest and the
     largest sample, in the metric's unit. ``median`` and ``n`` are those of the newest point.
-    ``summary`` is what the analysis says; empty: nothing, or too few revisions to draw.
+    ``summary`` is what the analysis says; empty: nothing, or too few revisions to draw. With an
+    ``option`` it is what that costs; ``subject`` is what a sentence calls it.
     """
 
     pk: int
@@ -139,6 +142,8 @@ class SeriesOnMachine(NamedTuple):
     metric: str
     unit: str
     better: Better
+    option: str
+    subject: str
     mode_id: int
     mode: str
     parts: ModeName
@@ -187,11 +192,6 @@ class FindingOnMachine(NamedTuple):
         return self.state in Finding.PROVEN
 
     @property
-    def is_over(self) -> bool:
-        """Whether it is a loss that a later level won back."""
-        return self.state == Finding.State.RECOVERED and self.verdict == Verdict.WORSE
-
-    @property
     def is_open(self) -> bool:
         """Whether an open alert holds it."""
         return self.alert_state in Alert.OPEN
@@ -217,11 +217,11 @@ def series_on(hardware: int, *, window: int) -> list[SeriesOnMachine]:
     return [
         SeriesOnMachine._make(
             (
-                *row[:8],
-                ModeName.of(row[8], row[9], row[10]),
-                *(newest[::-1] for newest in row[11:15]),
-                *row[15:17],
-                json.loads(row[17]) if row[17] else {},
+                *row[:10],
+                ModeName.of(row[10], row[11], row[12]),
+                *(newest[::-1] for newest in row[13:17]),
+                *row[17:19],
+                json.loads(row[19]) if row[19] else {},
             )
         )
         for row in rows

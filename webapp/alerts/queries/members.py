@@ -9,6 +9,7 @@ from django.db import models
 
 from webapp.alerts.queries.rows import made_of, rows_of
 from webapp.analysis.models import Finding
+from webapp.analysis.queries import TODAY
 from webapp.labs.models import Lab
 from webapp.results.models import Hardware, Metric, Mode, Revision, Series, Tree
 
@@ -75,8 +76,12 @@ JSON_COLUMNS = ("locations", "details", "one_build")
 EMPTY: Mapping[str, Callable[[], Any]] = {"[]": list, "{}": dict}
 """What most of them hold, hundreds of times a page."""
 
+TODAY_MOST = 12
+"""Findings of an alert beside which stands what their series have lost today."""
+
 MEMBERS = f"""
-SELECT wanted.alert, members.worse, members.better, {BUILD} AS build, {SELECTED}
+SELECT wanted.alert, members.worse, members.better, {BUILD} AS build,
+       CASE WHEN members.rank <= {TODAY_MOST} THEN {TODAY} END AS today, {SELECTED}
   FROM unnest(%s::bigint[], %s::bigint[]) AS wanted (alert, most)
  CROSS JOIN LATERAL (
        SELECT finding.id,
@@ -99,9 +104,10 @@ SELECT wanted.alert, members.worse, members.better, {BUILD} AS build, {SELECTED}
  ORDER BY wanted.alert, members.rank
 """  # noqa: S608 (names of our own tables and columns; no value of a request is in this text)
 
-WRITTEN = """finding.id, finding.xmin, series.xmin, mode.xmin, metric.xmin, tree.xmin,
-             hardware.xmin, lab.xmin"""
-"""The transactions that last wrote a finding and what its series is of; more may follow."""
+WRITTEN = """finding.id, finding.xmin, analysis.xmin, series.xmin, mode.xmin, metric.xmin,
+             tree.xmin, hardware.xmin, lab.xmin"""
+"""The transactions that last wrote a finding, the analysis and what its series is of; more may
+follow."""
 
 SUBJECTS = """
        JOIN results_series AS series ON series.id = finding.series_id
@@ -110,8 +116,9 @@ SUBJECTS = """
        JOIN results_tree AS tree ON tree.id = series.tree_id
        JOIN results_hardware AS hardware ON hardware.id = series.hardware_id
        JOIN labs_lab AS lab ON lab.id = hardware.lab_id
+       LEFT JOIN analysis_seriesanalysis AS analysis ON analysis.series_id = series.id
 """
-"""What the series of a finding is of."""
+"""What the series of a finding is of, and what is concluded of it."""
 
 STAMP = f"""
     (SELECT md5(string_agg(concat_ws(' ', {WRITTEN}, series.version), ',' ORDER BY finding.id))
@@ -157,9 +164,10 @@ def members_of(alerts: Mapping[int, int]) -> dict[int, Members]:
     rows = rows_of(MEMBERS, [list(alerts), list(alerts.values()), list(Finding.ALERTED)])
     shared: dict[tuple[type[models.Model], int], models.Model] = {}
     members: dict[int, Members] = {pk: Members() for pk in alerts}
-    for alert, worse, better, build, *values in rows:
+    for alert, worse, better, build, today, *values in rows:
         row = _finding(values, shared)
         row.build = build  # type: ignore[attr-defined]
+        row.today = json.loads(today) if today else None  # type: ignore[attr-defined]
         members[alert].findings.append(row)
         members[alert].worse, members[alert].better = worse, better
     return members

@@ -5,12 +5,12 @@ from math import inf
 from typing import Any, Self
 
 from django.db import models
-from django.db.models import Case, F, Max, OuterRef, Q, Subquery, Value, When
-from django.db.models.functions import Abs, Coalesce
+from django.db.models import Case, F, Func, Max, OuterRef, Q, Subquery, Value, When
+from django.db.models.functions import Abs, Coalesce, JSONObject
 
 from webapp.analysis.models.analysis import SeriesSettings
 from webapp.analysis.models.comparisons import Flag, Verdict
-from webapp.results.models import Revision, Run, Series, Tree
+from webapp.results.models import Point, Revision, Run, Series, Tree
 from webapp.stats.defaults import ALONE
 
 SMALL = Q(
@@ -88,6 +88,21 @@ class FindingQuerySet(models.QuerySet["Finding"]):
             )
         )
         return self.annotate(build=Subquery(runs.order_by("build_id").values("build_id")[:1]))
+
+    def with_today(self) -> Self:
+        """Each with ``today``: what its series has lost now (`Finding.Today`)."""
+        newest = Point.objects.filter(series=OuterRef("series")).order_by("-position")
+        return self.annotate(
+            today=JSONObject(
+                stands=F("series__analysis__summary__net_loss"),
+                levels=Func(
+                    F("series__analysis__summary__segments"),
+                    function="jsonb_array_length",
+                    output_field=models.IntegerField(),
+                ),
+                newest=Subquery(newest.values("mean")[:1]),
+            )
+        )
 
     def of_revision(self, revision: Revision) -> Self:
         """Those whose likeliest first revision it is."""

@@ -96,9 +96,17 @@ from webapp.analysis.queries.sides import (
     SideError,
     differing_parts,
 )
+from webapp.analysis.queries.today import (
+    TODAY,
+    stands_in,
+    stands_of,
+    today_beside,
+    today_in_short,
+)
 from webapp.analysis.queries.unmatched import Unmatched, measured_in_neither
 from webapp.analysis.queries.verdicts import (
     BUILDS_DIFFER,
+    ONE_BUILD,
     RUNS_DISAGREE,
     PointVerdict,
     judge_points,
@@ -114,6 +122,7 @@ __all__ = [
     "FLAVOURS",
     "LEVELS",
     "MOST_SIDES",
+    "ONE_BUILD",
     "OPTION_MARK",
     "OTHER_EPOCH",
     "PAIR_MARK",
@@ -122,6 +131,7 @@ __all__ = [
     "RUNS_DISAGREE",
     "SESSION_MARK",
     "SHOWN_PARTS",
+    "TODAY",
     "TRAFFIC_MARK",
     "AskedFunctions",
     "BlockOptions",
@@ -192,8 +202,12 @@ __all__ = [
     "rows_of_commit",
     "side_of",
     "sides_of",
+    "stands_in",
+    "stands_of",
     "stored_profiles",
     "title_of",
+    "today_beside",
+    "today_in_short",
     "trend_link",
     "wall_series",
     "wall_tiles",

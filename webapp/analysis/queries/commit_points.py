@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from django.db import connection
 
+from webapp.analysis.queries.beliefs import BLIND, NOISES, Beliefs
 from webapp.analysis.queries.noise import SeriesFacts, noise_from
 from webapp.analysis.queries.verdicts import PointVerdict, judge_pairs
 from webapp.results.models import LeftOut, Revision
@@ -31,7 +32,10 @@ SELECT {SERIES_COLUMNS},
        CASE WHEN before.id IS NULL THEN NULL ELSE point.levels END, before.levels,
        COALESCE(before.disagrees, false), settings.margin_pct,
        analysis.summary -> 'noise' ->> 'measured_build_pct',
-       analysis.summary -> 'noise' ->> 'measured_freedom'
+       analysis.summary -> 'noise' ->> 'measured_freedom',
+       CASE WHEN before.id IS NOT NULL AND {BLIND}
+             AND row_number() OVER (PARTITION BY before.id IS NOT NULL AND {BLIND}) = 1
+            THEN {NOISES.format(revision="%(revision)s")} END
   FROM results_point AS point
   JOIN results_series AS series ON series.id = point.series_id {SERIES_JOINS}
   LEFT JOIN analysis_comparison AS comparison
@@ -41,7 +45,7 @@ SELECT {SERIES_COLUMNS},
     ON before.series_id = point.series_id AND before.revision_id = comparison.previous_id
   LEFT JOIN analysis_seriessettings AS settings ON settings.series_id = series.id
   LEFT JOIN analysis_seriesanalysis AS analysis ON analysis.series_id = series.id
- WHERE point.revision_id = %s
+ WHERE point.revision_id = %(revision)s
  ORDER BY tree.name, hardware.name, mode.name, metric.name, series.id
 """  # noqa: S608 (names of columns and tables; no value of a request is in this text)
 
@@ -108,7 +112,7 @@ def rows_of_commit(commit: Revision) -> list[tuple[Any, ...]]:
     values, from which all that `points_of_rows` gives follows. One query.
     """
     with connection.cursor() as cursor:
-        cursor.execute(POINTS, [commit.pk])
+        cursor.execute(POINTS, {"revision": commit.pk})
         return list(cursor.fetchall())
 
 
@@ -116,7 +120,8 @@ def points_of_rows(rows: Sequence[tuple[Any, ...]]) -> list[CommitPoint]:
     """The points that `rows_of_commit` read."""
     reader = SeriesReader()
     kept = _levels_of(rows)
-    return [_point(reader.read(row), row[SERIES_WIDTH:], kept) for row in rows]
+    beliefs = Beliefs.from_json(next((row[-1] for row in rows if row[-1]), None))
+    return [_point(reader.read(row), row[SERIES_WIDTH:-1], kept, beliefs) for row in rows]
 
 
 def _levels_of(rows: Iterable[tuple[Any, ...]]) -> Iterator[Mapping[str, Any]]:
@@ -131,7 +136,10 @@ def judge_commit(points: Iterable[CommitPoint]) -> dict[int, PointVerdict]:
 
 
 def _point(
-    series: NamedSeries, row: tuple[Any, ...], kept: Iterator[Mapping[str, Any]]
+    series: NamedSeries,
+    row: tuple[Any, ...],
+    kept: Iterator[Mapping[str, Any]],
+    beliefs: Beliefs,
 ) -> CommitPoint:
     n, mean, disagrees, uploads, left_out, previous, name, _, before = row[:9]
     before_disagrees, margin, percent, freedom = row[9:]
@@ -141,6 +149,7 @@ def _point(
             better=series.better,
             margin_pct=MARGIN_PCT if margin is None else margin,
             build_noise=noise_from(percent, freedom),
+            belief=beliefs.of(series.metric.name, series.hardware.pk, series.mode.workload),
         )
         pair = (
             PointSide(next(kept), before_disagrees),

@@ -202,6 +202,7 @@ def _judge(base: ComparedSet, other: ComparedSet, facts: SeriesFacts) -> Compari
         better=facts.better,
         margin=facts.margin_pct,
         build_noise=facts.build_noise,
+        belief=facts.belief,
         same_build=base.is_of_the_builds_of(other),
         runs_disagree=base.disagrees or other.disagrees,
     )

@@ -1,41 +1,69 @@
 """What the history of a series says of its noise, as comparisons and pages use it."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any, NamedTuple
 
 from webapp.analysis.models import SeriesAnalysis, SeriesSettings
+from webapp.analysis.queries.beliefs import Beliefs
 from webapp.results.models import Series
 from webapp.stats.better import Better
 from webapp.stats.compare import BuildNoise
+from webapp.stats.decisive import Belief
+from webapp.stats.decisive.belief import LEAST_FREEDOM
 
 
 class SeriesFacts(NamedTuple):
     """How to judge one series: its direction, its margin, and its noise between builds.
 
-    ``build_noise`` is None where the history does not tell it. Percentages are of the level.
+    ``build_noise`` is None where the history does not tell it; then ``belief`` stands in for it
+    where single builds are compared. Percentages are of the level.
     """
 
     better: Better
     margin_pct: float
     build_noise: BuildNoise | None
+    belief: Belief = Belief()
 
 
 def facts_of(series: Iterable[Series]) -> dict[int, SeriesFacts]:
-    """The facts of each series (with its metric at hand), in two queries, in three where there are
-    variants. A variant, which has no history of its own, is judged as the plain kernel is.
+    """The facts of each series (with its metric at hand), in one query, in two where a series does
+    not know its noise; one more where there are variants. A variant, which has no history of its
+    own, is judged as the plain kernel is.
     """
     rows = {one.pk: one for one in series}
     asked = {pk: one for pk, one in rows.items() if one.is_plain} | _plain_twins(rows.values())
-    known = {one.pk for one in asked.values()}
-    noises = dict(
-        SeriesAnalysis.objects.filter(series__in=known).values_list("series_id", "summary__noise")
-    )
-    settings = SeriesSettings.objects.in_bulk(list(known))
-    found = {pk: asked.get(pk, one) for pk, one in rows.items()}
-    return {
-        pk: _facts(one, settings.get(one.pk), {"noise": noises.get(one.pk)})
-        for pk, one in found.items()
+    known = Series.objects.filter(pk__in={one.pk for one in asked.values()})
+    columns = ("mode__workload", "analysis__summary__noise", "settings__margin_pct")
+    read = {pk: told for pk, *told in known.values_list("pk", *columns)}
+    judged = {pk: (one, *read[one.pk]) for pk, one in asked.items()}
+    blind = {one.tree_id for one, _, noise, _ in judged.values() if not noise_of(noise)}
+    beliefs = _beliefs(blind) if blind else Beliefs()
+    plain = {
+        pk: _facts(one, workload, noise, margin, beliefs)
+        for pk, (one, workload, noise, margin) in judged.items()
     }
+    return {pk: plain.get(pk) or _alone(one) for pk, one in rows.items()}
+
+
+def _alone(variant: Series) -> SeriesFacts:
+    """Those of a variant of whose plain kernel nothing is measured."""
+    return SeriesFacts(variant.better, SeriesSettings.DEFAULT_MARGIN_PCT, None)
+
+
+def _beliefs(trees: Collection[int]) -> Beliefs:
+    """By what the series of ``trees`` know of their noise; one query."""
+    noise = "summary__noise__"
+    known = SeriesAnalysis.objects.filter(
+        series__tree__in=trees,
+        **{f"{noise}build_pct__isnull": False, f"{noise}freedom__gte": LEAST_FREEDOM},
+    )
+    parts = ("tree_id", "metric_id", "hardware_id", "mode__workload")
+    columns = (*(f"series__{part}" for part in parts), f"{noise}build_pct", f"{noise}freedom")
+    return Beliefs(
+        ((tree, metric), hardware, workload, percent, freedom)
+        for tree, metric, hardware, workload, percent, freedom in known.values_list(*columns)
+        if percent is not None
+    )
 
 
 def _plain_twins(series: Iterable[Series]) -> dict[int, Series]:
@@ -60,23 +88,34 @@ def _subject(series: Series) -> tuple[int, int, int, int]:
     return series.tree_id, series.hardware_id, series.mode_id, series.metric_id
 
 
-def _facts(series: Series, settings: SeriesSettings | None, summary: dict[str, Any]) -> SeriesFacts:
-    margin = settings.margin_pct if settings else None
+def _facts(
+    series: Series,
+    workload: str,
+    noise: dict[str, Any] | None,
+    margin: float | None,
+    beliefs: Beliefs,
+) -> SeriesFacts:
     return SeriesFacts(
         better=series.better,
         margin_pct=SeriesSettings.DEFAULT_MARGIN_PCT if margin is None else margin,
-        build_noise=build_noise_of(summary),
+        build_noise=noise_of(noise),
+        belief=beliefs.of((series.tree_id, series.metric_id), series.hardware_id, workload),
     )
 
 
 def build_noise_of(summary: dict[str, Any]) -> BuildNoise | None:
+    """`noise_of` what the analysis of a series says."""
+    return noise_of(summary.get("noise"))
+
+
+def noise_of(noise: dict[str, Any] | None) -> BuildNoise | None:
     """The noise between builds that the series itself measured, None where it did not yet.
 
     The guess that the detector starts with counts for nothing here: a comparison that rested on it
     would call equal builds different in 15 and 29 of 100 cases where they scatter twice and four
     times as much as runs do (`python -m benchmarks.worlds`, histories of eight revisions).
     """
-    noise = summary.get("noise") or {}
+    noise = noise or {}
     return noise_from(noise.get("measured_build_pct"), noise.get("measured_freedom"))
 
 

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from django.db import connection
 
+from webapp.analysis.queries.beliefs import BLIND, NOISES, Beliefs
 from webapp.analysis.queries.claims import JudgedPair, ModeClaim, claims_of, headline_of_claims
 from webapp.analysis.queries.compared import ComparedRow, ComparedSet, ComparedTable, digests_of
 from webapp.analysis.queries.named import revisions_of
@@ -51,8 +52,12 @@ SELECT side.number - 1, point.series_id, machine.id, machine.name, machine.displ
             SELECT DISTINCT run.build_id FROM results_run AS run
               JOIN results_measurement AS measurement ON measurement.run_id = run.id
              WHERE run.revision_id = point.revision_id AND run.withdrawn_at IS NULL
-               AND measurement.series_id = point.series_id) END
-  FROM unnest(%s::bigint[], %s::text[], %s::text[], %s::text[], %s::text[]) WITH ORDINALITY
+               AND measurement.series_id = point.series_id) END,
+       CASE WHEN side.number = 1 AND {blind}
+             AND row_number() OVER (PARTITION BY side.number = 1 AND {blind}) = 1
+            THEN {noises} END
+  FROM unnest(%(revisions)s::bigint[], %(variants)s::text[], %(hardware)s::text[],
+              %(modes)s::text[], %(metrics)s::text[]) WITH ORDINALITY
        AS side (revision, variant, hardware, mode, metric, number)
   JOIN results_point AS point ON point.revision_id = side.revision
   JOIN results_series AS series ON series.id = point.series_id
@@ -73,7 +78,9 @@ SELECT side.number - 1, point.series_id, machine.id, machine.name, machine.displ
    AND (side.hardware = '' OR machine.name = side.hardware)
    AND (side.mode = '' OR mode.name = side.mode)
    AND (metric.name = side.metric OR side.metric = '' AND metric.of_id IS NULL)
-"""
+""".format(  # noqa: S608 (names of our own tables and columns; values are parameters)
+    blind=BLIND, noises=NOISES.format(revision="(%(revisions)s::bigint[])[1]")
+)
 
 
 class SidePoint(NamedTuple):
@@ -282,22 +289,24 @@ def _found(
     absent: Collection[tuple[int, int]],
 ) -> list[dict[Key, _Found]]:
     """For each side what was measured, without ``absent`` points, by what rows are matched with."""
-    asked = [
-        [revision.pk for revision in revisions],
-        *([getattr(side, part) for side in sides] for part in ("variant", "hardware")),
-        [side.mode_name for side in sides],
-        [side.metric for side in sides],
-    ]
+    asked: dict[str, Any] = {
+        "revisions": [revision.pk for revision in revisions],
+        "variants": [side.variant for side in sides],
+        "hardware": [side.hardware for side in sides],
+        "modes": [side.mode_name for side in sides],
+        "metrics": [side.metric for side in sides],
+    }
     with connection.cursor() as cursor:
         cursor.execute(POINTS, asked)
         rows = cursor.fetchall()
+    beliefs = Beliefs.from_json(next((row[-1] for row in rows if row[-1]), None))
     is_matched = bool(compared) or any(side.workload for side in sides)
     machines: dict[int, Hardware] = {}
     found: list[dict[Key, _Found]] = [{} for _ in sides]
-    for number, *columns in rows:
+    for number, *columns, _ in rows:
         if (number, columns[0]) in absent:
             continue
-        one = _read(columns, machines)
+        one = _read(columns, machines, beliefs)
         mode = matched_mode(sides[number], one.parts, compared) if is_matched else one.point.mode
         if mode is not None:
             names = {"hardware": one.point.hardware.name, MODE: mode, "metric": one.point.metric}
@@ -305,7 +314,7 @@ def _found(
     return found
 
 
-def _read(columns: Sequence[Any], machines: dict[int, Hardware]) -> _Found:
+def _read(columns: Sequence[Any], machines: dict[int, Hardware], beliefs: Beliefs) -> _Found:
     series, machine, name, display, cpu, nic, fact_cpu, fact_nic, simulated = columns[:9]
     mode, workload, traffic, options, metric, unit, better, variant = columns[9:17]
     n, mean, levels, disagrees, left_out, margin, build_pct, freedom, builds = columns[17:]
@@ -330,7 +339,10 @@ def _read(columns: Sequence[Any], machines: dict[int, Hardware]) -> _Found:
         left_out=LeftOut.from_data(json.loads(left_out)) if left_out else None,
     )
     facts = SeriesFacts(
-        way, MARGIN_PCT if margin is None else margin, noise_from(build_pct, freedom)
+        way,
+        MARGIN_PCT if margin is None else margin,
+        noise_from(build_pct, freedom),
+        beliefs.of(metric, machine, workload),
     )
     parts = ModeName(workload, traffic or None, tuple(options))
     kept = json.loads(levels)

@@ -27,10 +27,16 @@ from webapp.stats.compare import (
     Verdict,
     compare_many,
 )
+from webapp.stats.decisive import Belief
 from webapp.stats.limits import worth_telling
 
 BUILDS_DIFFER = "builds differ"
 RUNS_DISAGREE = "lab?"
+ONE_BUILD = "one build a side"
+"""The mark of what is better or worse by single builds."""
+
+CHANCE = 0.05
+"""Of a difference as large without a change, above which nothing is coloured."""
 
 
 class PointVerdict(NamedTuple):
@@ -42,11 +48,13 @@ class PointVerdict(NamedTuple):
     ``df`` the degrees of freedom of that, None without scatter.
     ``unit`` is the level whose scatter was used, ``units`` how many each side has. ``build_noise``
     of the history was counted; None: not known, or not needed. ``one_build``: different builds of
-    whose noise nothing is known, of which a side has but one; if they differ for sure, that is all
-    that can be said (``builds_differ``), and the verdict is *cannot tell*. It is so too where runs
-    of the point, or of the one before, differ by more than their noise (``runs_disagree``).
+    whose noise nothing is known, of which a side has but one; the interval has what is believed of
+    it. If only the runs exclude zero, that is all that can be said (``builds_differ``), and the
+    verdict is *cannot tell*. It is so too where runs of the point, or of the one before, differ by
+    more than their noise (``runs_disagree``).
     ``builds`` are those of both whose scatter is in the change; empty: both are of the same, so
-    that it cancels; None: not known by name. ``margin`` is that of the verdict.
+    that it cancels; None: not known by name. ``margin`` is that of the verdict, ``belief``
+    what is believed of builds where it rests on single ones.
     """
 
     verdict: Verdict
@@ -65,6 +73,12 @@ class PointVerdict(NamedTuple):
     runs_disagree: bool
     builds: frozenset[str] | None
     margin: float
+    belief: Belief | None = None
+
+    @property
+    def tone(self) -> str:
+        """By what it is coloured: its `label`, or *builds differ* where it is doubtful."""
+        return BUILDS_DIFFER if self.is_doubtful else self.label
 
     @property
     def label(self) -> str:
@@ -78,12 +92,28 @@ class PointVerdict(NamedTuple):
     @property
     def look(self) -> Look:
         """The verdict as the gate for headlines sees it."""
-        return Look(self.verdict, 1.0 if self.one_build or self.runs_disagree else self.p)
+        return Look(self.verdict, 1.0 if self.runs_disagree else self.p)
 
     @property
-    def counts_builds(self) -> bool:
-        """Whether the noise between builds is in the interval, or cancels in it."""
-        return not self.one_build
+    def belief_text(self) -> str:
+        """What is believed of builds, where it rests on single ones."""
+        if self.belief is None:
+            return ""
+        whose = ", as on this machine" if self.belief.of_machine else ""
+        return f"builds believed to scatter by {self.belief.median_pct:.2g} %{whose}"
+
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether single builds differ by more than the belief explains, but no more than builds of
+        a noisy machine would: it has its word, and no colour.
+        """
+        is_changed = self.verdict in (Verdict.BETTER, Verdict.WORSE)
+        return self.one_build and is_changed and self.p > CHANCE
+
+    @property
+    def rests_on_single_builds(self) -> bool:
+        """Whether it is better or worse by one build a side."""
+        return self.one_build and self.verdict in (Verdict.BETTER, Verdict.WORSE)
 
 
 class Measured(Protocol):
@@ -152,11 +182,12 @@ def _judged(pairs: Sequence[Pair], margin: float) -> Iterator[PointVerdict]:
         margin=margin,
         build_noise=[facts.build_noise for _, _, facts in pairs],
         same_build=same,
+        beliefs=[facts.belief for _, _, facts in pairs],
     )
     columns = zip(
         *(_known(column) for column in (rows.percent, rows.low, rows.high, rows.visible, rows.df)),
         rows.p.tolist(),
-        (rows.proven.astype(np.bool_) & ~rows.inside).tolist(),
+        rows.builds_differ.tolist(),
         rows.negligible.tolist(),
         rows.one_build.tolist(),
         rows.verdict.tolist(),
@@ -168,7 +199,7 @@ def _judged(pairs: Sequence[Pair], margin: float) -> Iterator[PointVerdict]:
 
 
 def _verdict(pair: Pair, is_same: bool, row: tuple[Any, ...]) -> PointVerdict:
-    percent, low, high, visible, df, p, proven, negligible, one_build, verdict, code, units = row
+    percent, low, high, visible, df, p, differ, negligible, one_build, verdict, code, units = row
     disagree = pair[0].disagrees or pair[1].disagrees
     unit = LEVELS[code]
     return PointVerdict(
@@ -184,10 +215,11 @@ def _verdict(pair: Pair, is_same: bool, row: tuple[Any, ...]) -> PointVerdict:
         units=units,
         build_noise=None if unit is Level.BUILD or is_same else pair[2].build_noise,
         one_build=one_build,
-        builds_differ=one_build and proven and not disagree,
+        builds_differ=differ and not disagree,
         runs_disagree=disagree,
         builds=_builds(pair),
         margin=pair[2].margin_pct,
+        belief=pair[2].belief if one_build else None,
     )
 
 

@@ -54,7 +54,7 @@ SELECT series.id, series.tree_id, tree.name, series.hardware_id, mode.name, metr
          ORDER BY finding.position DESC LIMIT 1)
        UNION ALL
        (SELECT finding.verdict, finding.change_pct, finding.revisions_after, finding.position,
-               false
+               finding.verdict = 'worse'
           FROM analysis_finding AS finding
          WHERE finding.series_id = series.id AND finding.kind = 'slow'
            AND finding.state = 'confirmed'

@@ -6,7 +6,6 @@ tree alone, whatever their order, series whose pairs were judged by other than i
 analysed again.
 """
 
-from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,6 +15,7 @@ from django.db.models import Q
 from django.db.models.fields.json import KT
 
 from webapp.analysis.models import SeriesAnalysis
+from webapp.analysis.queries.beliefs import Beliefs
 from webapp.results.models import Series
 from webapp.results.services import update_rows
 from webapp.stats import decisive
@@ -136,10 +136,14 @@ def _counts(rows: Iterable[_Row]) -> Mapping[tuple[int, int], int]:
 
 def _beliefs(keys: Collection[Key]) -> dict[Key, decisive.Belief]:
     """What the trees' own series tell of build noise, by hardware and workload."""
-    noises: dict[tuple[int, int], Counter[tuple[int, str, float, float]]] = defaultdict(Counter)
-    for tree, hardware, workload, metric, percent, freedom in _known(keys):
-        noises[tree, metric][hardware, workload, float(percent), float(freedom)] += 1
-    return {key: decisive.learn(_seen_from(key, noises[key[0], key[3]].elements())) for key in keys}
+    known = Beliefs(
+        ((tree, metric), hardware, workload, float(percent), float(freedom))
+        for tree, hardware, workload, metric, percent, freedom in _known(keys)
+    )
+    return {
+        (tree, hardware, workload, metric): known.of((tree, metric), hardware, workload)
+        for tree, hardware, workload, metric in keys
+    }
 
 
 def _known(keys: Collection[Key]) -> Iterable[tuple[int, int, str, int, str, str]]:
@@ -164,19 +168,6 @@ def _known(keys: Collection[Key]) -> Iterable[tuple[int, int, str, int, str, str
             "freedom",
         )
     )
-
-
-def _seen_from(
-    key: Key, noises: Iterable[tuple[int, str, float, float]]
-) -> Iterable[decisive.Known]:
-    _, own_hardware, own_workload, _ = key
-    for hardware, workload, percent, freedom in noises:
-        yield decisive.Known(
-            percent,
-            freedom,
-            same_hardware=hardware == own_hardware,
-            same_workload=workload == own_workload,
-        )
 
 
 def _judged_by(

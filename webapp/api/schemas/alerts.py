@@ -7,7 +7,7 @@ from pydantic import (
 )
 
 from webapp.api.schemas.comparisons import LeftOutOut
-from webapp.api.schemas.series import FindingOut
+from webapp.api.schemas.series import FindingOut, NetLossOut
 
 
 class AlertOut(BaseModel):
@@ -60,8 +60,11 @@ class LeftOutAtOut(LeftOutOut):
 
 
 class AlertFindingOut(FindingOut):
-    """A finding with the series it is in, and the revisions beside it that lack samples."""
+    """A finding with the series it is in, what that has lost today (``net_loss``; null: nothing, or
+    a candidate), and the revisions beside it that lack samples."""
 
+    series: int
+    net_loss: NetLossOut | None
     hardware: str
     mode: str
     metric: str

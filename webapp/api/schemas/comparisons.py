@@ -31,14 +31,17 @@ class JudgedOut(BaseModel):
     """A verdict with what it rests on; percent of the base. Null: there is no such figure.
 
     ``p`` is the chance of a difference as large where there is none; ``unit_of_noise`` the level
-    whose scatter counts and ``units`` how many of them each side has. ``why`` is
-    ``one_build_a_side`` where the interval excludes zero, but a side has one build and how much
-    builds scatter is not known, and ``runs_disagree`` where a side pools runs of one revision that
-    differ by more than their noise: the verdict is then ``cannot tell``. Else it is empty.
+    whose scatter counts and ``units`` how many of them each side has. ``one_build_a_side``: a side
+    has one build, and how much builds scatter is not known; the interval has what is believed of
+    it, and ``p`` is that of noisy builds unless the machine's are known: above 0.05 pages do not
+    colour it. ``why`` is ``one_build_a_side`` where then only the runs differ, and
+    ``runs_disagree`` where a side pools runs of one revision that differ by more than their noise:
+    the verdict is then ``cannot tell``. Else it is empty.
     """
 
     verdict: str
     why: str
+    one_build_a_side: bool
     negligible: bool
     epoch_between: bool = Field(
         description="An epoch of the machine begins between the two: it may be what differs."
@@ -115,11 +118,13 @@ class ModeOut(BaseModel):
 class HeadlineOut(BaseModel):
     """What may be said of all rows together: of each of ``modes``, and the ``counts`` of verdicts
     on single pairs. Any of these claims is wrong in at most 5 of 100 tables. ``differing`` pairs
-    have an interval at 95 % that excludes zero, whether they are told or not.
+    are better or worse by themselves, whether they are told or not; ``outcomes`` counts pairs as
+    the page heads them.
     """
 
     modes: list[ModeOut]
     counts: dict[str, int]
+    outcomes: dict[str, int]
     differing: int
     expected_by_chance: float
     text: str

@@ -10,7 +10,7 @@ from enum import StrEnum
 from functools import cached_property
 from math import ceil, floor, isfinite
 from statistics import median
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from webapp.charts.cost_text import cost_figure
 from webapp.charts.scale import y_range
@@ -107,7 +107,8 @@ class TrendSeries:
     how many samples of its runs do not count, and why. ``single`` is what a series of one revision
     tells; ``detects`` and ``noise`` are texts. Of what an option costs, ``option`` is that, values
     are ratios in percent, ``better`` says which way, and ``mode`` is what a sentence calls it.
-    ``count`` is how many points it has, drawn or not.
+    ``count`` is how many points it has, drawn or not; ``stands`` what it has lost today, as data
+    (`webapp.stats.changes.NetLoss`), None: nothing.
     """
 
     id: int
@@ -131,6 +132,7 @@ class TrendSeries:
     option: str = ""
     better: str = ""
     count: int = 0
+    stands: Mapping[str, Any] | None = None
 
     @property
     def is_cost(self) -> bool:

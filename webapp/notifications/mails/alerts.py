@@ -31,6 +31,7 @@ from webapp.notifications.mails.phrases import (
     series_phrase,
     subject_line,
     surety_sentence,
+    today_line,
     verdict_sentence,
 )
 from webapp.notifications.mails.rendering import render_message, why
@@ -195,6 +196,7 @@ def _context(facts: AlertFacts) -> Mapping[str, Any]:
         "facts": facts,
         "alert": alert,
         "verdict": verdict_sentence(facts),
+        "today": today_line(worst) if worst else "",
         "surety": surety_sentence(facts),
         "one_build": one_build_lines(worst) if alert.one_build and worst else [],
         "sparks": sparks_of(facts.findings),

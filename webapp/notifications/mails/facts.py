@@ -87,7 +87,7 @@ def ministat_block(finding: Finding) -> str:
 
 
 def _findings(alert: Alert) -> list[Finding]:
-    members = findings_of([alert]).with_subjects().with_revisions()
+    members = findings_of([alert]).with_subjects().with_revisions().with_today()
     return list(members) or _that_left(alert)
 
 

@@ -7,6 +7,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 from webapp.alerts.queries import Surroundings
 from webapp.analysis.models import Finding
+from webapp.analysis.queries import today_beside
 from webapp.charts.around import Size
 from webapp.charts.cost_text import cost_figure, cost_interval
 from webapp.charts.text import MARKS, interval, number
@@ -69,6 +70,11 @@ class Card:
         if row.series.is_cost:
             return cost_interval(row.level_before, row.low_pct, row.high_pct, row.series.better)
         return interval(row.low_pct, row.high_pct)
+
+    @property
+    def today(self) -> str:
+        """What its series has lost today; empty where that is nothing to speak of."""
+        return today_beside(self.finding)
 
     @property
     def levels(self) -> tuple[str, str]:

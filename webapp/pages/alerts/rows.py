@@ -11,7 +11,10 @@ from django.utils.safestring import SafeString, mark_safe
 
 from webapp.alerts.models import Alert
 from webapp.alerts.queries import Listed, Surroundings, Suspicion
+from webapp.analysis.models import Finding
+from webapp.analysis.queries import today_in_short
 from webapp.charts.text import MARKS
+from webapp.charts.today import STILL
 from webapp.pages.alerts.charts import spark
 from webapp.pages.alerts.texts import age, beside_worst, signed, state_note
 from webapp.pages.templatetags.components import SIMULATED, state_pill
@@ -85,9 +88,19 @@ def _change(one: Listed) -> str:
     verdict = "" if one.alert.one_build else worst.verdict
     mark = MARKS.get(verdict or "cannot tell", "")
     return (
-        f'<span class="d"><b class="verdict {verdict}"><i aria-hidden="true">{mark}</i>'
-        f'{escape(signed(worst))}</b><span class="small muted">{beside_worst(one)}</span></span>'
+        f'<span class="d"><b class="verdict {verdict}" data-figure="finding:{worst.pk}">'
+        f'<i aria-hidden="true">{mark}</i>{escape(signed(worst))}</b>'
+        f'<span class="small muted">{beside_worst(one)}</span>{_today(worst, still=True)}</span>'
     )
+
+
+def _today(worst: Finding, *, still: bool) -> str:
+    """What its series has lost today: that it is ``still`` so, or else what."""
+    text = today_in_short(worst)
+    if (text == STILL) != still:
+        return ""
+    figure = f"series:{worst.series_id}:net_loss"
+    return f'<span class="small muted" data-figure="{figure}">{escape(text)}</span>' if text else ""
 
 
 def _what(one: Listed) -> str:
@@ -98,6 +111,7 @@ def _what(one: Listed) -> str:
         f'<span class="m"><span class="w"><a href="{reverse("alert", args=[alert.pk])}">'
         f'<b>{name}</b> <span class="muted">{where}</span></a></span>'
         f'<span class="commit small">{suspects_line(one.suspicion)}</span>'
+        f"{_today(worst, still=False) if worst else ''}"
         "</span>"
     )
 

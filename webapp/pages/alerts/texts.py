@@ -1,6 +1,7 @@
 """What the pages of alerts say of one: its headline, how sure, its state. Sentences of mails stand
 in `webapp.notifications.mails.phrases`."""
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from django.utils import timezone
@@ -81,13 +82,21 @@ def _others(one: Listed) -> str:
     if worst is None:
         return ""
     costs = [row for row in members.findings[1:] if row.series.is_cost]
-    told = [worst, *costs]
+    gain = _largest_gain(members.findings) if worst.verdict == Verdict.WORSE else None
+    told = [worst, *costs, *([gain] if gain else [])]
     worse = members.worse - sum(row.verdict == Verdict.WORSE for row in told)
     better = members.better - sum(row.verdict != Verdict.WORSE for row in told)
-    parts = [_counted(count, verb) for count, verb in ((worse, "lost"), (better, "gained"))]
+    parts = [f"{gain.series.subject} {moved(gain)}"] if gain else []
+    parts += [_counted(count, verb) for count, verb in ((worse, "lost"), (better, "gained"))]
     parts += [f"the {row.series.subject} {moved(row)}" for row in costs[:MOST_COSTS]]
     said = [part for part in parts if part]
     return f"; {', '.join(said)}" if said else ""
+
+
+def _largest_gain(findings: Sequence[Finding]) -> Finding | None:
+    """Of a mixed alert, which names the largest of either direction."""
+    gains = (row for row in findings if row.verdict != Verdict.WORSE and not row.series.is_cost)
+    return max(gains, key=lambda row: abs(row.change_pct or 0.0), default=None)
 
 
 def _counted(count: int, verb: str) -> str:

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from math import inf
 
 from webapp.alerts.queries import Detected, FindingAt, Gated
 from webapp.analysis.models import Finding
@@ -39,11 +40,12 @@ class Headline:
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """What a series did (``sentence``), with the CSS class of its verdict: none without one."""
+    """What a series did (``sentence``), its verdict, and the CSS class: none where it is open."""
 
     series: NamedSeries
     sentence: str
     css: str
+    verdict: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,19 +76,42 @@ class Proven:
         return ORDER.index(self.judged.verdict), -abs(self.judged.percent or 0.0)
 
 
-def answer(found: Sequence[Gated], cells: Sequence[Proven]) -> Answer:
-    """What the findings ``found`` and the proven ``cells`` show, the first of each.
+def answer(found: Sequence[Gated], proven: Sequence[Proven]) -> Answer:
+    """What the findings ``found`` show; where all rest on one build a side, the ``proven`` cells of
+    other series too: the first of both, and the first of either direction.
 
     One alone has its interval; those of several stand in the table below.
     """
+    own = {one.finding.series.pk for one in found}
+    is_open = all(one.finding.state == Finding.State.ONE_BUILD for one in found)
+    cells = [one for one in proven if is_open and one.series.pk not in own]
     is_alone = len(found) + len(cells) == 1
-    effects = [_of_finding(one, has_interval=is_alone) for one in found[:NAMED]]
-    effects += [_of_cell(one, has_interval=is_alone) for one in cells[:NAMED]]
+    effects = [
+        *(_of_finding(one, has_interval=is_alone) for one in sorted(found, key=_weight)),
+        *(_of_cell(one, has_interval=is_alone) for one in cells),
+    ]
+    named = _largest_of_each(effects)
     machines = [
         OnMachine(hardware, list(its))
-        for hardware, its in groupby(effects, key=lambda one: one.series.hardware)
+        for hardware, its in groupby(named, key=lambda one: one.series.hardware)
     ]
-    return Answer(machines, len(found) + len(cells) - len(effects))
+    return Answer(machines, len(effects) - len(named))
+
+
+def _weight(one: Gated) -> tuple[bool, bool, float]:
+    """What was measured before what options cost, losses before gains, the largest of each first;
+    beyond all figures is larger than any.
+    """
+    row = one.finding
+    size = inf if row.change_pct is None else abs(row.change_pct)
+    return row.series.is_cost, row.verdict != Verdict.WORSE, -size
+
+
+def _largest_of_each(effects: Sequence[Effect]) -> list[Effect]:
+    """The first `NAMED` in their order, with the first of either direction."""
+    firsts = {one.verdict: one for one in reversed(effects)}.values()
+    rest = [one for one in effects if one not in firsts][: NAMED - len(firsts)]
+    return [one for one in effects if one in firsts or one in rest]
 
 
 def _of_finding(one: Gated, *, has_interval: bool) -> Effect:
@@ -96,14 +121,15 @@ def _of_finding(one: Gated, *, has_interval: bool) -> Effect:
     css = "" if one.suspicion.is_one_build else css_class(row.verdict)
     if series.is_cost and row.change_pct is not None:
         told = cost_sentence(row.level_before, row.level, low, high, series.better)
-        return Effect(series, told, css)
-    return Effect(series, _sentence(series, row.change_pct, low, high), css)
+        return Effect(series, told, css, row.verdict)
+    told = _sentence(series, row.change_pct, low, high)
+    return Effect(series, told, css, row.verdict)
 
 
 def _of_cell(one: Proven, *, has_interval: bool) -> Effect:
     low, high = (one.judged.low, one.judged.high) if has_interval else (None, None)
     told = _sentence(one.series, one.judged.percent, low, high)
-    return Effect(one.series, told, css_class(one.judged.verdict))
+    return Effect(one.series, told, css_class(one.judged.verdict), one.judged.verdict)
 
 
 def _sentence(
@@ -121,7 +147,7 @@ def headline(detected: Detected, judged: Mapping[int, PointVerdict]) -> Headline
     told = measured_first([one.finding for one in detected.let_through])
     findings = [row for row in told if row.state != Finding.State.ONE_BUILD]
     if told and not findings:
-        return Headline("one build a side", MARKS[Verdict.CANNOT_TELL], "no fact about it yet")
+        return _of_single_builds(told, judged)
     if findings:
         verdicts = Counter(Verdict(finding.verdict) for finding in findings)
         return Headline(_text(verdicts), _marks(verdicts), _states(findings))
@@ -134,6 +160,20 @@ def headline(detected: Detected, judged: Mapping[int, PointVerdict]) -> Headline
     builds = f"; besides, {single_builds(differ)}" if differ else ""
     alone = f"against the revision tested before alone ({counts}; {together.text}{builds})"
     source = f"{alone}; {_rest(detected)}"
+    return Headline(_text(verdicts), _marks(verdicts), source)
+
+
+def _of_single_builds(found: Sequence[FindingAt], judged: Mapping[int, PointVerdict]) -> Headline:
+    """Losses on one build a side, and what the cells of other series prove beside them."""
+    own = {row.series.pk for row in found}
+    beside = zip(judged, together_of(judged).verdicts, strict=True)
+    proven = [verdict for pk, verdict in beside if verdict in ORDER[:2] and pk not in own]
+    if not proven:
+        return Headline("one build a side", MARKS[Verdict.CANNOT_TELL], "no fact about it yet")
+    verdicts = Counter([*proven, *(Verdict(row.verdict) for row in found)])
+    names = ", ".join(row.series.subject for row in found)
+    rest = "the rest against the revision tested before alone"
+    source = f"{names}: one build a side, not confirmed; {rest}"
     return Headline(_text(verdicts), _marks(verdicts), source)
 
 

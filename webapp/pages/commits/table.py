@@ -14,6 +14,8 @@ from django.utils.safestring import SafeString, mark_safe
 from webapp.alerts.queries import FindingAt
 from webapp.analysis.models import Finding
 from webapp.analysis.queries import (
+    BUILDS_DIFFER,
+    ONE_BUILD,
     RUNS_DISAGREE,
     CommitPoint,
     PointVerdict,
@@ -21,6 +23,7 @@ from webapp.analysis.queries import (
     TableLinks,
 )
 from webapp.charts import interval_bar, text
+from webapp.charts.cost_text import POINTS, cost_interval, cost_points
 from webapp.charts.heatmap import cell_class
 from webapp.pages.parts.links import job_new_link
 from webapp.results.models import Hardware, Metric, Mode, Revision
@@ -64,7 +67,7 @@ class Cell(NamedTuple):
         proven = self.proven
         if proven is not None and not self.judged.runs_disagree:
             return cell_class(proven.verdict, proven.change_pct)
-        return cell_class(self.judged.label, self.judged.percent)
+        return cell_class(self.judged.tone, self.judged.percent)
 
     @property
     def shown(self) -> FindingAt | None:
@@ -202,11 +205,21 @@ def _cell(cell: Cell | None, sheet: Sheet) -> str:
         size, state, bar, told = _compared(cell, cell.judged, sheet)
     excluded = _excluded(cell) if cell.point.left_out else ""
     return (
-        f'<td class="cell {cell.css_class}"><span class="line">{size}'
+        f'<td class="cell {cell.css_class}"{_figure(cell, sheet)}><span class="line">{size}'
         f'<span class="base">{state}</span></span>{bar}<span class="line"><span class="base">{told}'
         f'</span><span class="to"><a class="to-trend" href="{trend}" title="Trend" '
         f'aria-label="Trend">⌁</a>{_ask(cell, sheet.around)}</span></span>{excluded}</td>'
     )
+
+
+def _figure(cell: Cell, sheet: Sheet) -> str:
+    """Of what the figures of a cell are: of its finding, or of its two points."""
+    if cell.judged is None or cell.judged.runs_disagree:
+        return ""
+    if cell.shown is not None:
+        return f' data-figure="finding:{cell.shown.pk}"'
+    pair = f"{cell.point.series_id}:{_previous(cell).name}:{sheet.around.commit.name}"
+    return f' data-figure="pair:{escape(pair)}"'
 
 
 class Lines(NamedTuple):
@@ -232,7 +245,7 @@ def _first(cell: Cell, metric: Metric, trend: str) -> Lines:
 def _compared(cell: Cell, judged: PointVerdict, sheet: Sheet) -> Lines:
     previous, shown = _previous(cell), cell.shown
     percent = shown.change_pct if shown else judged.percent
-    label = shown.verdict if shown else judged.label
+    label, tone = (shown.verdict, shown.verdict) if shown else (judged.label, judged.tone)
     series = cell.point.series
     link = sheet.links.compare(
         previous.name,
@@ -241,16 +254,21 @@ def _compared(cell: Cell, judged: PointVerdict, sheet: Sheet) -> Lines:
         mode=series.mode.name,
     )
     size = "lab?" if judged.runs_disagree else f"{text.percent(percent)}\N{NARROW NO-BREAK SPACE}%"
+    if shown and series.is_cost:
+        points = cost_points(shown.level_before, percent, series.better)
+        size = f"{text.percent(points)} {POINTS}"
     title = escape(_title(cell, judged, sheet))
     bar, told = "", ""
     low, high = cell.ends
     if not judged.runs_disagree and low is not None and high is not None:
-        bar = interval_bar.draw(low, high, reach=sheet.reach, verdict=label, width=BAR_WIDTH)
+        bar = interval_bar.draw(low, high, reach=sheet.reach, verdict=tone, width=BAR_WIDTH)
         told = text.interval(low, high)
+        if shown and series.is_cost:
+            told = cost_interval(shown.level_before, low, high, series.better)
     if sheet.around.previous is None or previous.pk != sheet.around.previous.pk:
         told += f" vs {escape(previous.name)}"
     return Lines(
-        f'<a class="size" href="{escape(link)}" title="{title}">{_mark(label)}{size}</a>',
+        f'<a class="size" href="{escape(link)}" title="{title}">{_mark(label, tone)}{size}</a>',
         _remark(cell, judged, is_proven=shown is not None),
         bar,
         told,
@@ -264,9 +282,9 @@ def _previous(cell: Cell) -> Previous:
 
 
 @cache
-def _mark(label: str) -> str:
-    """What stands before a change; there are no more labels than `text.MARKS`."""
-    css = escape(label.rstrip("?").replace(" ", "-"))
+def _mark(label: str, tone: str) -> str:
+    """What stands before a change; there are no more labels, and tones, than `text.MARKS`."""
+    css = escape(tone.rstrip("?").replace(" ", "-"))
     return (
         f'<span class="mark {css}" role="img" aria-label="{escape(label)}">'
         f"{text.MARKS.get(label, '')}</span>"
@@ -279,7 +297,9 @@ def _remark(cell: Cell, judged: PointVerdict, *, is_proven: bool) -> str:
     if judged.runs_disagree:
         said.append("runs disagree")
     elif not is_proven and judged.builds_differ:
-        said.append("builds differ")
+        said.append(BUILDS_DIFFER)
+    elif not is_proven and judged.rests_on_single_builds and cell.finding is None:
+        said.append(ONE_BUILD)
     elif not is_proven and judged.verdict == "cannot tell" and judged.visible is not None:
         said.append(f"detects ≥ {text.half_width(judged.visible)} %")
     if cell.finding is not None:
@@ -290,7 +310,8 @@ def _remark(cell: Cell, judged: PointVerdict, *, is_proven: bool) -> str:
 def _title(cell: Cell, judged: PointVerdict, sheet: Sheet) -> str:
     """How the two points compare: what the cell says where nothing is confirmed."""
     negligible = " (different, but negligible)" if judged.negligible else ""
-    builds = f"; {MORE_BUILDS} more builds a side would settle it" if judged.builds_differ else ""
+    is_open = judged.builds_differ or judged.rests_on_single_builds
+    builds = f"; {MORE_BUILDS} more builds a side would settle it" if is_open else ""
     ends = text.change_within(judged.percent, judged.low, judged.high)
     return (
         f"{judged.label}{negligible}: {text.number(cell.point.mean)} {sheet.metric.unit}, "
@@ -304,7 +325,7 @@ def _noise(judged: PointVerdict) -> str:
         return f"noise between builds {text.half_width(judged.build_noise.percent)} % counted"
     if judged.build_noise:
         return "the history shows no noise between builds"
-    return "" if judged.counts_builds else "noise between builds not known and not counted"
+    return judged.belief_text
 
 
 def _excluded(cell: Cell) -> str:

@@ -1,12 +1,13 @@
 """What a comparison says as a whole: its headline, and what each mode shows over its machines."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from webapp.analysis.queries import PointRow, PointTable, PointVerdict
+from webapp.analysis.queries import ONE_BUILD, PointRow, PointTable, PointVerdict
 from webapp.charts.text import direction, half_width, percent
 from webapp.pages.compare.titles import subject_of, titles_of
-from webapp.stats.compare import Across, Mean, Verdict
+from webapp.stats.compare import Across, Mean, Outcome, Verdict, outcome
 
 BOTH = "it depends on the machine"
 SIZES = "by how much depends on the machine"
@@ -24,6 +25,11 @@ class Cell:
     index: int
     judged: PointVerdict
     gated: Verdict
+
+    @property
+    def outcome(self) -> Outcome:
+        """What it counts as in the whole table."""
+        return outcome(self.judged.verdict, self.gated)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,9 +151,14 @@ def _is_mixed(across: Across) -> bool:
 
 
 def _nothing_proven(cells: Sequence[Cell]) -> str:
+    counts = Counter(cell.outcome for cell in cells)
+    alone, total = counts[Outcome.BY_ITSELF], len(cells)
+    if alone:
+        differ = _by_itself("differ", alone)
+        return f"{alone} of {total} {differ}, none proven over the whole table"
     differing = sum(cell.judged.builds_differ for cell in cells)
     if differing:
-        return f"{differing} of {len(cells)} pairs of single builds differ"
+        return f"{differing} of {total} pairs of single builds differ"
     return "no difference is proven"
 
 
@@ -162,41 +173,36 @@ def change_sentence(cell: Cell) -> str:
         return "no difference that matters"
     if judged.verdict == Verdict.CANNOT_TELL:
         return "cannot tell"
+    single = f", {ONE_BUILD}" if judged.rests_on_single_builds else ""
     if judged.percent is None:
-        return f"{judged.verdict.value}, without a percentage"
+        return f"{judged.verdict.value}, without a percentage{single}"
     way = direction(percent=judged.percent, better=base.better, unit=base.unit)
-    return f"{half_width(abs(judged.percent))} % {way}"
+    return f"{half_width(abs(judged.percent))} % {way}{single}"
 
 
-def lead(cells: Sequence[Cell], groups: Sequence[Group]) -> str:
-    """``7 of 15 comparisons prove a difference alone, 1 proves there is none that matters, …``;
-    *alone* where modes are on several machines.
+def lead(cells: Sequence[Cell]) -> str:
+    """`counts_text` of a table of several comparisons."""
+    return counts_text(Counter(cell.outcome for cell in cells)) if len(cells) > 1 else ""
+
+
+def _by_itself(verb: str, count: int) -> str:
+    return f"{verb}s by itself" if count == 1 else f"{verb} by themselves"
+
+
+def counts_text(counts: Mapping[Outcome, int]) -> str:
+    """``7 of 15 comparisons prove a difference over the whole table, 2 differ by themselves,
+    1 shows by itself none that matters, 5 cannot tell``: as many as stand under each heading.
     """
-    total = len(cells)
-    if total < 2:
-        return ""
-    counts = {verdict: sum(cell.gated == verdict for cell in cells) for verdict in Verdict}
-    proven = counts[Verdict.WORSE] + counts[Verdict.BETTER]
-    differing = sum(cell.judged.builds_differ for cell in cells)
-    disagree = sum(cell.judged.runs_disagree for cell in cells)
-    unsure = counts[Verdict.CANNOT_TELL] - differing - disagree
-    same = counts[Verdict.EQUIVALENT]
-    alone = " alone" if any(len(group.cells) > 1 for group in groups) else ""
+    proven, alone = counts.get(Outcome.PROVEN, 0), counts.get(Outcome.BY_ITSELF, 0)
+    same, unsure = counts.get(Outcome.EQUIVALENT, 0), counts.get(Outcome.CANNOT_TELL, 0)
+    verb = "proves" if proven == 1 else "prove"
     parts = [
-        f"{proven} of {total} comparisons prove{'s' if proven == 1 else ''} a difference{alone}",
-        f"{same} prove{'s' if same == 1 else ''} there is none that matters" if same else "",
-        _builds(differing),
-        f"{disagree} with runs that disagree" if disagree else "",
+        f"{proven} of {sum(counts.values())} comparisons {verb} a difference over the whole table",
+        f"{alone} {_by_itself('differ', alone)}" if alone else "",
+        f"{same} {_by_itself('show', same)} none that matters" if same else "",
         f"{unsure} cannot tell" if unsure else "",
     ]
     return ", ".join(filter(None, parts))
-
-
-def _builds(differing: int) -> str:
-    if not differing:
-        return ""
-    pairs = "1 pair" if differing == 1 else f"{differing} pairs"
-    return f"{pairs} of single builds differ{'s' if differing == 1 else ''}"
 
 
 def direction_texts(row: PointRow) -> Mapping[Verdict, str]:

@@ -1,5 +1,6 @@
 """`/compare/?a=…&b=…`: A against B along one axis, over everything both have."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -43,6 +44,7 @@ from webapp.pages.compare.rows import (
     ROWS_DRAWN,
     Drawing,
     Line,
+    Section,
     kind_of,
     lines_of,
     rows_html,
@@ -53,9 +55,15 @@ from webapp.pages.compare.unmatched import not_compared
 from webapp.pages.parts.links import with_query
 from webapp.pages.parts.variants import variants_beside
 from webapp.results.models import Revision, Run
-from webapp.stats.compare import Verdict
+from webapp.stats.compare import Outcome, Verdict
 from webapp.stats.defaults import MARGIN_PCT
 
+TITLES = {
+    Outcome.PROVEN: "Proven over the whole table, largest loss first",
+    Outcome.BY_ITSELF: "Differ by themselves, not proven over the whole table",
+    Outcome.EQUIVALENT: "By themselves no difference that matters",
+    Outcome.CANNOT_TELL: "Cannot tell",
+}
 FEWEST_SIDES = 2
 BAD_REQUEST = 400
 
@@ -159,7 +167,7 @@ def picture_of(table: PointTable, answer: str, foot: Sequence[str]) -> str:
             high=cell.judged.high,
             kind=kind_of(cell.judged),
         )
-        for line in sorted(lines, key=lambda line: not line.is_proven)
+        for line in lines
         for cell in line.cells
     ]
     image = forest_picture.draw(_reach(lines), rows[:ROWS_DRAWN], described=answer)
@@ -272,8 +280,7 @@ def context_of(
         "boxes": _boxes(table),
         "common": _common(table.sides),
         "answer": compare_answer.headline(cells, groups, subject_of(table.sides, titles)),
-        "lead": compare_answer.lead(cells, groups),
-        "counts": {verdict.value: count for verdict, count in table.headline.counts.items()},
+        "lead": compare_answer.lead(cells),
         "together": table.headline,
         "panels": panels_of(groups, drawing.reach),
         "drawing": drawing,
@@ -295,17 +302,18 @@ def context_of(
 def _rows(
     lines: Sequence[Line], drawing: Drawing, evidence: str, *, most: int
 ) -> dict[str, object]:
-    """What is proven, and folded below it what is not; of each no more than ``most`` rows."""
-    shown = [line for line in lines if line.is_proven]
-    folded = [line for line in lines if not line.is_proven]
-    return {
-        "shown": rows_html(shown[:most], drawing, evidence),
-        "shown_count": len(shown),
-        "folded": rows_html(folded[:most], drawing, evidence),
-        "folded_count": len(folded),
-        "folded_counts": _folded_counts(folded),
-        "left_out": max(len(shown) - most, 0) + max(len(folded) - most, 0),
-    }
+    """The rows under their headings, of each no more than ``most``."""
+    counts = Counter(cell.outcome for line in lines for cell in line.cells)
+    sections, left_out = [], 0
+    has_told = any(line.differs for line in lines)
+    for outcome, title in TITLES.items():
+        its = [line for line in lines if line.outcome == outcome]
+        if its:
+            is_folded = has_told and not its[0].differs
+            html = rows_html(its[:most], drawing, evidence)
+            sections.append(Section(title, counts[outcome], is_folded, html, _labels(its)))
+            left_out += max(len(its) - most, 0)
+    return {"sections": sections, "left_out": left_out}
 
 
 def _links(table: PointTable, more: Sequence[tuple[str, str]]) -> dict[str, object]:
@@ -325,7 +333,7 @@ def _links(table: PointTable, more: Sequence[tuple[str, str]]) -> dict[str, obje
 
 def _reach(lines: Sequence[Line]) -> forest.Reach:
     """A scale for what is proven, else for all: wide intervals that tell nothing leave it."""
-    proven = [line for line in lines if line.is_proven] or lines
+    proven = [line for line in lines if line.differs] or lines
     intervals = ((cell.judged.low, cell.judged.high) for line in proven for cell in line.cells)
     return forest.reach_of(intervals, margin=MARGIN_PCT)
 
@@ -342,7 +350,7 @@ def _axis(lines: Sequence[Line], drawing: Drawing) -> str:
     return forest.axis(drawing.reach, less=less, more=more)
 
 
-def _folded_counts(lines: Sequence[Line]) -> list[tuple[str, int]]:
+def _labels(lines: Sequence[Line]) -> list[tuple[str, int]]:
     labels = [cell.judged.label for line in lines for cell in line.cells]
     return [(label, labels.count(label)) for label in dict.fromkeys(sorted(labels))]
 

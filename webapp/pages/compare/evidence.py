@@ -188,7 +188,7 @@ def _offers(row: ComparedRow, others: Sequence[Judged]) -> list[Offer]:
     builds = [
         builds_ask([base.revision, other.set.revision], base.hardware, base.mode)
         for other in others
-        if other.comparison.builds_differ
+        if other.comparison.one_build
         and base.variant is None
         and other.set.series_id == base.series_id
     ]

@@ -29,10 +29,12 @@ from webapp.pages.compare.range_rows import (
     reach_of,
     rows_html,
 )
-from webapp.pages.compare.rows import ROWS_AT_ONCE, ROWS_DRAWN
+from webapp.pages.compare.rows import ROWS_AT_ONCE, ROWS_DRAWN, Section
 from webapp.pages.compare.titles import titles_of
 from webapp.pages.parts.links import with_query
 from webapp.stats.defaults import MARGIN_PCT
+
+PROVEN, NOT_PROVEN = "Proven, largest loss first", "Not proven"
 
 
 def page(request: HttpRequest, texts: Sequence[str]) -> HttpResponse:
@@ -108,18 +110,17 @@ def _rows(
 ) -> dict[str, object]:
     """What is proven, and folded below it what is not; of each ``most`` rows."""
     most = ROWS_AT_ONCE if most is None else most
-    rows = ordered(table.rows)
-    shown = [row for row in rows if is_proven(row)]
-    folded = [row for row in rows if not is_proven(row)]
-    told = [row.verdict for row in folded]
-    return {
-        "shown": rows_html(shown[:most], drawing, evidence),
-        "shown_count": len(shown),
-        "folded": rows_html(folded[:most], drawing, evidence),
-        "folded_count": len(folded),
-        "folded_counts": [(one, told.count(one)) for one in dict.fromkeys(told)],
-        "left_out": max(len(shown) - most, 0) + max(len(folded) - most, 0),
-    }
+    rows, sections, left_out = ordered(table.rows), [], 0
+    any_proven = any(map(is_proven, rows))
+    for title, proven in ((PROVEN, True), (NOT_PROVEN, False)):
+        its = [row for row in rows if is_proven(row) == proven]
+        told = [row.verdict for row in its]
+        labels = [(one, told.count(one)) for one in dict.fromkeys(told)]
+        if its:
+            html = rows_html(its[:most], drawing, evidence)
+            sections.append(Section(title, len(its), any_proven and not proven, html, labels))
+            left_out += max(len(its) - most, 0)
+    return {"sections": sections, "left_out": left_out}
 
 
 def _links(texts: Sequence[str], more: Sequence[tuple[str, str]]) -> dict[str, str]:

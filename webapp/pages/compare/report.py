@@ -1,5 +1,6 @@
 """A comparison as text: ministat blocks alone, or a report in Markdown."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 from webapp.analysis.queries import (
@@ -13,7 +14,7 @@ from webapp.analysis.queries import (
     as_points,
 )
 from webapp.charts.text import better_text, change_within, number
-from webapp.pages.compare.answer import answer_of
+from webapp.pages.compare.answer import answer_of, counts_text
 from webapp.pages.compare.flame_graphs import flame_graphs, profile_lines
 from webapp.pages.compare.titles import titles_of
 from webapp.pages.compare.unmatched import not_compared
@@ -36,7 +37,7 @@ def as_text(table: ComparedTable, options: BlockOptions = PLAIN_BLOCK) -> str:
     ]
     head = [f"{SIMULATED}\n"] if is_simulated(table) else []
     notes = [f"{note}\n" for note in _notes(table)]
-    return "\n".join([*head, *blocks, *notes, f"{_alone(as_points(table))}\n"])
+    return "\n".join([*head, *blocks, *notes, f"{_counts(as_points(table))}\n"])
 
 
 def as_markdown(table: ComparedTable, options: BlockOptions = PLAIN_BLOCK) -> str:
@@ -45,7 +46,7 @@ def as_markdown(table: ComparedTable, options: BlockOptions = PLAIN_BLOCK) -> st
     points = as_points(table)
     parts = [
         f"# {inline(base)} against {inline(', '.join(map(str, others)))}",
-        *([f"{inline(answer_of(points))}. Alone: {_alone(points)}"] if table.rows else []),
+        *([f"{inline(answer_of(points))}. {_counts(points)}"] if table.rows else []),
         *([SIMULATED] if is_simulated(table) else []),
         "\n".join(f"- {inline(name)}" for name in _hardware(table)),
         rows_table(table.rows),
@@ -66,11 +67,10 @@ def _left_out(table: ComparedTable, shown: Callable[[str], str] = str) -> list[s
     return [shown(f"Not compared, {one.text(one.combinations)}.") for one in left]
 
 
-def _alone(table: PointTable) -> str:
-    """What may be said of each pair alone."""
+def _counts(table: PointTable) -> str:
+    """How many comparisons stand under each heading of the page."""
     together = table.headline
-    counts = ", ".join(f"{count} {verdict}" for verdict, count in together.counts.items())
-    return f"{counts} ({together.text})."
+    return f"{counts_text(Counter(together.outcomes))}; {together.text}."
 
 
 def _section(row: ComparedRow, options: BlockOptions) -> str:

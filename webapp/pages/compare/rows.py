@@ -8,6 +8,8 @@ from urllib.parse import urlencode
 from django.utils.safestring import SafeString, mark_safe
 
 from webapp.analysis.queries import (
+    BUILDS_DIFFER,
+    ONE_BUILD,
     OTHER_EPOCH,
     READABLE,
     RUNS_DISAGREE,
@@ -20,7 +22,7 @@ from webapp.charts import forest, text
 from webapp.charts.forest import Reach
 from webapp.pages.compare.answer import Cell, direction_texts
 from webapp.results.models import Hardware
-from webapp.stats.compare import Verdict
+from webapp.stats.compare import Outcome, Verdict
 
 KINDS = {
     Verdict.WORSE: "worse",
@@ -30,6 +32,7 @@ KINDS = {
 }
 CHIPS = {"equivalent": "same", "unsure": "unsure", "differ": "differ"}
 ORDERS = ("loss", "mode", "hardware")
+ORDER = tuple(Outcome)
 
 ROWS_AT_ONCE = 60
 """Rows of either kind that a page begins with; the others come when they are asked for."""
@@ -40,22 +43,38 @@ ROWS_DRAWN = 40
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One row of the page with its pairs; what it takes part in is ``is_proven`` (better, worse, or
-    builds that differ for sure) or folded away.
-    """
+    """One row of the page with its pairs. It stands where the first of them does."""
 
     row: PointRow
     cells: Sequence[Cell]
 
     @property
-    def is_proven(self) -> bool:
-        """Whether a set is better or worse, or its single build another for sure."""
-        return any(kind_of(cell.judged) in {"worse", "better", "differ"} for cell in self.cells)
+    def outcome(self) -> Outcome:
+        """Under which heading it stands."""
+        return min((cell.outcome for cell in self.cells), key=ORDER.index)
+
+    @property
+    def differs(self) -> bool:
+        """Whether any pair differs, over the whole table or by itself."""
+        return self.outcome in (Outcome.PROVEN, Outcome.BY_ITSELF)
 
     @property
     def rank(self) -> tuple[int, float]:
-        """The largest loss first, then builds that differ, then gains, then the rest."""
+        """The largest loss first, then gains, then the rest."""
         return min(_rank(cell.judged) for cell in self.cells)
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """The rows under one heading: as HTML, how many ``comparisons`` stand there, whether they are
+    folded away, and which verdicts they have.
+    """
+
+    title: str
+    comparisons: int
+    is_folded: bool
+    rows: SafeString
+    labels: Sequence[tuple[str, int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,12 +106,14 @@ def lines_of(cells: Iterable[Cell], order: str = ORDERS[0]) -> list[Line]:
         rows[id(cell.row)] = cell.row
     lines = [Line(rows[key], its) for key, its in found.items()]
     first = {"mode": _by_mode, "hardware": _by_hardware}.get(order, _by_nothing)
-    return sorted(lines, key=lambda line: (first(line), line.rank))
+    return sorted(lines, key=lambda line: (ORDER.index(line.outcome), first(line), line.rank))
 
 
 def kind_of(judged: PointVerdict) -> str:
-    """How a pair is drawn: its verdict, or ``differ`` for single builds that do."""
-    if judged.builds_differ:
+    """How a pair is drawn: its verdict; ``differ`` for single builds that do, and where noisy ones
+    would explain it.
+    """
+    if judged.builds_differ or judged.is_doubtful:
         return "differ"
     return KINDS[judged.verdict]
 
@@ -144,15 +165,16 @@ def chip(judged: PointVerdict, row: PointRow) -> str:
     kind = kind_of(judged)
     if judged.runs_disagree:
         return f'<span class="chip unsure">{text.MARKS[RUNS_DISAGREE]} runs disagree</span>'
-    if kind == "differ":
-        return f'<span class="chip differ">{text.MARKS["builds differ"]} builds differ</span>'
+    if judged.builds_differ:
+        return f'<span class="chip differ">{text.MARKS[BUILDS_DIFFER]} {BUILDS_DIFFER}</span>'
     word = judged.verdict.value
     if judged.verdict in {Verdict.WORSE, Verdict.BETTER} and judged.percent is not None:
         word = direction_texts(row)[judged.verdict]
     elif judged.negligible:
         word = "negligible"
     mark = text.MARKS[judged.verdict.value]
-    return f'<span class="chip {CHIPS.get(kind, kind)}">{mark} {word}</span>'
+    single = f' <span class="tag">{ONE_BUILD}</span>' if judged.rests_on_single_builds else ""
+    return f'<span class="chip {CHIPS.get(kind, kind)}">{mark} {word}</span>{single}'
 
 
 def hardware_html(hardware: Hardware, *, simulated: bool) -> str:
@@ -196,7 +218,7 @@ def _pair(cell: Cell, drawing: Drawing, *, is_first: bool) -> str:
     seen = "" if judged.visible is None else f"{text.half_width(judged.visible)} %"
     change = text.percent(judged.percent)
     return (
-        f'<span class="row"><span class="what">{named}{title}</span>'
+        f'<span class="row"{_figure(cell, drawing)}><span class="what">{named}{title}</span>'
         f'<span class="plot">'
         f"{forest.row(drawing.reach, judged.percent, judged.low, judged.high, kind=kind)}</span>"
         f'<span class="number {coloured}"><b>{change}{" %" if judged.percent is not None else ""}'
@@ -204,6 +226,15 @@ def _pair(cell: Cell, drawing: Drawing, *, is_first: bool) -> str:
         f'<span class="verdict">{chip(judged, row)}{_tags(cell)}</span>'
         f'<span class="number detect">{seen}</span></span>'
     )
+
+
+def _figure(cell: Cell, drawing: Drawing) -> str:
+    """Of what the figures of a row are, where both points are of one series."""
+    base, other = cell.row.base, cell.row.points[cell.index + 1]
+    if base.series_id != other.series_id:
+        return ""
+    a, b = drawing.table.revisions[0].name, drawing.table.revisions[cell.index + 1].name
+    return f' data-figure="pair:{base.series_id}:{escape(a)}:{escape(b)}"'
 
 
 def _hardware_of(cell: Cell) -> str:
@@ -229,10 +260,13 @@ def _tags(cell: Cell) -> str:
 
 def _rank(judged: PointVerdict) -> tuple[int, float]:
     size = abs(judged.percent or 0.0)
-    order = {"worse": 0, "differ": 1, "better": 2, "equivalent": 3, "unsure": 4}[kind_of(judged)]
     if judged.runs_disagree:
         return 3, 0.0
-    return order, size if order in {2, 3} else -size if order < 2 else judged.visible or 1e9
+    if judged.builds_differ:
+        return 1, -size
+    order = {Verdict.WORSE: 0, Verdict.BETTER: 2, Verdict.EQUIVALENT: 3, Verdict.CANNOT_TELL: 4}
+    place = order[judged.verdict]
+    return place, -size if place == 0 else judged.visible or 1e9 if place == 4 else size
 
 
 def _by_mode(line: Line) -> str:

@@ -1,6 +1,6 @@
 """The verdict of a comparison in a few words, for the page and its reports."""
 
-from webapp.analysis.queries import BUILDS_DIFFER, RUNS_DISAGREE
+from webapp.analysis.queries import BUILDS_DIFFER, ONE_BUILD, RUNS_DISAGREE
 from webapp.charts.text import direction, half_width
 from webapp.stats.compare import MORE_BUILDS, Comparison, Verdict
 from webapp.stats.limits import worth_telling
@@ -16,7 +16,8 @@ def compared_sentence(comparison: Comparison, *, better: str, unit: str) -> str:
     if change.percent is None:
         return f"{comparison.verdict.value}, without a percentage"
     way = direction(percent=change.percent, better=better, unit=unit)
-    return f"{half_width(abs(change.percent))} % {way}"
+    single = f", {ONE_BUILD}" if comparison.one_build else ""
+    return f"{half_width(abs(change.percent))} % {way}{single}"
 
 
 def _cannot_tell(comparison: Comparison) -> str:

@@ -35,7 +35,7 @@ from webapp.pages.compare.flame_graphs import (
 )
 from webapp.pages.compare.report import SIMULATED, block_text, is_simulated, row_title
 from webapp.pages.compare.titles import titles_of
-from webapp.stats.compare import Verdict
+from webapp.stats.compare import Outcome, Verdict
 
 PACKETS = "packets/s"
 MOST_DRAWN = 16
@@ -112,12 +112,15 @@ class Report:
 
     @cached_property
     def figures(self) -> str:
-        """The largest proven changes, in percent and in the metric's unit; where none is proven, by
-        how much single builds differ; empty: they do not, or the answer has them."""
+        """The largest proven changes, in percent and in the metric's unit; where none is proven,
+        what differs by itself, or by how much single builds do; empty: they do not, or the answer
+        has them.
+        """
         if _names_sides(self.points):
             return ""
         proven = [one for one in self.cells if one.gated in {Verdict.WORSE, Verdict.BETTER}]
-        told = proven or [one for one in self.cells if one.judged.builds_differ]
+        alone = [one for one in self.cells if one.outcome is Outcome.BY_ITSELF]
+        told = proven or alone or [one for one in self.cells if one.judged.builds_differ]
         told.sort(key=lambda one: -abs(one.judged.percent or 0.0))
         shown = [self._figure(one) for one in islice(told, FIGURES_NAMED)]
         more = len(told) - len(shown)

@@ -12,7 +12,7 @@ from typing import Any
 from django.urls import reverse
 
 from webapp.alerts.queries import FindingOnMachine, SeriesOnMachine
-from webapp.analysis.models import Finding
+from webapp.analysis.models import Finding, Verdict
 from webapp.analysis.services import FEWEST_REVISIONS
 from webapp.charts import lane as chart
 from webapp.charts.lane import Change, Lane, Mark
@@ -234,6 +234,8 @@ def _lane(
         marks=tuple(marks),
     )
     latest = one.means[-1]
+    stands = net_loss_of(one, findings)
+    told = [row for row in proven if row.verdict != Verdict.WORSE or stands]
     described = f"{one.mode}: {len(one.positions)} revisions, newest {number(latest)} {one.unit}"
     axis, image = _drawn(lane, len(along), described)
     return DrawnLane(
@@ -242,9 +244,9 @@ def _lane(
         axis=axis,
         image=image,
         latest=latest,
-        stands=net_loss_of(one, findings),
-        last=proven[-1] if proven and not proven[-1].is_over else None,
-        slow=slow[-1] if slow else None,
+        stands=stands,
+        last=told[-1] if told and told[-1] is proven[-1] else None,
+        slow=slow[-1] if slow and slow[-1].verdict != Verdict.WORSE else None,
         changes=len(proven),
         candidates=len(shown) - len(proven),
         text=SeriesText(one.summary),

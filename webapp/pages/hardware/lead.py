@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from webapp.alerts.queries import FindingOnMachine, SeriesOnMachine
-from webapp.analysis.models import Finding, Verdict
-from webapp.charts.text import direction, half_width
+from webapp.analysis.models import Finding
+from webapp.analysis.queries import stands_in
+from webapp.charts.today import today_size
 
 SHOWN = 2
 
@@ -19,9 +20,18 @@ class OpenLoss:
     stands: Mapping[str, Any]
 
     @property
+    def name(self) -> str:
+        """What a sentence calls the series."""
+        return f"The {self.series.subject}" if self.series.option else self.series.subject
+
+    @property
     def size(self) -> str:
-        """How large, without a sign."""
-        return half_width(abs(self.stands["change_pct"] or 0.0))
+        """``is 13.0 % slower [−13.3, −12.8] than before``, up to the revision at which it began."""
+        one, size = self.series, self.stands["change_pct"]
+        text = today_size(self.stands, better=one.better, unit=one.unit, is_cost=bool(one.option))
+        if one.option or size is None:
+            return f"{text} since"
+        return f"is {text} than {'at' if self.stands['is_slow'] else 'before'}"
 
     @property
     def is_slow(self) -> bool:
@@ -32,20 +42,6 @@ class OpenLoss:
     def since(self) -> str:
         """The revision at which it began."""
         return str(self.stands["since"]["label"])
-
-    @property
-    def is_beyond(self) -> bool:
-        """Whether it has no figure."""
-        return self.stands["change_pct"] is None
-
-    @property
-    def way(self) -> str:
-        """The metric's own word for it."""
-        return direction(
-            percent=-1.0 if self.stands["level"] < self.stands["level_before"] else 1.0,
-            better=self.series.better,
-            unit=self.series.unit,
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,22 +72,10 @@ def net_loss_of(
     """The loss that stands in a series: of one too young to have two levels the loss that its last
     finding is.
     """
-    if one.summary.get("net_loss") or len(one.summary.get("segments", ())) > 1:
-        stands: Mapping[str, Any] | None = one.summary.get("net_loss")
-        return stands
     proven = [row for row in findings if row.is_proven and row.kind == Finding.Kind.LEVEL]
-    last = proven[-1] if proven else None
-    if last is None or (last.verdict, last.state) != (Verdict.WORSE, Finding.State.CONFIRMED):
-        return None
-    return {
-        "since": {"label": last.revision},
-        "is_slow": False,
-        "level_before": last.level_before,
-        "level": last.level,
-        "change_pct": last.change_pct,
-    }
+    return stands_in(one.summary, proven[-1] if proven else None)
 
 
 def _weight(one: OpenLoss) -> tuple[bool, float]:
     """A change beyond the double range is larger than any."""
-    return not one.is_beyond, -abs(one.stands["change_pct"] or 0.0)
+    return one.stands["change_pct"] is not None, -abs(one.stands["change_pct"] or 0.0)

@@ -63,7 +63,9 @@ def summarise(alerts: Sequence[Alert], *, on: str = "") -> list[AlertSummary]:
     """
     if not alerts:
         return []
-    rows = findings_of(alerts).with_subjects().with_revisions().with_builds().defer("why")
+    rows = (
+        findings_of(alerts).with_subjects().with_revisions().with_builds().with_today().defer("why")
+    )
     members = {
         pk: sorted(found, key=lambda row: bool(on) and row.series.hardware.name != on)
         for pk, found in by_alert(rows).items()

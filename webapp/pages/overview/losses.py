@@ -18,6 +18,7 @@ from webapp.charts.around import Around
 from webapp.charts.cost_text import POINTS, cost_interval, cost_moved
 from webapp.charts.text import MARKS, chance, interval, percent
 from webapp.charts.tile import Tile
+from webapp.charts.today import today_beside
 from webapp.charts.trend.levels import Level
 from webapp.jobs.queries import Machine
 from webapp.pages.parts.ages import age
@@ -74,7 +75,7 @@ class _Loss:
             f'<a class="panel card" data-item href="{self._href}"><span class="top">'
             f'<span class="big worse">{self._size}</span>{self._bar}'
             f'<span class="ci">{self._interval}</span>{self._pill}</span>'
-            f'<span class="what"><b>{escape(one.mode)}</b> {self._on}</span>'
+            f'<span class="what"><b>{escape(one.mode)}</b> {self._on}</span>{self._today}'
             f"{self._chart}{self._commit}"
             f'<span class="with"><span>alert {one.number} · {age(self.now - one.opened_at)}</span>'
             f"{self._others}<span>{self._sure}</span></span></a>"
@@ -101,6 +102,23 @@ class _Loss:
         if one.option:
             text = f"{percent(one.points)} {POINTS}"
         return f'<span class="g">{MARKS["worse"]}</span> {text}'
+
+    @property
+    def _today(self) -> str:
+        """What the series has lost today, where an alert states another change."""
+        one, stands = self.loss, self.loss.today.get("stands")
+        if stands is None:
+            return ""
+        text = today_beside(
+            (one.percent, one.low, one.high),
+            stands,
+            one.today["newest"],
+            better=one.direction,
+            unit=one.unit,
+            is_cost=bool(one.option),
+        )
+        figure = f"series:{one.series_id}:net_loss"
+        return f'<span class="small muted" data-figure="{figure}">{escape(text)}</span>'
 
     @property
     def _interval(self) -> str:

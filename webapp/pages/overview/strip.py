@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from math import inf
 
 from django.utils.safestring import SafeString, mark_safe
 
@@ -28,9 +29,22 @@ class Strip:
         return self.losses[0] if self.losses else None
 
     @property
-    def first_machine(self) -> Machine | None:
+    def worst(self) -> OpenLoss | None:
+        """The one whose series has lost most today; the first where none of them stands."""
+        standing = [one for one in self.losses if one.today.get("stands") and not one.option]
+        return max(standing, key=_lost, default=self.first)
+
+    @property
+    def worst_percent(self) -> float | None:
+        """What its series has lost today; None: beyond all figures."""
+        worst = self.worst
+        stands = worst.today.get("stands") if worst and not worst.option else None
+        return stands["change_pct"] if stands else worst and worst.percent
+
+    @property
+    def worst_machine(self) -> Machine | None:
         """Where that is."""
-        return self.machines[self.losses[0].hardware_id] if self.losses else None
+        return self.machines[self.worst.hardware_id] if self.worst else None
 
     @property
     def real(self) -> int:
@@ -106,3 +120,8 @@ class Strip:
         chances = self.bisects[0].chances if self.bisects else []
         text = "probability of each commit"
         return mark_safe(bars.draw(chances, width=66, height=26, described=text))  # noqa: S308
+
+
+def _lost(one: OpenLoss) -> float:
+    size = one.today["stands"]["change_pct"]
+    return inf if size is None else abs(size)

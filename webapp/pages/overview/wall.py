@@ -326,7 +326,7 @@ def news(one: WallSeries, shown: WallTile) -> str:
     ends are apart stands there.
     """
     if one.verdict is not None and is_changed(one):
-        return _change(one.verdict, one.percent)
+        return _change(one)
     if one.revisions < FEWEST_REVISIONS:
         return f'<span class="muted">{one.revisions} rev.</span>'
     apart = _ends_apart(shown.means)
@@ -350,9 +350,11 @@ def _ends_apart(means: Sequence[float]) -> float | None:
     return 100 * (last / first - 1) if first > 0 else None
 
 
-def _change(verdict: str, change_pct: float | None) -> str:
-    size = f"{percent(change_pct)} %" if change_pct is not None else "changed"
-    return f'<span class="{verdict}">{MARKS[verdict]} {size}</span>'
+def _change(one: WallSeries) -> str:
+    verdict = str(one.verdict)
+    size = f"{percent(one.percent)} %" if one.percent is not None else "changed"
+    figure = f' data-figure="series:{one.id}:net_loss"' if verdict == "worse" else ""
+    return f'<span class="{verdict}"{figure}>{MARKS[verdict]} {size}</span>'
 
 
 def _none(one: WallSeries | None, mode: str) -> str:

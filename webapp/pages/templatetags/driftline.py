@@ -12,9 +12,10 @@ from django.utils.text import get_text_list
 
 from webapp.alerts.queries import FindingAt, Gated, Scope, Suspecting
 from webapp.analysis.models import Comparison, Finding, FindingEvent
-from webapp.analysis.queries import address_of
+from webapp.analysis.queries import address_of, today_beside
 from webapp.charts import text
-from webapp.charts.cost_text import cost_sentence
+from webapp.charts.cost_text import cost_sentence, cost_within
+from webapp.charts.today import today_short
 from webapp.pages.commits.finding_line import finding_item
 from webapp.pages.commits.rows import rows
 from webapp.pages.parts import ages, links
@@ -100,8 +101,19 @@ def interval(row: object) -> str:
 
 @register.filter
 def change_within(row: object) -> str:
-    """``−11.4 [−12.3, −10.5]`` of the same."""
+    """``−11.4 [−12.3, −10.5]`` of the same; of a cost ``+2.5 points [+2.1, +2.9]``."""
+    if isinstance(row, Finding) and row.series.is_cost:
+        return cost_within(row.level_before, row.change_pct, _ends(row), row.series.better)
     return text.change_within(_size(row), *_ends(row))
+
+
+@register.filter
+def today(finding: Finding) -> str:
+    """What the series of a finding has lost today (`today_beside`)."""
+    return today_beside(finding)
+
+
+register.filter("today_short", today_short)
 
 
 @register.simple_tag

@@ -334,6 +334,7 @@ def _drawn_series(
             single=_single(its, conclusion),
             levels=conclusion.levels(positions),
             count=points.counts.get(one.pk, len(its)),
+            stands=conclusion.summary.get("net_loss"),
             found=conclusion.found(positions, own),
             marks=conclusion.marks(positions, own),
             detects=_known_figure(conclusion.text.smallest),

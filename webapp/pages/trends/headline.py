@@ -1,9 +1,12 @@
 """The sentences above a trend chart: what changed last, and what is shown."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from math import inf
 
 from webapp.charts.cost_text import cost_moved
 from webapp.charts.text import half_width
+from webapp.charts.today import today_sentence
 from webapp.charts.trend import Found, Trend, TrendSeries
 
 NAMED = 3
@@ -38,6 +41,36 @@ def headline(trend: Trend, *, too_few: int) -> str:
     gained = _side(trend, plain, verdict="better", verb="gained")
     both = f"{lost}; {gained}" if lost and gained else lost or gained
     return f"{both} at {revision}"
+
+
+@dataclass(frozen=True, slots=True)
+class Today:
+    """What a series has lost today."""
+
+    series: TrendSeries
+    text: str
+
+
+def todays(trend: Trend) -> list[Today]:
+    """What stands lost today, the largest loss first, as many as a headline names."""
+    lost = [one for one in (*trend.series, *trend.costs) if one.stands]
+    lost.sort(key=lambda one: (one.is_cost, -abs((one.stands or {})["change_pct"] or inf)))
+    named = len(trend.series) > 1 or bool(trend.costs)
+    return [
+        Today(one, f"{trend.short_name(one)}: {text}" if named else _capital(text))
+        for one in lost[:NAMED]
+        for text in (_today(one, trend.unit),)
+    ]
+
+
+def _today(one: TrendSeries, unit: str) -> str:
+    """``today 13.0 % slower […] than before r357934``."""
+    stands = one.stands or {}
+    return today_sentence(stands, better=one.better, unit=unit, is_cost=one.is_cost)
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _unproven(count: int, too_few: int) -> str:

@@ -33,7 +33,7 @@ from webapp.charts.trend import figure as figure_of
 from webapp.pages.parts.kept import Kept
 from webapp.pages.trends import data as trend_data
 from webapp.pages.trends.data import Loaded, Selection
-from webapp.pages.trends.headline import headline, subject, too_few_known
+from webapp.pages.trends.headline import headline, subject, todays, too_few_known
 from webapp.pages.trends.newest import newest_points
 from webapp.pages.trends.query import MOST_LAST, TrendQuery
 from webapp.pages.trends.unknown import NotOffered
@@ -173,6 +173,8 @@ def _shown(selection: Selection, loaded: Loaded, here: str) -> dict[str, object]
     too_few = 0 if selection.query.asof else too_few_known(trend)
     above = {
         "headline": headline(trend, too_few=too_few),
+        "todays": todays(trend),
+        "won_back": not selection.query.asof and any(one.found for one in trend.series),
         "subject": subject(trend),
         "has_series": bool(trend.series),
     }

@@ -8,7 +8,14 @@ from webapp.stats.compare.across import (
 )
 from webapp.stats.compare.comparing import MORE_BUILDS, Comparison, Level, Verdict, compare
 from webapp.stats.compare.explain import explain
-from webapp.stats.compare.headline import Headline, Look, headline_of, headline_with
+from webapp.stats.compare.headline import (
+    Headline,
+    Look,
+    Outcome,
+    headline_of,
+    headline_with,
+    outcome,
+)
 from webapp.stats.compare.levels import (
     BuildNoise,
     Samples,
@@ -36,6 +43,7 @@ __all__ = [
     "Level",
     "Look",
     "Mean",
+    "Outcome",
     "Samples",
     "Summaries",
     "Summary",
@@ -50,6 +58,7 @@ __all__ = [
     "heterogeneity",
     "intervals_of",
     "look_at",
+    "outcome",
     "pool",
     "summarize",
 ]

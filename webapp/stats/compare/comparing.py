@@ -4,14 +4,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from math import isfinite, sqrt
+from typing import Literal
 
 import numpy as np
 from scipy import special
 
 from webapp.stats.better import Better, is_gain
-from webapp.stats.compare.levels import BuildNoise, Floats, Level, Samples, summarize
+from webapp.stats.compare.believed import believed
+from webapp.stats.compare.levels import BuildNoise, Floats, Level, Samples, Summary, summarize
 from webapp.stats.compare.ranks import RankTest, rank_test
-from webapp.stats.compare.relative import NO_SCATTER, Change, estimate_change, satterthwaite
+from webapp.stats.compare.relative import (
+    NO_SCATTER,
+    Change,
+    estimate_change,
+    percent_of_log,
+    satterthwaite,
+)
+from webapp.stats.compare.summaries import Summaries
+from webapp.stats.decisive.belief import Belief
 from webapp.stats.defaults import MARGIN_PCT
 from webapp.stats.errors import OutOfRangeError
 from webapp.stats.ministat.numbers import LEAST_POINTS, Difference, difference
@@ -45,13 +55,13 @@ class Rule(StrEnum):
     RUNS_DISAGREE = "runs disagree"
     NO_INTERVAL = "no interval"
     INSIDE_MARGIN = "inside the margin"
-    ONE_BUILD_A_SIDE = "one build a side"
+    BUILDS_DIFFER = "builds differ"
     EXCLUDES_ZERO = "excludes zero"
     INCLUDES_ZERO = "includes zero"
 
 
 ONE_BUILD_A_SIDE = "one_build_a_side"
-"""What the API says where `Rule.ONE_BUILD_A_SIDE` decided."""
+"""What the API says where `Rule.BUILDS_DIFFER` decided."""
 
 RUNS_DISAGREE = "runs_disagree"
 """What the API says where `Rule.RUNS_DISAGREE` decided."""
@@ -93,8 +103,9 @@ class Comparison:
     None where a side is too small for them (Student 3, Welch 2, with some scatter). ``hedges_g``
     is the difference in pooled standard deviations, corrected for small sets (Hedges, 1981), None
     without scatter. ``one_build`` says that the sides are different builds, of which one side has
-    but one, and that nothing is known of the noise between builds. ``margin`` and ``confidence``
-    are percent.
+    but one, and that nothing is known of the noise between builds: its interval has what is
+    believed of it (``belief``; None where samples have no logarithms). ``margin`` and
+    ``confidence`` are percent.
     """
 
     verdict: Verdict
@@ -106,14 +117,17 @@ class Comparison:
     ranks: RankTest
     hedges_g: float | None
     one_build: bool
+    belief: Belief | None
     better: Better
     margin: float
     confidence: float
 
     @property
     def builds_differ(self) -> bool:
-        """Whether these builds differ for sure, and nothing can be said of their code."""
-        return self.rule is Rule.ONE_BUILD_A_SIDE
+        """Whether the runs of single builds differ for sure, and their builds might without a
+        change of their code.
+        """
+        return self.rule is Rule.BUILDS_DIFFER
 
     @property
     def runs_disagree(self) -> bool:
@@ -140,15 +154,16 @@ def compare(
     build_noise: BuildNoise | None = None,
     same_build: bool | None = None,
     runs_disagree: bool = False,
+    belief: Belief | None = None,
 ) -> Comparison:
     """Compare B with A.
 
     Bare sequences stand for samples of one build whose boots are unknown. ``build_noise`` comes
     from the series' history and is used where a side has fewer than two builds. ``same_build``
     says that the very same builds are on both sides, so that what they scatter cancels and
-    ``build_noise`` is not used; or that they are not: then a difference between single builds, of
-    whose noise nothing is known, is none of what they are built of, and cannot be told. Without
-    it the verdict is one on these samples, whatever they were built of. ``runs_disagree`` says
+    ``build_noise`` is not used; or that they are not: then for single builds, of whose noise
+    nothing is known, ``belief`` (by default the guess) stands in for it. Without ``same_build``
+    the verdict is one on these samples, whatever they were built of. ``runs_disagree`` says
     that a side pools runs that contradict one another: then nothing can be told. ``margin`` is in
     percent, ≥ 0; ``confidence`` is one of 80, 90, 95, 98, 99.
     Raises `StatisticsError` for empty sides, NaN, infinities and settings out of range.
@@ -157,11 +172,14 @@ def compare(
     require_margin(margin)
     first, second = _as_samples(a), _as_samples(b)
     noise = None if same_build else build_noise
-    change = estimate_change(
-        summarize(first), summarize(second), confidence=confidence, build_noise=noise
-    )
+    sides = summarize(first), summarize(second)
+    change = estimate_change(*sides, confidence=confidence, build_noise=noise)
     one_build = same_build is False and Level.BUILD in change.uncounted
-    decision = decide(change, better=better, margin=margin, one_build=one_build)
+    runs_differ, held = bool(change.proven), None
+    if one_build:
+        held = (belief or Belief()) if change.known and change.scale == "log" else None
+        change = _with_belief(change, *sides, held, confidence)
+    decision = decide(change, better=better, margin=margin, runs_differ=one_build and runs_differ)
     if runs_disagree:
         decision = Decision(Verdict.CANNOT_TELL, Rule.RUNS_DISAGREE, negligible=False)
     x, y = first.array, second.array
@@ -175,29 +193,55 @@ def compare(
         ranks=rank_test(x, y),
         hedges_g=_hedges_g(x, y),
         one_build=one_build,
+        belief=held,
         better=better,
         margin=margin,
         confidence=confidence,
     )
 
 
-def decide(change: Change, *, better: Better, margin: float, one_build: bool = False) -> Decision:
+def _with_belief(
+    change: Change, a: Summary, b: Summary, belief: Belief | None, confidence: float
+) -> Change:
+    """With the interval of single builds by what is believed of their noise; without a belief
+    nothing is proven.
+    """
+    if belief is None or change.percent is None or a.log is None or b.log is None:
+        return replace(change, proven=0)
+    delta = b.log[change.unit].mean - a.log[change.unit].mean
+    columns = Summaries([a]), Summaries([b]), np.array([delta]), [belief]
+    found = believed(*columns, confidence)
+    reach = float(found.reach[0])
+    sign: Literal[-1, 0, 1] = 0 if abs(delta) <= reach else 1 if delta > 0 else -1
+    return replace(
+        change,
+        low=percent_of_log(delta - reach),
+        high=percent_of_log(delta + reach),
+        visible=percent_of_log(float(found.visible[0])),
+        p=float(found.p[0]),
+        proven=sign,
+        df=None,
+        test="belief",
+        uncounted=tuple(level for level in change.uncounted if level is not Level.BUILD),
+    )
+
+
+def decide(change: Change, *, better: Better, margin: float, runs_differ: bool = False) -> Decision:
     """The verdict on a change: within the margin first, then different, else cannot tell.
 
-    What differs with ``one_build`` a side, builds of unknown noise, cannot be told either.
+    Where it is not proven though the runs of single builds differ (``runs_differ``), builds do.
     """
     if not change.known:
         return Decision(Verdict.CANNOT_TELL, Rule.NO_INTERVAL, negligible=False)
     low, high = change.low, change.high
     if low is not None and high is not None and -margin <= low and high <= margin:
         return Decision(Verdict.EQUIVALENT, Rule.INSIDE_MARGIN, negligible=change.proven != 0)
-    if change.proven and one_build:
-        return Decision(Verdict.CANNOT_TELL, Rule.ONE_BUILD_A_SIDE, negligible=False)
     if change.proven:
         improved = is_gain(change.proven, better)
         verdict = Verdict.BETTER if improved else Verdict.WORSE
         return Decision(verdict, Rule.EXCLUDES_ZERO, negligible=False)
-    return Decision(Verdict.CANNOT_TELL, Rule.INCLUDES_ZERO, negligible=False)
+    rule = Rule.BUILDS_DIFFER if runs_differ else Rule.INCLUDES_ZERO
+    return Decision(Verdict.CANNOT_TELL, rule, negligible=False)
 
 
 def require_margin(margin: float) -> float:

@@ -24,7 +24,7 @@ def explain(comparison: Comparison) -> str:
         Rule.RUNS_DISAGREE: _runs_disagree,
         Rule.NO_INTERVAL: _no_interval,
         Rule.INSIDE_MARGIN: _inside_margin,
-        Rule.ONE_BUILD_A_SIDE: _one_build,
+        Rule.BUILDS_DIFFER: _builds_differ,
         Rule.EXCLUDES_ZERO: _excludes_zero,
         Rule.INCLUDES_ZERO: _includes_zero,
     }
@@ -61,11 +61,11 @@ def _inside_margin(comparison: Comparison) -> str:
     )
 
 
-def _one_build(comparison: Comparison) -> str:
+def _builds_differ(comparison: Comparison) -> str:
     return (
-        f"these builds differ ({_size(comparison.change)}, {_interval(comparison)}), but builds of "
-        f"equal code differ too, and how much is not known here: {MORE_BUILDS} more builds a side "
-        f"would settle it; {_basis(comparison)}"
+        f"runs of these builds differ ({_size(comparison.change)}), but builds of equal code do "
+        f"too, and with their scatter the {_interval(comparison)} includes 0: {MORE_BUILDS} more "
+        f"builds a side would settle it; {_basis(comparison)}"
     )
 
 
@@ -98,6 +98,13 @@ def _includes_zero(comparison: Comparison) -> str:
 
 def _basis(comparison: Comparison) -> str:
     change = comparison.change
+    if comparison.belief is not None:
+        belief = comparison.belief
+        whose = ", as on this machine" if belief.of_machine else ""
+        return (
+            f"one build a side, {_units(change)}, builds believed to scatter by "
+            f"{belief.median_pct:.2g} %{whose}"
+        )
     if change.df is None:
         return f"{_units(change)} without any scatter, enough for ranks alone{_counts(change)}"
     scale = "logarithms" if change.scale == "log" else "means, Fieller's limits"

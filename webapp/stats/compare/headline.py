@@ -8,12 +8,31 @@ Each cell keeps a verdict of its own.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
 from webapp.stats.compare.comparing import Verdict
 from webapp.stats.false_discovery import LEVEL, gate
 
 PROVEN = (Verdict.WORSE, Verdict.BETTER)
 ORDER = (*PROVEN, Verdict.EQUIVALENT, Verdict.CANNOT_TELL)
+
+
+class Outcome(StrEnum):
+    """What a cell counts as in a table, in the order in which a page shows them."""
+
+    PROVEN = "proven over the whole table"
+    BY_ITSELF = "differs by itself, not proven over the whole table"
+    EQUIVALENT = "by itself no difference that matters"
+    CANNOT_TELL = "cannot tell"
+
+
+def outcome(alone: Verdict, together: Verdict) -> Outcome:
+    """By a cell's verdict by itself, and by that which may be said of it beside all others."""
+    if together in PROVEN:
+        return Outcome.PROVEN
+    if alone in PROVEN:
+        return Outcome.BY_ITSELF
+    return Outcome.EQUIVALENT if alone is Verdict.EQUIVALENT else Outcome.CANNOT_TELL
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +50,22 @@ class Look:
 class Headline:
     """What may be told of all cells together.
 
-    ``verdicts`` has one entry a cell, *cannot tell* where it does not pass; ``differing`` cells
-    have an interval at 95 % that excludes zero, whether they pass or not.
+    ``verdicts`` has one entry a cell, *cannot tell* where it does not pass; ``alone`` are their
+    verdicts by themselves.
     """
 
     verdicts: tuple[Verdict, ...]
-    differing: int
+    alone: tuple[Verdict, ...]
+
+    @property
+    def outcomes(self) -> tuple[Outcome, ...]:
+        """What each cell counts as."""
+        return tuple(map(outcome, self.alone, self.verdicts))
+
+    @property
+    def differing(self) -> int:
+        """How many cells are better or worse by themselves, whether they pass or not."""
+        return sum(one in PROVEN for one in self.alone)
 
     @property
     def counts(self) -> dict[Verdict, int]:
@@ -72,4 +101,4 @@ def headline_of(looks: Sequence[Look]) -> Headline:
 
 def headline_with(verdicts: Iterable[Verdict], looks: Sequence[Look]) -> Headline:
     """With the ``verdicts`` that may be told of the cells that are looked at so."""
-    return Headline(tuple(verdicts), sum(look.p <= LEVEL for look in looks))
+    return Headline(tuple(verdicts), tuple(look.verdict for look in looks))

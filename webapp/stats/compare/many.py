@@ -8,11 +8,13 @@ from numpy.typing import NDArray
 from scipy import special
 
 from webapp.stats.better import Better
+from webapp.stats.compare.believed import believed
 from webapp.stats.compare.comparing import Verdict, require_margin
 from webapp.stats.compare.counts import counts_limits, counts_p
 from webapp.stats.compare.levels import BuildNoise, Level
 from webapp.stats.compare.relative import NO_SCATTER
 from webapp.stats.compare.summaries import LEVELS, Summaries
+from webapp.stats.decisive.belief import Belief
 from webapp.stats.defaults import MARGIN_PCT
 from webapp.stats.sensitivity import (
     DEFAULT_CONFIDENCE,
@@ -42,7 +44,9 @@ class Comparisons:
     of a difference as large where there is none. ``proven`` is the sign of a change whose interval
     excludes zero, else 0; ``inside`` says that it lies within the margin. ``verdict`` indexes
     `VERDICTS`, ``unit`` `LEVELS`. ``one_build`` rows hold different builds of unknown noise, of
-    which a side has but one: their difference cannot be told.
+    which a side has but one: there the interval has what is believed of that noise, ``p`` may be
+    larger than it shows (`webapp.stats.compare.believed`), and where the runs alone exclude zero
+    but the interval does not, ``builds_differ``.
     """
 
     percent: Floats
@@ -57,6 +61,7 @@ class Comparisons:
     verdict: NDArray[np.int8]
     unit: NDArray[np.int8]
     one_build: Flags
+    builds_differ: Flags
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,11 +135,13 @@ def compare_many(
     confidence: float = DEFAULT_CONFIDENCE,
     build_noise: Sequence[BuildNoise | None] | None = None,
     same_build: Sequence[bool | None] | None = None,
+    beliefs: Sequence[Belief | None] | None = None,
 ) -> Comparisons:
     """Compare B with A row by row, with the rules of `webapp.stats.compare.compare`.
 
     ``build_noise`` is the noise between builds of the series' history for each row, None where it
-    is not known; ``same_build`` whether both sides hold the very same builds. Raises
+    is not known; ``same_build`` whether both sides hold the very same builds; ``beliefs`` what to
+    believe where single builds stand against one another (None: the guess). Raises
     `StatisticsError` for settings out of range, ValueError for sides that differ in length.
     """
     require_confidence(confidence)
@@ -158,6 +165,18 @@ def compare_many(
         p[counts] = np.maximum(p[counts], exact)
         apart[counts] &= exact <= 1 - confidence / 100
         low[counts], high[counts] = _around(low[counts], high[counts], lowest, highest)
+    visible, df = _visible(pairs, noise, low, confidence), noise.df
+    runs_differ, single = apart.copy(), one_build & pairs.log & noise.known
+    apart &= ~one_build
+    if single.any():
+        held = [
+            (beliefs[row] if beliefs else None) or Belief() for row in single.nonzero()[0].tolist()
+        ]
+        its = believed(a.only(single), b.only(single), delta[single], held, confidence)
+        ends = [delta[single] - its.reach, delta[single] + its.reach, its.visible]
+        low[single], high[single], visible[single] = 100 * np.expm1(ends)
+        p[single], df[single] = its.p, np.nan
+        apart[single] = np.abs(delta[single]) > its.reach
     proven = np.where(apart, np.sign(delta), 0).astype(np.int8)
     with np.errstate(invalid="ignore"):
         inside = noise.known & (low >= -margin) & (high <= margin)
@@ -165,15 +184,16 @@ def compare_many(
         percent=percent,
         low=low,
         high=high,
-        df=noise.df,
+        df=df,
         p=p,
-        visible=_visible(pairs, noise, low, confidence),
+        visible=visible,
         proven=proven,
         inside=inside,
         negligible=inside & apart,
-        verdict=_verdicts(inside, np.where(one_build, 0, proven), better),
+        verdict=_verdicts(inside, proven, better),
         unit=unit.astype(np.int8),
         one_build=one_build,
+        builds_differ=one_build & runs_differ & ~apart & ~inside,
     )
 
 

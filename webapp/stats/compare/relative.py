@@ -23,7 +23,7 @@ from webapp.stats.sensitivity import critical_t, two_sided_p, visible_shift
 NO_SCATTER = 1e-12
 """A standard error below this share of the level is rounding: it carries no estimate of noise."""
 
-Test = Literal["Welch", "Student", "ranks"]
+Test = Literal["Welch", "Student", "ranks", "belief"]
 Limits = tuple[float | None, float | None]
 
 

@@ -49,6 +49,14 @@ class Summaries:
     def __len__(self) -> int:
         return len(self.builds)
 
+    def only(self, rows: NDArray[np.bool_]) -> "Summaries":
+        """The same columns of some rows."""
+        found = Summaries(())
+        for name in ("builds", "boots", "n", "totals", "exponent", "log", "floors"):
+            setattr(found, name, getattr(self, name)[rows])
+        found.sides = self.sides[..., rows]
+        return found
+
     def units(self, level: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
         """How many units each row has at its ``level``, a place in `LEVELS`."""
         counts: NDArray[np.int64] = self.sides[0, level, _UNITS, np.arange(len(self))].astype(int)

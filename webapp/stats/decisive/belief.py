@@ -29,6 +29,9 @@ LEAST_PCT = 0.3
 HALF_ALIKE = 0.5
 """Weight of a series that shares the hardware or the workload only; one that shares both has 1."""
 
+LEAST_SERIES = 8
+"""Series of a machine that tell their build noise from which on they alone are believed."""
+
 MEDIAN_STEP, SPREAD_STEP = 1.2, 1.1
 """The belief moves in steps of these factors: a belief that followed every upload would change
 what was concluded of other series with each of them."""
@@ -37,11 +40,12 @@ what was concluded of other series with each of them."""
 @dataclass(frozen=True, slots=True)
 class Belief:
     """The standard deviation between builds is lognormal: ``median_pct`` times or divided by
-    ``spread`` in two cases of three.
+    ``spread`` in two cases of three. ``of_machine``: the machine's own series tell so much.
     """
 
     median_pct: float = MEDIAN_PCT
     spread: float = SPREAD
+    of_machine: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,21 +66,32 @@ class Known:
 
 
 def learn(known: Iterable[Known]) -> Belief:
-    """Return the guess, moved by what is ``known``: the order does not matter.
+    """Return the guess, moved by what is ``known``: the order does not matter. From `LEAST_SERIES`
+    of the same hardware on these take its place.
 
     The logarithms are averaged, the guess among them with `GUESS_WEIGHT`; the spread is that of
     the same weighted logarithms around their mean, at least `SPREAD`. Both are then rounded: the
     median to the nearest step, the spread up to the next.
     """
-    rows = sorted((log(max(one.build_pct, LEAST_PCT)), one.weight) for one in known if one.weight)
-    guess = log(MEDIAN_PCT)
-    total = GUESS_WEIGHT + sum(weight for _, weight in rows)
-    mean = (GUESS_WEIGHT * guess + sum(weight * one for one, weight in rows)) / total
-    squares = GUESS_WEIGHT * (log(SPREAD) ** 2 + (guess - mean) ** 2)
-    squares += sum(weight * (one - mean) ** 2 for one, weight in rows)
-    steps = round((mean - guess) / log(MEDIAN_STEP))
+    told = [one for one in known if one.weight]
+    own = [one for one in told if one.same_hardware]
+    of_machine = len(own) >= LEAST_SERIES
+    rows = sorted((_log(one), one.weight) for one in (own if of_machine else told))
+    if not of_machine:
+        rows.append((log(MEDIAN_PCT), GUESS_WEIGHT))
+    total = sum(weight for _, weight in rows)
+    mean = sum(weight * one for one, weight in rows) / total
+    squares = sum(weight * (one - mean) ** 2 for one, weight in rows)
+    if not of_machine:
+        squares += GUESS_WEIGHT * log(SPREAD) ** 2
+    steps = round((mean - log(MEDIAN_PCT)) / log(MEDIAN_STEP))
     wider = ceil(round((sqrt(squares / total) - log(SPREAD)) / log(SPREAD_STEP), 9))
     return Belief(
         median_pct=round(MEDIAN_PCT * MEDIAN_STEP**steps, 6),
         spread=round(SPREAD * exp(max(wider, 0) * log(SPREAD_STEP)), 6),
+        of_machine=of_machine,
     )
+
+
+def _log(one: Known) -> float:
+    return log(max(one.build_pct, LEAST_PCT))

@@ -1,0 +1,233 @@
+"""Every figure of one thing is the same on every page, in every mail and in every answer.
+
+Pages mark what a figure is of (``data-figure``); what the API gives of it is what they must print.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from django.test import Client
+from labagent.model import Overrides, runs_of
+from labagent.readers.benchlab import read_directories
+
+from tests import make
+from tests.archive.goldens import ARCHIVE
+from tests.whole_site import fill, pages_from
+from webapp.accounts.models import User
+from webapp.alerts.models import Alert
+from webapp.alerts.services import analyse_dirty_series
+from webapp.analysis.models import Finding
+from webapp.analysis.services import store_runs
+from webapp.api.schemas.runs import RunIn
+from webapp.charts.cost_text import cost_points
+from webapp.charts.text import half_width, interval, percent
+from webapp.charts.today import STILL, WON_BACK
+from webapp.demo import simulated
+from webapp.demo.benchdirs import simulated_files
+from webapp.labs.services import create_agent
+from webapp.notifications.mails.alerts import preview
+from webapp.results.models import Series
+from webapp.stats.compare import Outcome
+from webapp.stats.simulate.lab import make_lab
+
+pytestmark = pytest.mark.django_db
+VOID = {"area", "br", "col", "hr", "img", "input", "link", "meta", "source", "wbr"}
+OF = re.compile(r"(series|finding|pair):")
+INTERVAL = re.compile(r"\[[−+]?[\d.,]+, [−+]?[\d.,]+\]")
+OF_EACH = 2
+"""Pages of one kind, beside those that the walk starts from."""
+
+HEADINGS = {
+    Outcome.PROVEN: "Proven over the whole table, largest loss first",
+    Outcome.BY_ITSELF: "Differ by themselves, not proven over the whole table",
+    Outcome.EQUIVALENT: "By themselves no difference that matters",
+    Outcome.CANNOT_TELL: "Cannot tell",
+}
+
+
+class Figures(HTMLParser):
+    """What stands in each element that says of what its figures are, as (name, text)."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.open: list[int | None] = []
+        self.found: list[tuple[str, str]] = []
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag in VOID:
+            return
+        name = dict(attrs).get("data-figure") or ""
+        at = self.open[-1] if self.open else None
+        if OF.match(name):
+            self.found.append((name, ""))
+            at = len(self.found) - 1
+        self.open.append(at)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in VOID and self.open:
+            self.open.pop()
+
+    def handle_data(self, data: str) -> None:
+        at = self.open[-1] if self.open else None
+        if at is not None:
+            name, text = self.found[at]
+            self.found[at] = name, text + data
+
+
+def lab() -> Client:
+    """The small lab of every page."""
+    return signed_in(fill())
+
+
+def demonstration(folder: Path) -> Client:
+    """The simulated lab of the demonstration."""
+    simulated_files(make_lab()).write(folder)
+    return uploaded([folder], simulated.TREE)
+
+
+def netbenches(_: Path) -> Client:
+    """The sample of a real lab's archive."""
+    if not ARCHIVE.is_dir():
+        pytest.skip("the sample of the archive is not beside the checkout")
+    return uploaded([ARCHIVE], "freebsd-head")
+
+
+def uploaded(directories: Sequence[Path], tree: str) -> Client:
+    read = runs_of(read_directories(directories, Overrides(tree=tree)))
+    runs = [RunIn.model_validate(run.document()).document() for run in read]
+    agent = create_agent(name="walker", lab_name="walked", simulated=True)
+    for first in range(0, len(runs), 300):
+        store_runs(agent=agent, runs=runs[first : first + 300], register=True)
+    while analyse_dirty_series().finished:
+        pass
+    return signed_in(make.user("ada", role=User.Role.OPERATOR))
+
+
+def signed_in(user: User) -> Client:
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+@pytest.mark.parametrize(
+    "instance",
+    [
+        pytest.param(lambda _: lab(), id="lab"),
+        pytest.param(demonstration, id="demonstration", marks=pytest.mark.long),
+        pytest.param(netbenches, id="netbenches", marks=pytest.mark.long),
+    ],
+)
+def test_figures_of_one_thing_agree(instance: Callable[[Path], Client], tmp_path: Path) -> None:
+    reader = instance(tmp_path)
+    answers = Answers(reader)
+    pages = pages_from(reader, *starts(), of_each=OF_EACH)
+    wrong = []
+    for address, html in pages.items():
+        for name, text in Figures(html).found:
+            wrong += [f"{address}: {one}" for one in answers.differences(name, text)]
+        if urlsplit(address).path == "/compare/" and "±" not in address and ".." not in address:
+            wrong += [f"{address}: {one}" for one in answers.miscounted(address, html)]
+    wrong += list(mails_that_differ(reader))
+    assert "\n".join(wrong) == ""
+    assert {name.split(":")[0] for name in answers.seen} >= {"pair"}
+
+
+def starts() -> list[str]:
+    """The front page, each alert and each series: more than one link leads to."""
+    alerts = [alert.get_absolute_url() for alert in Alert.objects.all()]
+    commits = [one.revision.get_absolute_url() for one in Finding.objects.live()]
+    compared = [
+        f"/compare/?a={tree}:{before}&b={tree}:{after}"
+        for tree, before, after in sorted(
+            {
+                (str(one.series.tree), one.previous.name, one.revision.name)
+                for one in Finding.objects.live().with_subjects().with_revisions()
+            }
+        )
+    ]
+    return ["/", "/alerts/?state=all", *alerts, *dict.fromkeys(commits), *compared[:OF_EACH]]
+
+
+class Answers:
+    """What the API gives, read once each."""
+
+    def __init__(self, reader: Client) -> None:
+        self.reader = reader
+        self.seen: dict[str, Any] = {}
+
+    def differences(self, name: str, text: str) -> Iterator[str]:
+        """What ``text`` prints otherwise than the API gives the figure ``name``."""
+        if name not in self.seen:
+            self.seen[name] = self._read(*name.split(":"))
+        found = self.seen[name]
+        if found is None:
+            if text.strip() != WON_BACK:
+                yield f"{name}: {text!r}, and the API has none"
+            return
+        if STILL in text or found["change"] is None:
+            return
+        printed = INTERVAL.search(text)
+        size = {percent(found["change"]), half_width(abs(found["change"]))}
+        if not (found["is_cost"] and printed) and not any(one in text for one in size):
+            yield f"{name}: {text!r}, not {percent(found['change'])}"
+        if printed and printed[0] != interval(found["low"], found["high"]):
+            yield f"{name}: {text!r}, not {interval(found['low'], found['high'])}"
+
+    def _read(self, kind: str, *of: str) -> dict[str, Any] | None:
+        if kind == "finding":
+            row = Finding.all_kinds.with_subjects().get(pk=int(of[0]))
+            return _figure(row.series, row.level_before, row.change_pct, row.low_pct, row.high_pct)
+        series = Series.objects.named().get(pk=int(of[0]))
+        if kind == "series":
+            lost = self._json(f"/api/v1/series/{series.pk}/points")["analysis"]["net_loss"]
+            ends = (lost[f"{part}_percent"] for part in ("change", "low", "high")) if lost else ()
+            return _figure(series, lost["level_before"], *ends) if lost else None
+        rest = ":".join(str(getattr(series, part)) for part in ("hardware", "mode", "metric"))
+        a, b = (f"{series.tree}:{name}:{rest}" for name in of[1:])
+        (row,) = self._json("/api/v1/compare", a=a, b=b)["rows"]
+        judged = row["judged"][0]
+        return {"is_cost": False, **judged, "change": judged["percent"]}
+
+    def miscounted(self, address: str, html: str) -> Iterator[str]:
+        """Where the headings of a comparison count otherwise than the API."""
+        query = parse_qs(urlsplit(address).query)
+        asked = {key: query[key] for key in ("a", "b", "asof") if key in query}
+        if not {"a", "b"} <= set(asked):
+            return
+        outcomes = self._json("/api/v1/compare", **asked)["headline"]["outcomes"]
+        for outcome, title in HEADINGS.items():
+            shown = re.search(rf"{title}: ([\d,]+)", html)
+            count = int(shown[1].replace(",", "")) if shown else 0
+            if count != outcomes[outcome]:
+                yield f"{count} under {title!r}, not {outcomes[outcome]}"
+
+    def _json(self, path: str, **query: Any) -> Any:
+        return self.reader.get(path, query).json()
+
+
+def _figure(
+    series: Series, before: float, change: float | None, low: float | None, high: float | None
+) -> dict[str, Any]:
+    """A change; of what an option costs in points."""
+    if series.is_cost:
+        change, *ends = (cost_points(before, one, series.better) for one in (change, low, high))
+        low, high = sorted(one for one in ends if one is not None)
+    return {"is_cost": series.is_cost, "change": change, "low": low, "high": high}
+
+
+def mails_that_differ(reader: Client) -> Iterator[str]:
+    """Where the mail about an alert states another net loss than the API has of its series."""
+    subscription = make.subscription(make.user("reads-mail", email="reads@example.org"))
+    for alert in Alert.objects.filter(is_active=True):
+        lost = re.search("^Today .*$", preview(alert, subscription).text, re.MULTILINE)
+        findings = reader.get(f"/api/v1/alerts/{alert.pk}").json()["findings"]
+        losses = [one["net_loss"] for one in findings if one["net_loss"]]
+        known = [interval(one["low_percent"], one["high_percent"]) for one in losses]
+        if lost and "points" not in lost[0] and not any(one in lost[0] for one in known):
+            yield f"the mail about alert {alert.pk}: {lost[0]!r}, the API {known}"

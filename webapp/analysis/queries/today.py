@@ -1,0 +1,88 @@
+"""What a series has lost today, beside what was found in it: one reading for pages, mails, answers.
+
+A change is stated as it was at its commit; beside it stands what `webapp.stats.changes.net_loss`
+found of the whole series.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from webapp.analysis.models import Finding, Verdict
+from webapp.charts import today
+
+LEAST_LEVELS = 2
+"""Of a series with fewer nothing can be lost, or won back."""
+
+TODAY = """
+    (SELECT jsonb_build_object(
+                'stands', analysis.summary -> 'net_loss',
+                'levels', jsonb_array_length(analysis.summary -> 'segments'),
+                'newest', (SELECT point.mean FROM results_point AS point
+                            WHERE point.series_id = analysis.series_id
+                            ORDER BY point.position DESC LIMIT 1))
+       FROM analysis_seriesanalysis AS analysis WHERE analysis.series_id = series.id)
+"""
+"""`FindingQuerySet.with_today` for statements that are written out; ``series`` is at hand."""
+
+
+def stands_in(summary: Mapping[str, Any], last: Any) -> Mapping[str, Any] | None:
+    """What stands lost in a series by its ``summary``; of one too young to have two levels the loss
+    that its ``last`` proven change of level is, if it is one.
+    """
+    if summary.get("net_loss") or len(summary.get("segments", ())) >= LEAST_LEVELS:
+        stands: Mapping[str, Any] | None = summary.get("net_loss")
+        return stands
+    if last is None or (last.verdict, last.state) != (Verdict.WORSE, Finding.State.CONFIRMED):
+        return None
+    return {
+        "since": {"label": str(last.revision)},
+        "is_slow": False,
+        **{name: getattr(last, name) for name in ("level_before", "level")},
+        **{name: getattr(last, name) for name in ("change_pct", "low_pct", "high_pct")},
+    }
+
+
+def stands_of(row: Finding) -> Mapping[str, Any] | None:
+    """What stands lost in the series of ``row`` (read `with_today`); None: nothing."""
+    found: Mapping[str, Any] | None = (getattr(row, "today", None) or {}).get("stands")
+    return found
+
+
+def today_beside(row: Finding) -> str:
+    """``today 13.0 % slower [−13.3, −12.8] than before r357934, newest value 981,204``; that it is
+    as ``row`` has it, or that a loss is won back. Empty where nothing was lost, or a series is too
+    young to have two levels.
+    """
+    stands, series = stands_of(row), row.series
+    if stands is None:
+        return _not_lost(row)
+    return today.today_beside(
+        _change(row),
+        stands,
+        row.today["newest"],  # type: ignore[attr-defined]
+        better=series.better,
+        unit=series.metric.unit,
+        is_cost=series.is_cost,
+    )
+
+
+def today_in_short(row: Finding) -> str:
+    """The same in a row's few characters: ``today −13.0 % [−13.3, −12.8]``."""
+    stands = stands_of(row)
+    if stands is None:
+        return _not_lost(row)
+    if today.is_the_same(_change(row), stands):
+        return today.STILL
+    return "" if row.series.is_cost else today.today_short(stands)
+
+
+def _change(row: Finding) -> today.Change:
+    return row.change_pct, row.low_pct, row.high_pct
+
+
+def _not_lost(row: Finding) -> str:
+    is_found = row.state in Finding.PROVEN and row.verdict == Verdict.WORSE
+    levels = (getattr(row, "today", None) or {}).get("levels") or 0
+    if not is_found or row.kind == Finding.Kind.EXCURSION:
+        return ""
+    return "" if levels < LEAST_LEVELS and row.kind == Finding.Kind.LEVEL else today.WON_BACK
