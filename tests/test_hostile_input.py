@@ -28,7 +28,8 @@ from tests.bisects.lab import Truth
 from tests.events.steps import canary, event
 from tests.fuzzing import is_whole, portions
 from tests.kept import kept
-from webapp.accounts.models import User
+from webapp.accounts.models import SavedView, User
+from webapp.accounts.services import save_view
 from webapp.alerts.models import Alert
 from webapp.analysis.queries import Side
 from webapp.bisects.models import Bisect
@@ -157,6 +158,8 @@ FORMS: Mapping[str, list[Form]] = {
         )
     ]
     + [TRIAGE | {"act": "snooze", "until": "", "until_revision": "r140"}],
+    "saved_views": [{"name": "new ones", "address": "/alerts/?state=new"}],
+    "saved_view_act": [{"act": act} for act in ("share", "keep", "delete")],
     "waiting_runs_act": [
         {"which": which, "choice": choice, "example": RUN, "run": RUN}
         for which, choice in (("directory", "kernel"), ("ticked", "r1000"), ("alike", "none"))
@@ -234,6 +237,7 @@ def an_instance() -> User:
     Mail.objects.create(recipient=ada, kind="test", about="nothing", due=make.DAY_ONE)
     sides = [Side.parse(side) for side in SIDES.values()]
     keep_comparison(sides=sides, asof=timezone.now(), owner=ada)
+    save_view(owner=ada, name="silent", address="/hardware/?show=silent")
     return ada
 
 
@@ -260,6 +264,7 @@ def places(client: Client) -> Places:
     of |= {"alias_undo": NameAlias.objects.get(), "lab_quota": Lab.objects.all()[0]}
     of |= {"canary": Canary.objects.get(), "canary_act": Canary.objects.get()}
     of |= dict.fromkeys(("subscription", "subscription_act"), subscription)
+    of |= {"saved_view_act": SavedView.objects.get()}
     return {name: [row.pk] for name, row in of.items()} | {
         "subscription_preview": [alert.pk],
         **{key: ["Atom/T540"] for key in ("hardware", "hardware_subscribe")},

@@ -90,7 +90,7 @@ def _for_people_to_decide(operator: User) -> None:
     request("r5001")
     now = timezone.now()
     ended = {"state": Mail.State.DEAD, "attempts": 3, "reason": "550 no", "ended_at": now}
-    Mail.objects.create(recipient=operator, kind="alert.opened", about="alert:9", due=now, **ended)
+    Mail.objects.create(recipient=operator, kind="alert.opened", about="alert:0", due=now, **ended)
     ask_address(user=operator, address="new@example.org")
     other = lab.Truth(hardware="Atom/T520", step_pct=-4.0)
     lab.measured_before(other)

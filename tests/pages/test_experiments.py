@@ -196,7 +196,7 @@ def test_a_triager_changes_the_baseline(experiment: Experiment, triager: Client)
         answer = triager.post(act, {"act": "baseline", "baseline": wrong}, follow=True)
         assert "no such side" in answer.content.decode()
     page = triager.post(act, {"act": "baseline", "baseline": "2"}, follow=True)
-    assert "r300000 against r300001: builds differ by −20.0 %" in page.content.decode()
+    assert "r300000 against r300001: 20.0 % slower, one build a side" in page.content.decode()
     assert "baseline changed by ada: r300000 → r300001" in page.content.decode()
     assert page.context["boxes"][0].title == "r300001"
     Run.objects.all().delete()

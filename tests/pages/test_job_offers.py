@@ -337,7 +337,7 @@ def test_more_builds_are_bounded(tess: Client) -> None:
 
 def test_only_triagers_are_offered_more_builds(client: Client) -> None:
     along = make.revisions(2)
-    for at, factor in zip(along, (1.0, 0.9), strict=True):
+    for at, factor in zip(along, (1.0, 0.95), strict=True):
         make.run(at, samples=[value * factor for value in make.FIVE_SAMPLES])
     texts = [f"freebsd-head:{at.name}:{make.hardware()}:forwarding:pps" for at in along]
     html = client.get(f"/compare/?a={texts[0]}&b={texts[1]}").content.decode()

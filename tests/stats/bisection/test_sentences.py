@@ -102,7 +102,7 @@ def test_no_name_in_a_report_is_markup():
 
     text = report(replace(PLAN, names=names), evidence, decide(PLAN, evidence))
 
-    assert text.count("r4\\|&lt;b>\\[x\\](y)") >= 2
+    assert text.count("r4\\|\\<b>\\[x\\](y)") >= 2
     assert "[x]" not in text
     assert "|<" not in text
 

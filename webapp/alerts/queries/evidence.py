@@ -26,11 +26,6 @@ class Read:
     assigned: Sequence[Assigned] = ()
 
 
-def findings_in(tree: int) -> list[Finding]:
-    """The changes of level of a tree that may alert, and those that an alert holds, by ids."""
-    return [row for row in alertable_in(tree) if row.kind == Finding.Kind.LEVEL]
-
-
 def alertable_in(tree: int) -> list[Finding]:
     """The changes of level, slow changes and excursions of a tree that may alert, and those that an
     alert holds, in order of ids.
@@ -64,7 +59,7 @@ def read_evidence(
     holds: Sequence[KnownHold],
     min_effects: MinEffects | None = None,
 ) -> Read:
-    """What is known of findings of `findings_in`, under the thresholds in force unless others are
+    """What is known of findings of `alertable_in`, under the thresholds in force unless others are
     given. Where none may alert, nothing else counts.
     """
     proven = [row for row in findings if row.state in Finding.ALERTED]

@@ -17,7 +17,7 @@ from django.db.models import OuterRef
 from webapp.analysis.queries.named import revisions_of
 from webapp.analysis.queries.range_values import RevisionRange, measured, values_of
 from webapp.analysis.queries.sides import Side, SideError, free_parts, options_of
-from webapp.results.models import ModeName, Revision, Series
+from webapp.results.models import Revision, Series
 from webapp.stats.better import is_gain
 from webapp.stats.defaults import MARGIN_PCT
 from webapp.stats.ranges import FEWEST, RangeChange, compare_ranges, verdicts
@@ -42,11 +42,6 @@ class RangeRow:
     change: RangeChange | None
     values: tuple[Sequence[float], Sequence[float]]
     verdict: str
-
-    @property
-    def mode_parts(self) -> ModeName:
-        """Workload, traffic and options of ``mode``."""
-        return ModeName.parse(self.mode)
 
     @property
     def counts(self) -> tuple[int, int]:

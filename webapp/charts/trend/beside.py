@@ -54,7 +54,8 @@ def marker_texts(trend: Trend, x: Scale, *, is_narrow: bool, title: Box) -> Iter
     near.
     """
     rows = Rows()
-    rows.take(title.left, title.right)
+    for _ in range(2):  # It stands between the two.
+        rows.take(title.left, title.right)
     for one, at in in_view(trend, x):
         across, text = x(at), one.short if is_narrow else one.label
         width = width_of(text) + 8

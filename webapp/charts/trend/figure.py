@@ -41,8 +41,10 @@ NAME_LONGEST = 11
 NAMES_APART = 24.0
 """Pixels between the names of revisions under the axis."""
 
-MARGIN, ABOVE = 4.0, LINE / 2 + 1
-"""Pixels left of the title of a lane, and from its middle down to the lane."""
+MARGIN, ABOVE = 4.0, LINE + 1.5
+"""Pixels left of the title of a lane, and from its middle down to the lane: clear of a tick at its
+upper end.
+"""
 
 MUTED = "var(--muted)"
 CLEAR = "rgba(0,0,0,0)"

@@ -59,7 +59,7 @@ def cells_of(table: PointTable) -> list[Cell]:
 
 
 def groups_of(table: PointTable, cells: Sequence[Cell], titles: Sequence[str]) -> list[Group]:
-    """Modes with what they show over their machines, those with most that is proven first.
+    """Modes with what they show over their machines: losses first, then most that is proven.
 
     ``cells`` are all of the table; ``titles`` are the names of the sides; the sets of one side are
     a group of their own.
@@ -74,9 +74,11 @@ def groups_of(table: PointTable, cells: Sequence[Cell], titles: Sequence[str]) -
     return sorted(groups, key=_order)
 
 
-def _order(group: Group) -> tuple[bool, bool, int, str]:
+def _order(group: Group) -> tuple[bool, bool, bool, bool, int, str]:
     across = group.across
-    return not across.named, not across.differs, -group.proven, group.title
+    is_loss, has_loss = across.verdict == Verdict.WORSE, Verdict.WORSE in across.verdicts
+    kind = not across.named, not is_loss, not has_loss, not across.differs
+    return *kind, -group.proven, group.title
 
 
 def has_metrics(table: PointTable) -> bool:
@@ -114,22 +116,19 @@ def headline(cells: Sequence[Cell], groups: Sequence[Group], subject: str) -> st
 
 def _in_short(group: Group) -> str:
     """``3.7 % slower [3.1, 4.2] over 6 machines (2 of them proven alone)``; where only single
-    machines are proven ``slower on 2, faster on 1 of 5 machines``.
+    machines are proven, or some of them the other way, ``slower on 2, faster on 1 of 5 machines``:
+    a mean would depend on which machines a lab has.
     """
     words, counts = direction_texts(group.cells[0].row), group.across.counts
     total = len(group.cells)
     proven = [verdict for verdict in (Verdict.WORSE, Verdict.BETTER) if counts.get(verdict)]
     alone = ", ".join(f"{words[verdict]} on {counts[verdict]}" for verdict in proven)
-    mean = _mean_named(group.across)
-    if mean is None:
+    mean, is_mixed = _mean_named(group.across), _is_mixed(group.across)
+    if mean is None or is_mixed:
         text = f"{alone} of {total} machine{'s' if total > 1 else ''}"
-        return f"{text} ({BOTH})" if _is_mixed(group.across) else text
+        return f"{text} ({BOTH})" if is_mixed else text
     said = _mean_text(mean, words[group.across.verdict], total)
-    if not proven:
-        return said
-    if _is_mixed(group.across):
-        return f"{said} (alone {alone}: {BOTH})"
-    return f"{said} ({group.proven} of them proven alone)"
+    return f"{said} ({group.proven} of them proven alone)" if proven else said
 
 
 def _mean_named(across: Across) -> Mean | None:

@@ -52,7 +52,7 @@ def sentence_of(found: ComparedReleases) -> str:
     machines = len({row.base.hardware.pk for row in found.table.rows})
     parts = [answer_of(found)]
     if total:
-        parts[0] += f" ({_count(total, 'comparison')} on {_count(machines, 'machine')})"
+        parts.append(f"{_count(total, 'comparison')} on {_count(machines, 'machine')}")
     if back := len(found.recovered):
         were = "was" if back == 1 else "were"
         parts.append(f"{_count(back, 'loss', 'losses')} in between {were} won back")

@@ -51,12 +51,6 @@ class AlertSummary:
         return CLASSES[Alert.Verdict(self.alert.verdict)]
 
 
-def open_by_severity(limit: int, *, hardware: str = "") -> list[AlertSummary]:
-    """The open regressions, the largest loss first, in four queries."""
-    found = Alert.objects.open().about(hardware=hardware).by_severity(hardware=hardware)
-    return summarise(list(found.with_revisions()[:limit]), on=hardware)
-
-
 def summarise(alerts: Sequence[Alert], *, on: str = "") -> list[AlertSummary]:
     """The summaries of ``alerts`` in their order, in three queries; on the page of one
     hardware what was found ``on`` it comes first: its page is about its own losses.

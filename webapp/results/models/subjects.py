@@ -34,10 +34,6 @@ class HardwareQuerySet(models.QuerySet["Hardware"]):
         """With ``fact_cpu`` and ``fact_nic``, what their runs agree on (empty: nothing)."""
         return self.annotate(fact_cpu=models.F("agreed_cpu"), fact_nic=models.F("agreed_nic"))
 
-    def with_series_count(self) -> Self:
-        """With ``series_count``."""
-        return self.annotate(series_count=models.Count("series"))
-
 
 class Hardware(models.Model):
     """The machine under test together with its NIC, named ``machine/nic``.
