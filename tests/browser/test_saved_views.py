@@ -6,6 +6,7 @@ from pytest_django.live_server_helper import LiveServer
 
 from tests import make
 from tests.browser.steps import sign_in
+from tests.browser.test_journey import drawn
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -17,6 +18,7 @@ def test_a_view_is_saved_as_it_is_by_then(page: Page, live_server: LiveServer) -
     sign_in(page, live_server, make.user("ada"))
     parts = f"tree={series.tree}&hardware={series.hardware}&mode=pf&metric={series.metric}"
     page.goto(f"{live_server.url}/trends/?{parts}")
+    drawn(page)
     page.get_by_text("% of first", exact=True).click()
     page.wait_for_url("**y=indexed*")
     page.locator(".bar > .menu > summary").click()
