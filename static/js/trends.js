@@ -28,7 +28,13 @@ async function load() {
     await import(panel.dataset.plotly).catch(() => {
       throw new Error("Plotly could not be loaded");
     });
-    explorer = await start(panel, document.querySelector("#figure").dataset.figure);
+    if (panel !== shown) return; // a press has replaced it meanwhile
+    const started = await start(panel, document.querySelector("#figure").dataset.figure);
+    if (panel !== shown) {
+      started.stop();
+      return;
+    }
+    explorer = started;
     panel.querySelector("#hint").textContent = HINT;
   } catch (error) {
     panel.classList.remove("is-live");

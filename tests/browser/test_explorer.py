@@ -509,6 +509,24 @@ def test_axe_finds_nothing_in_a_chart_in_use(
 
 @watched
 @pytest.mark.usefixtures("along")
+def test_what_is_pressed_before_plotly_has_come_holds(page: Page, live_server: LiveServer) -> None:
+    """The chart that a press replaced does not write its address over that of the new one."""
+    held: list[Route] = []
+    page.route("**/plotly*.js", lambda route: held.append(route))  # noqa: PLW0108 (as below)
+    page.goto(live_server.url + CHART, wait_until="commit")
+    page.wait_for_function("() => window.htmx && document.readyState === 'complete'")
+    page.get_by_text("% of first", exact=True).click()
+    page.wait_for_url("**y=indexed*")
+    for one in held:
+        one.continue_()
+    drawn(page)
+    assert asked(page, "y") == ["indexed"]
+    page.keyboard.press("s")
+    page.wait_for_url("**split=one*y=indexed*")
+
+
+@watched
+@pytest.mark.usefixtures("along")
 def test_on_a_phone_the_drawing_of_the_server_stays_until_the_figure_for_it_is_there(
     page: Page, live_server: LiveServer
 ) -> None:

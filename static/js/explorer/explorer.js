@@ -43,6 +43,7 @@ export async function start(panel, text) {
 
   // The figure of what changed: the one before stays until it is there, and while something is pressed.
   async function show(changes) {
+    if (!panel.isConnected) return;
     apply(query, changes);
     const more = { theme: "page", width: String(Math.round(box.clientWidth)) };
     for (const key of CHOSEN) more[key] = query.getAll(key); // of a long history these are always drawn
@@ -59,6 +60,7 @@ export async function start(panel, text) {
 
   // What hangs on A, B, the range and the part in sight.
   function tell() {
+    if (!panel.isConnected) return; // a press has replaced the chart: the address is that of the new one
     write(query);
     showHidden(query.getAll("hide"));
     whole.hidden = !query.has("view") && !query.has("height");
