@@ -105,7 +105,7 @@ def _body(commit: Revision, part: str, *, ask_from: str) -> Body:
     shown = {
         "tables": _tables(measured, begun, Surroundings(commit, ask_from, previous)),
         "headline": headline(detected, told),
-        "answer": answer(detected.let_through, proven(of_cells, told)),
+        "answer": answer(detected.let_through, proven(of_cells, told), told),
         "detected": detected,
         "findings": findings,
         "is_findings_open": part == "findings",

@@ -76,9 +76,12 @@ class Proven:
         return ORDER.index(self.judged.verdict), -abs(self.judged.percent or 0.0)
 
 
-def answer(found: Sequence[Gated], proven: Sequence[Proven]) -> Answer:
+def answer(
+    found: Sequence[Gated], proven: Sequence[Proven], judged: Mapping[int, PointVerdict]
+) -> Answer:
     """What the findings ``found`` show; where all rest on one build a side, the ``proven`` cells of
-    other series too: the first of both, and the first of either direction.
+    other series too: the first of both, and the first of either direction. Single builds have the
+    colour of their cells, which ``judged`` holds by series.
 
     One alone has its interval; those of several stand in the table below.
     """
@@ -87,7 +90,7 @@ def answer(found: Sequence[Gated], proven: Sequence[Proven]) -> Answer:
     cells = [one for one in proven if is_open and one.series.pk not in own]
     is_alone = len(found) + len(cells) == 1
     effects = [
-        *(_of_finding(one, has_interval=is_alone) for one in sorted(found, key=_weight)),
+        *(_of_finding(one, judged, has_interval=is_alone) for one in sorted(found, key=_weight)),
         *(_of_cell(one, has_interval=is_alone) for one in cells),
     ]
     named = _largest_of_each(effects)
@@ -114,11 +117,13 @@ def _largest_of_each(effects: Sequence[Effect]) -> list[Effect]:
     return [one for one in effects if one in firsts or one in rest]
 
 
-def _of_finding(one: Gated, *, has_interval: bool) -> Effect:
+def _of_finding(one: Gated, judged: Mapping[int, PointVerdict], *, has_interval: bool) -> Effect:
     row = one.finding
     series = row.series
     low, high = (row.low_pct, row.high_pct) if has_interval else (None, None)
-    css = "" if one.suspicion.is_one_build else css_class(row.verdict)
+    cell = judged.get(series.pk)
+    is_open = one.suspicion.is_one_build and (cell is None or cell.tone != row.verdict)
+    css = "" if is_open else css_class(row.verdict)
     if series.is_cost and row.change_pct is not None:
         told = cost_sentence(row.level_before, row.level, low, high, series.better)
         return Effect(series, told, css, row.verdict)
