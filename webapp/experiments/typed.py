@@ -120,7 +120,9 @@ def key_of(text: str) -> Hashable:
 
 
 def _title(lines: Sequence[str]) -> tuple[int, str]:
-    """Where the line behind the first that says anything is, and that line, where it is a title."""
+    """The number of the line after the title, and the title: the first line that is not blank,
+    where it belongs to no list and no code block; else its own number, and no title.
+    """
     for number, line in enumerate(lines):
         if line.strip():
             is_title = not (_BULLET.fullmatch(line) or _FENCE.match(line))

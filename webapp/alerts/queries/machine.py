@@ -132,7 +132,7 @@ class MachineFound(NamedTuple):
 class SeriesOnMachine(NamedTuple):
     """One series with its newest points, in order along the tree: means with the smallest and the
     largest sample, in the metric's unit. ``median`` and ``n`` are those of the newest point.
-    ``summary`` is what the analysis says; empty: nothing, or too few revisions to draw. With an
+    ``summary`` is that of the analysis; empty: there is none, or too few revisions to draw. With an
     ``option`` it is what that costs; ``subject`` is what a sentence calls it.
     """
 

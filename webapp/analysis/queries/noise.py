@@ -104,7 +104,7 @@ def _facts(
 
 
 def build_noise_of(summary: dict[str, Any]) -> BuildNoise | None:
-    """`noise_of` what the analysis of a series says."""
+    """`noise_of` the summary of a series' analysis."""
     return noise_of(summary.get("noise"))
 
 

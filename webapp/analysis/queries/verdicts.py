@@ -49,7 +49,7 @@ class PointVerdict(NamedTuple):
     ``unit`` is the level whose scatter was used, ``units`` how many each side has. ``build_noise``
     of the history was counted; None: not known, or not needed. ``one_build``: different builds of
     whose noise nothing is known, of which a side has but one; the interval has what is believed of
-    it. If only the runs exclude zero, that is all that can be said (``builds_differ``), and the
+    it. Where only the runs exclude zero, ``builds_differ`` holds and the
     verdict is *cannot tell*. It is so too where runs of the point, or of the one before, differ by
     more than their noise (``runs_disagree``).
     ``builds`` are those of both whose scatter is in the change; empty: both are of the same, so

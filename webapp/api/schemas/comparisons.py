@@ -118,8 +118,8 @@ class ModeOut(BaseModel):
 class HeadlineOut(BaseModel):
     """What may be said of all rows together: of each of ``modes``, and the ``counts`` of verdicts
     on single pairs. Any of these claims is wrong in at most 5 of 100 tables. ``differing`` pairs
-    are better or worse by themselves, whether they are told or not; ``outcomes`` counts pairs as
-    the page heads them.
+    are better or worse by themselves, past the gate or not; ``outcomes`` counts pairs as the page
+    heads them.
     """
 
     modes: list[ModeOut]

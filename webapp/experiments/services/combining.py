@@ -54,7 +54,7 @@ def beside(experiment: Experiment) -> list[Beside]:
 
 
 def combine(*, experiment: Experiment, sibling: Experiment, now: datetime) -> Experiment:
-    """One report of both directories, with the README of the one whose name says more. Both need
+    """One report of both directories, with the README of the longer name. Both need
     `with_subjects`.
 
     Raises:

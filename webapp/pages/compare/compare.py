@@ -254,8 +254,8 @@ def context_of(
     titles: Sequence[str] = (),
     evidence: str = "",
 ) -> dict[str, object]:
-    """What a page shows of ``table``, whose sides are called ``titles``, or by what tells them
-    apart.
+    """What a page shows of ``table``, whose sides are called ``titles``, or by what
+    distinguishes them.
     """
     order = request.GET.get("order", ORDERS[0])
     titles = titles or titles_of(table.sides)

@@ -12,7 +12,7 @@ PICTURE = "graph.png"
 
 def as_markdown(report: Report) -> str:
     """As a lab writes it by hand: title, bullets, `PICTURE` beside it, blocks with the prose
-    typed between them; then what the product says of it."""
+    typed between them; then the verdicts."""
     said = [one for one in (report.answer, report.figures) if one]
     readme = as_typed(report.experiment)
     parts = [

@@ -233,7 +233,7 @@ def answer_of(experiment: Experiment) -> str:
 
 
 def _answer(points: PointTable, titles: Sequence[str]) -> str:
-    """Of several sides in one row each by itself, as far as that may be said beside the others."""
+    """Of several sides in one row each by itself, where it passes the gate beside the others."""
     cells = compare_answer.cells_of(points)
     if not _names_sides(points):
         return compare_answer.answer_of(points, titles)

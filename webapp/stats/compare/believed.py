@@ -129,7 +129,7 @@ def _run_nodes(freedom: Floats) -> tuple[Floats, Floats]:
 
 
 def _rows(a: Summaries, b: Summaries) -> _Rows:
-    """Boots are the units where all are known, unless none of them tells the scatter of runs."""
+    """Boots are the units where all are known, unless none of them has the scatter of runs."""
     first, second = _units(a, by_boots=True), _units(b, by_boots=True)
     blind = first.freedom + second.freedom <= 0
     if blind.any():

@@ -61,10 +61,10 @@ class Rule(StrEnum):
 
 
 ONE_BUILD_A_SIDE = "one_build_a_side"
-"""What the API says where `Rule.BUILDS_DIFFER` decided."""
+"""The reason that the API gives where `Rule.BUILDS_DIFFER` decided."""
 
 RUNS_DISAGREE = "runs_disagree"
-"""What the API says where `Rule.RUNS_DISAGREE` decided."""
+"""The reason that the API gives where `Rule.RUNS_DISAGREE` decided."""
 
 MORE_BUILDS = 2
 """Builds a side beside the one there is that settle it: with three, Student's t has 4 degrees of

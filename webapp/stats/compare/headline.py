@@ -27,7 +27,7 @@ class Outcome(StrEnum):
 
 
 def outcome(alone: Verdict, together: Verdict) -> Outcome:
-    """By a cell's verdict by itself, and by that which may be said of it beside all others."""
+    """By a cell's verdict by itself, and by the one it keeps beside all others."""
     if together in PROVEN:
         return Outcome.PROVEN
     if alone in PROVEN:
