@@ -51,7 +51,7 @@ LIKELY_OPTIONS = tuple(
     for separate in (True, False)
 )
 
-NOT_COUNTED = "of {count} of its {all} runs no sample counts"
+NOT_COUNTED = "{count} of its {all} runs have no sample that counts"
 NOTHING_SHARED = "nothing was measured in the same metric on every side"
 NOT_THERE = "{count} of its {all} runs wait for a decision, were withdrawn or are not stored"
 
