@@ -132,7 +132,9 @@ def test_runs_of_which_no_sample_counts_cost_the_others_nothing() -> None:
     found = imported(runs=runs)
     assert [cell.mode.name for cell in found.cells.all()] == ["forwarding"]
     directory = Directory("e", "", [run.uuid for run in runs if run.mode.name == "pf"])
-    with pytest.raises(Unprocessable, match="1 of its 2 runs have no sample that counts; one side only"):
+    with pytest.raises(
+        Unprocessable, match="1 of its 2 runs have no sample that counts; one side only"
+    ):
         import_directory(lab=runs[0].agent.lab, directory=directory, now=timezone.now())
 
 
