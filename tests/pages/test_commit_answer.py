@@ -1,11 +1,14 @@
 """The answer that the page of a commit opens with: what it did, and who says so."""
 
+import re
 from collections.abc import Callable
 
 import pytest
 from django.test import Client
 
 from tests import make
+from tests.alerts.steps import arrive
+from tests.alerts.test_one_build import PF, run, times
 from tests.approved import Approvals
 from tests.pages.conftest import words
 from webapp.results.models import Revision
@@ -55,6 +58,18 @@ def test_one_build_a_side_of_unknown_noise_has_a_look_of_its_own_and_no_headline
     assert '<td class="cell worse' not in html
     approved("pages/commit-answer/one-build-a-side-of-unknown-noise", client.get(page(pair[1])))
     assert "2 more builds a side would settle it" in html
+
+
+@pytest.mark.parametrize(("factor", "colour"), [(0.89, ""), (0.667, ' class="worse"')])
+def test_a_loss_on_one_build_a_side_has_the_colour_of_its_cell(
+    client: Client, factor: float, colour: str
+) -> None:
+    """The one that builds of 5 % could show has none."""
+    arrive([run(303642, PF), run(303643, times(PF, factor))])
+    html = client.get(page(Revision.objects.get(name="r303643"))).content.decode()
+    sentence = f"{100 * (1 - factor):.1f} % slower"
+    assert re.search(rf"pf\s*<span{colour}>{sentence} \[", html)
+    assert ('<td class="cell worse' in html) == bool(colour)
 
 
 def test_of_many_cells_a_single_striking_one_is_no_headline(
