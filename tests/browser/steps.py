@@ -33,6 +33,7 @@ FITS = "() => document.documentElement.scrollWidth <= document.documentElement.c
 
 def beyond(page: Page) -> list[str]:
     """What makes the page wider than its window: elements that reach out of it, or the page."""
+    page.wait_for_load_state()  # right after a press the new page may have no element yet
     names = page.evaluate(
         """document.documentElement.scrollWidth > document.documentElement.clientWidth
             ? [...document.querySelectorAll("body *")]
@@ -85,6 +86,7 @@ def fits(page: Page, name: str, wide: int = 1280, narrow: int = 390) -> None:
 
     With PICTURES, a directory, each is also written there as `name-width-theme.png`.
     """
+    page.wait_for_load_state()
     size = page.viewport_size
     for width, scheme in product((wide, narrow), ("light", "dark")):
         page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")

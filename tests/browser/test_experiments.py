@@ -25,6 +25,7 @@ def test_every_seed_is_two_presses_from_the_front_page(page: Page, live_server: 
     for seed, number in numbers.items():
         page.goto(live_server.url)
         page.get_by_role("link", name="Reports", exact=True).click()
+        expect(page).to_have_url(f"{live_server.url}/experiments/")
         if seed == "000":
             fits(page, "experiments", wide=1440)
         page.get_by_role("link", name=questions[number], exact=True).click()
