@@ -136,6 +136,7 @@ RIGHTS: Mapping[str, str | tuple[str, str]] = {
     "thresholds_undo": OPERATOR,
     "agents": READ,
     "labs": OPERATOR,
+    "status": OPERATOR,
     "lab_quota": OPERATOR,
     "job_new": TRIAGER,
     "job_request": TRIAGER,

@@ -23,6 +23,7 @@ from webapp.alerts.queries.findings import findings_of
 from webapp.analysis.models import Finding
 from webapp.bisects.services import draft_bisect, start_bisect
 from webapp.notifications.addresses import ask_address
+from webapp.notifications.models import Problem
 from webapp.notifications.services.digests import post_digests
 from webapp.outbox.messages import compose
 from webapp.outbox.models import Mail
@@ -140,6 +141,19 @@ def refused() -> Mail:
     return Mail.objects.get(kind="lab.refused")
 
 
+def changed() -> Mail:
+    """A disk that is nearly full, and results that arrive again."""
+    Problem.objects.create(name="Disk", since=timezone.now())
+    wrong = [["Disk", "1.2 of 80 GB free where /srv/driftline lies", "Free space there."]]
+    return Mail.objects.create(
+        recipient=make.user("op", role="operator", email="op@lab.example"),
+        kind="status.changed",
+        about="status:1",
+        data={"wrong": wrong, "right": ["Results"]},
+        due=timezone.now(),
+    )
+
+
 KINDS: Mapping[str, Callable[[], Mail]] = {
     "alert.opened": opened,
     "alert.confirmed": confirmed,
@@ -152,6 +166,7 @@ KINDS: Mapping[str, Callable[[], Mail]] = {
     "bisect.done": bisected,
     "account.address": address,
     "lab.refused": refused,
+    "status.changed": changed,
 }
 
 

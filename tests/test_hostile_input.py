@@ -211,8 +211,18 @@ FORMS: Mapping[str, list[Form]] = {
     "sign_in": [{"username": "ada", "password": "no", "next": "/alerts/"}],
 }
 WATCHED = (
-    *("overview", "alerts", "thresholds", "agents", "labs", "bisects", "subscriptions", "webhooks"),
-    *("events", "trends", "aliases"),
+    *(
+        "overview",
+        "alerts",
+        "thresholds",
+        "agents",
+        "labs",
+        "status",
+        "bisects",
+        "subscriptions",
+        "webhooks",
+    ),
+    *("events", "trends", "aliases", "status"),
 )
 UNTRIED = {
     "outbox_test": "mails at once, to wherever it is told; see tests/outbox/test_test_mail.py",

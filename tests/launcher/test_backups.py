@@ -10,6 +10,7 @@ import sys
 import tarfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ import psycopg
 import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
+from django.utils import timezone
 
 from tests import make
 from tests.alerts.steps import arrive, runs_of
@@ -34,6 +36,8 @@ from webapp.launcher.backups import archive, restoring, saving
 from webapp.launcher.backups.archive import Backup, BackupError, Damaged
 from webapp.launcher.errors import StackError
 from webapp.launcher.postgres import ADMINISTRATOR
+from webapp.launcher.tasks import back_up, make_due_backup
+from webapp.readiness.models import Backup as Kept
 from webapp.results.models import Measurement, Run
 from webapp.results.services import forget_names
 
@@ -542,3 +546,53 @@ def test_the_key_of_a_backup_is_stored_for_its_owner_alone(tmp_path: Path) -> No
     instance.write_secret_key(tmp_path, KEY)
     assert instance.read_secret_key(tmp_path) == KEY
     assert (tmp_path / instance.KEY_NAME).stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_backup_a_day_is_written_rehearsed_and_removed_when_it_is_old(
+    tmp_path: Path, settings: Any
+) -> None:
+    arrive(runs_of(PLACES))
+    before, now = names_of_databases(), timezone.now()
+    settings.BACKUPS = str(tmp_path)
+    back_up()
+    back_up()  # the message came twice
+    (first,) = Kept.objects.all()
+    assert first.failure == ""
+    assert first.rehearsed_at is not None
+    assert first.bytes == (tmp_path / first.file).stat().st_size > 0
+    assert names_of_databases() == before
+    make_due_backup(tmp_path, now + timedelta(hours=22))
+    assert Kept.objects.count() == 1
+    make_due_backup(tmp_path, now + timedelta(days=1))
+    newest = Kept.objects.latest("at")
+    assert newest.rehearsed_at is None  # once in 30 days
+    make_due_backup(tmp_path, now + timedelta(days=14, hours=1))
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
+        Kept.objects.values_list("file", flat=True)
+    )
+    assert not (tmp_path / first.file).exists()
+    assert (tmp_path / newest.file).exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_backup_that_fails_is_on_record_and_removes_nothing(
+    tmp_path: Path, settings: Any, quick_dumps: None
+) -> None:
+    now = timezone.now()
+    old = Kept.objects.create(at=now - timedelta(days=40), file="driftline-old.backup")
+    (tmp_path / old.file).write_bytes(b"x")
+    make_due_backup(tmp_path / "missing", now)
+    assert "cannot be written" in Kept.objects.latest("at").failure
+    assert (tmp_path / old.file).exists()
+    make_due_backup(tmp_path, now + timedelta(hours=1))  # of a line, which no restore takes
+    assert "restoring it was rehearsed" in Kept.objects.latest("at").failure
+
+
+@pytest.mark.django_db(transaction=True)
+def test_restoring_can_be_rehearsed_by_hand(tmp_path: Path) -> None:
+    arrive(runs_of(PLACES))
+    saved, out = tmp_path / "driftline.backup", io.StringIO()
+    saving.save(connection.settings_dict, KEY, saved)
+    call_command("restore", str(saved), rehearse=True, stdout=out)
+    assert f"holds {Run.objects.count():,} runs" in out.getvalue()

@@ -16,6 +16,7 @@ from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
 from django.db import DatabaseError, InterfaceError, connection
 from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, generate_latest
 from prometheus_client.core import GaugeMetricFamily
@@ -25,6 +26,7 @@ from prometheus_client.registry import Collector
 from webapp.api.health import reporter
 from webapp.api.schemas.runs import RunIn
 from webapp.jobs.models import Job
+from webapp.notifications.models import Problem
 from webapp.outbox.models import HookDelivery, Mail
 from webapp.readiness.services import heartbeats, parts
 from webapp.results.models import Series
@@ -152,6 +154,11 @@ def _of_the_database() -> Iterator[GaugeMetricFamily]:
     ):
         found = {kind: float(getattr(backlog, values)) for kind, backlog in kinds.items()}
         yield _gauge(name, text, found, "kind")
+    problems = dict(Problem.objects.filter(mailed_at__isnull=False).values_list("name", "since"))
+    lasting = {name: (timezone.now() - since).total_seconds() for name, since in problems.items()}
+    yield _gauge(
+        "check_wrong_seconds", "For how long a check of /status/ is wrong", lasting, "check"
+    )
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_database_size(current_database())")
         yield _number("database_bytes", "Size of the database", cursor.fetchone()[0])

@@ -18,12 +18,16 @@ Apps = Sequence[AppConfig] | None
 
 @register()
 def no_message_comes_back_while_its_task_runs(app_configs: Apps, **_: Any) -> list[CheckMessage]:
-    """Redis hands a message out again that is not acknowledged for the visibility timeout."""
+    """Redis hands a message out again that is not acknowledged, which most are when their task
+    ends, for the visibility timeout.
+    """
     from webapp.config.celery import app  # noqa: PLC0415 (Celery reads the settings)
 
     autodiscover_modules("tasks")  # Celery's own loader runs all checks: this one too
     own = [task for name, task in app.tasks.items() if name.startswith("webapp.")]
-    longest = max(task.time_limit or settings.CELERY_TASK_TIME_LIMIT for task in own)
+    longest = max(
+        task.time_limit or settings.CELERY_TASK_TIME_LIMIT for task in own if task.acks_late
+    )
     visibility = settings.CELERY_BROKER_TRANSPORT_OPTIONS["visibility_timeout"]
     if longest < visibility:
         return []

@@ -53,6 +53,8 @@ INPUT_TIMES = {"happened_at", "measured_at", "committed_at", "snoozed_until", "d
 
 LEFT_OUT: Mapping[str, str] = {
     "readiness.Heartbeat": "what works at present",
+    "readiness.Backup": "which backups the instance made of itself",
+    "notifications.Problem": "what is wrong with the instance at present",
     "labs.LabQuota": "how much a lab may store, and how much of it arrived today",
     "labs.Token": "secrets, which no two instances share",
     "results.ProfiledFunction": "counted with the profiles that name them",

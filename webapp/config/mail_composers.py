@@ -16,5 +16,6 @@ COMPOSERS: Mapping[str, str] = {
     "digest.daily": "webapp.notifications.mails.digests.daily",
     "digest.weekly": "webapp.notifications.mails.digests.weekly",
     "lab.refused": "webapp.notifications.mails.refusals.refused",
+    "status.changed": "webapp.notifications.mails.status.changed",
     "bisect.done": "webapp.bisects.mails.compose_done",
 }

@@ -278,6 +278,7 @@ CELERY_TASK_PUBLISH_RETRY_POLICY = {
 ALERT_SWEEP_SECONDS = 300.0  # a snooze ends to the minutes, quiet days to the hour
 CANARY_SWEEP_SECONDS = 300.0  # they are due by days
 PRUNE_SECONDS = 86_400.0
+BACKUP_SWEEP_SECONDS = 3_600.0  # they are due by days
 CELERY_BEAT_SCHEDULER = "webapp.readiness.scheduling:SingleScheduler"
 
 _steady_clock = SteadyClock()
@@ -304,12 +305,14 @@ CELERY_BEAT_SCHEDULE = {
         ("webapp.alerts.tasks.sweep_alerts", ALERT_SWEEP_SECONDS),
         ("webapp.notifications.tasks.sweep_events", MAIL_SWEEP_SECONDS),
         ("webapp.notifications.tasks.post_digests", ALERT_SWEEP_SECONDS),
+        ("webapp.notifications.tasks.check_status", ALERT_SWEEP_SECONDS),
         ("webapp.outbox.tasks.sweep_mails", MAIL_SWEEP_SECONDS),
         ("webapp.outbox.tasks.sweep_deliveries", MAIL_SWEEP_SECONDS),
         ("webapp.jobs.tasks.sweep_jobs", SWEEP_SECONDS),
         ("webapp.bisects.tasks.sweep_bisects", SWEEP_SECONDS),
         ("webapp.events.tasks.sweep_canaries", CANARY_SWEEP_SECONDS),
         ("webapp.config.tasks.prune", PRUNE_SECONDS),
+        ("webapp.launcher.tasks.back_up", BACKUP_SWEEP_SECONDS),
     )
 }
 
@@ -363,6 +366,8 @@ KEEP_DELIVERIES_DAYS = _env.number("DRIFTLINE_KEEP_DELIVERIES_DAYS", default=30,
 KEEP_JOB_LOGS_DAYS = _env.number("DRIFTLINE_KEEP_JOB_LOGS_DAYS", default=180, **_DAYS)
 KEEP_PROFILES_DAYS = _env.number("DRIFTLINE_KEEP_PROFILES_DAYS", default=0, **_DAYS)
 KEEP_REFUSALS_DAYS = _env.number("DRIFTLINE_KEEP_REFUSALS_DAYS", default=365, **_DAYS)
+KEEP_BACKUPS_DAYS = _env.number("DRIFTLINE_KEEP_BACKUPS_DAYS", default=14, **_DAYS)
+BACKUPS = _env.text("DRIFTLINE_BACKUPS")
 KEEP_WORKERS_DAYS = _env.number("DRIFTLINE_KEEP_WORKERS_DAYS", default=90, **_DAYS)
 IDLE_FUNCTIONS = _env.listed("DRIFTLINE_IDLE_FUNCTIONS")
 """Patterns of functions in profiles that run while a CPU is idle; empty: those known."""

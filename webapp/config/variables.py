@@ -109,6 +109,12 @@ VARIABLES = {
     "DRIFTLINE_KEEP_WORKERS_DAYS": Variable(
         "days of silence after which a worker that never had a job is forgotten"
     ),
+    "DRIFTLINE_BACKUPS": Variable(
+        "directory into which the worker writes a backup a day; empty: none", "none"
+    ),
+    "DRIFTLINE_KEEP_BACKUPS_DAYS": Variable(
+        "for how many days these backups are kept; 0: for ever"
+    ),
     "DRIFTLINE_EMAIL_URL": Variable(
         "how mail leaves: `smtp://user:password@host:25`, `smtp+tls://…:587`, `smtp+ssl://…:465`, "
         "`filemail:///directory`, `dummymail://`; `consolemail` writes it to the log",

@@ -166,3 +166,17 @@ class Subscription(models.Model):
             "commits of mine" if self.mine else "",
         ]
         return ", ".join(filter(None, parts)) or "any change"
+
+
+class Problem(models.Model):
+    """A check of `/status/` that is wrong: since when, and when operators were mailed about it."""
+
+    name = models.CharField(max_length=40, primary_key=True)
+    since = models.DateTimeField()
+    mailed_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["since", "name"]
+
+    def __str__(self) -> str:
+        return self.name

@@ -3,7 +3,7 @@
 from celery import shared_task
 
 from webapp.notifications import services
-from webapp.notifications.services import digests
+from webapp.notifications.services import digests, note_status
 
 
 @shared_task(ignore_result=True)
@@ -23,3 +23,9 @@ def sweep_events() -> None:
 def post_digests() -> None:
     """Post the digests whose day or week is over (beat runs this)."""
     digests.post_digests()
+
+
+@shared_task(ignore_result=True)
+def check_status() -> None:
+    """Look at what the instance does, and mail operators what changed (beat runs this)."""
+    note_status()

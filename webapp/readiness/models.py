@@ -1,4 +1,4 @@
-"""When each part of this instance was last seen at work."""
+"""When each part of this instance was last seen at work, and which backups it made."""
 
 from django.db import models
 
@@ -15,3 +15,21 @@ class Heartbeat(models.Model):
 
     def __str__(self) -> str:
         return f"{self.part} at {self.at}"
+
+
+class Backup(models.Model):
+    """A scheduled backup: its ``file`` name and size, when restoring it was rehearsed, or what
+    failed.
+    """
+
+    at = models.DateTimeField(unique=True)
+    file = models.CharField(max_length=200)
+    bytes = models.BigIntegerField(default=0)
+    rehearsed_at = models.DateTimeField(null=True)
+    failure = models.TextField(blank=True)
+
+    class Meta:
+        ordering = ["-at"]
+
+    def __str__(self) -> str:
+        return self.file

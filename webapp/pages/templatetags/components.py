@@ -41,7 +41,8 @@ REST: tuple[Link, ...] = (
     *(("Waiting runs", "waiting_runs"), ("Aliases", "aliases")),
 )
 OPERATE: tuple[Link, ...] = (
-    *(("Waiting runs", "waiting_runs"), ("Outbox", "outbox"), ("Webhooks", "webhooks")),
+    *(("Status", "status"), ("Waiting runs", "waiting_runs")),
+    *(("Outbox", "outbox"), ("Webhooks", "webhooks")),
     *(("Agents", "agents"), ("Events", "events"), ("Canaries", "canaries")),
     *(("Quality", "quality"), ("Thresholds", "thresholds"), ("Aliases", "aliases")),
     *(("Labs", "labs"), ("Admin", "admin:index")),
@@ -51,6 +52,7 @@ API: Link = ("API", "api-docs")
 WAITING = """
 SELECT (SELECT count(*) FROM results_waitingrun WHERE decided_at IS NULL)
        + (SELECT count(*) FROM outbox_endpoint WHERE disabled_reason <> '')
+       + (SELECT count(*) FROM notifications_problem WHERE mailed_at IS NOT NULL)
 """
 
 VERDICTS = {
@@ -107,7 +109,7 @@ def page_pair(context: Context) -> SafeString:
 
 
 def waiting_for_operators() -> int:
-    """Runs that wait for a decision, and webhooks that were switched off. One query."""
+    """Runs that wait for a decision, disabled webhooks, checks that are wrong. One query."""
     with connection.cursor() as cursor:
         cursor.execute(WAITING)
         return int(cursor.fetchone()[0])

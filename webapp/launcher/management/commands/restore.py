@@ -7,7 +7,7 @@ from django.db import connection
 
 from webapp.config import instance
 from webapp.launcher.backups.archive import Backup
-from webapp.launcher.backups.restoring import restore
+from webapp.launcher.backups.restoring import rehearse, restore
 from webapp.launcher.backups.serving import forget_in_redis, paused
 from webapp.launcher.errors import StackError
 from webapp.launcher.stopping import stop_as_if_interrupted
@@ -28,11 +28,20 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", metavar="FILE", type=Path)
+        parser.add_argument(
+            "--rehearse",
+            action="store_true",
+            help="only see that it can be restored: load it beside the instance, which goes on",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         path: Path = options["file"]
         stop_as_if_interrupted()
         try:
+            if options["rehearse"]:
+                runs = rehearse(connection.settings_dict, path)
+                self.stdout.write(f"{path}: can be restored, and holds {runs:,} runs")
+                return
             with paused(settings.STATE, ours=not settings.DATABASE_URL_GIVEN) as pause:
 
                 def take_over(backup: Backup) -> None:
