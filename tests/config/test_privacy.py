@@ -78,3 +78,25 @@ def test_the_token_is_looked_up_once_though_it_is_asked_for_twice(token: str) ->
         program.post("/api/v1/runs", "[]", content_type="application/json")
     looked_up = [one for one in captured if "FROM labs_token" in one["sql"]]
     assert len(looked_up) == 2
+
+
+@pytest.mark.parametrize(
+    ("scope", "refused"),
+    [
+        ("upload", {"GET hardware": "read", "POST jobs/poll": "jobs"}),
+        ("jobs", {"GET hardware": "read", "POST runs": "upload"}),
+        ("read", {"POST runs": "upload", "POST jobs/poll": "jobs"}),
+    ],
+)
+def test_a_token_does_what_its_scope_names_alone(scope: str, refused: dict[str, str]) -> None:
+    text = services.issue_token(agent=make.agent(), scopes=[scope]).text
+    program = Client(headers={"Authorization": f"Bearer {text}"})
+    for name in ("GET hardware", "POST runs", "POST jobs/poll"):
+        method, path = name.split()
+        answer = program.generic(method, f"/api/v1/{path}", "{}", content_type="application/json")
+        if name in refused:
+            error = answer.json()["error"]
+            assert (answer.status_code, error["code"]) == (403, "scope_missing")
+            assert f"“{refused[name]}”" in error["message"]
+        else:
+            assert answer.status_code in (200, 422)

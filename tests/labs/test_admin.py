@@ -1,6 +1,7 @@
 """Operators' pages of agents and tokens."""
 
 import re
+from datetime import timedelta
 
 import pytest
 from django.contrib.auth.models import Permission
@@ -11,6 +12,7 @@ from webapp.labs import services
 from webapp.labs.models import Agent, Lab, Token
 
 pytestmark = pytest.mark.django_db
+SENT = {"confirmed": "yes", "scopes": ["upload", "jobs", "read"]}
 TOKEN = re.compile(r"dl_[0-9a-f]+_[\w-]+")
 
 
@@ -22,12 +24,12 @@ def agent(db: None) -> Agent:
 def test_a_token_is_issued_after_a_question_and_shown_once(agent: Agent) -> None:
     assert "Its earlier tokens stay good" in text_of(act(Agent, "issue_token", [agent]))
     assert not Token.objects.exists()
-    shown = TOKEN.findall(text_of(act(Agent, "issue_token", [agent], confirmed="yes")))
+    shown = TOKEN.findall(text_of(act(Agent, "issue_token", [agent], **SENT)))
     assert len(shown) == 1
     found = Token.objects.matching(shown[0])
     assert found is not None
     assert found.agent == agent
-    assert "no-store" in act(Agent, "issue_token", [agent], confirmed="yes")["Cache-Control"]
+    assert "no-store" in act(Agent, "issue_token", [agent], **SENT)["Cache-Control"]
     for page in (url(Agent), url(Agent, "change", agent.pk), url(Token)):
         assert shown[0] not in text_of(operator().get(page))
 
@@ -82,3 +84,17 @@ def test_the_lists_count_agents_and_good_tokens(agent: Agent) -> None:
 def test_a_lab_with_agents_is_not_deleted(agent: Agent) -> None:
     operator().post(url(Lab, "delete", agent.lab.pk), {"post": "yes"})
     assert Lab.objects.exists()
+
+
+def test_a_token_has_the_scopes_that_are_chosen_all_at_first_and_its_days(agent: Agent) -> None:
+    asked = text_of(act(Agent, "issue_token", [agent]))
+    assert len(re.findall(r'name="scopes"[^>]*checked', asked)) == 3
+    given = {"confirmed": "yes", "scopes": ["jobs", "read"], "days": "30"}
+    act(Agent, "issue_token", [agent], **given)
+    token = Token.objects.get()
+    assert token.scopes == ["jobs", "read"]
+    assert token.expires_at is not None
+    assert round((token.expires_at - token.created_at) / timedelta(days=1)) == 30
+    for bad in ({"days": "0"}, {"days": "x"}, {"scopes": []}, {"scopes": ["root"]}):
+        assert "errorlist" in text_of(act(Agent, "issue_token", [agent], **given | bad))
+    assert Token.objects.count() == 1

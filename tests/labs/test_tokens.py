@@ -4,8 +4,9 @@ import io
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.db import IntegrityError
+from django.utils import timezone
 
 from webapp.labs import services
 from webapp.labs.models import Agent, Lab, Token
@@ -80,3 +81,35 @@ def test_the_command_prints_a_good_token_and_nothing_else() -> None:
     token = Token.objects.matching(out.getvalue().strip())
     assert token is not None
     assert str(token.agent) == "netlab/control"
+
+
+def test_the_command_limits_scopes_and_days() -> None:
+    out = io.StringIO()
+    arguments = ("--scope", "upload", "--scope", "read", "--days", "7")
+    call_command("create_agent", "control", "--lab", "netlab", *arguments, stdout=out)
+    token = Token.objects.matching(out.getvalue().strip())
+    assert token is not None
+    assert token.scopes == ["upload", "read"]
+    with pytest.raises(CommandError, match="--scope"):
+        call_command("create_agent", "control", "--lab", "netlab", "--scope", "root")
+
+
+def test_a_token_that_expired_is_good_for_nothing(agent: Agent) -> None:
+    issued = services.issue_token(agent=agent, days=1)
+    assert Token.objects.matching(issued.text) == issued.token
+    Token.objects.update(expires_at=timezone.now() - timedelta(minutes=1))
+    assert Token.objects.matching(issued.text) is None
+    assert not Token.objects.usable().exists()
+
+
+def test_tokens_in_use_are_named_a_week_before_they_expire(agent: Agent) -> None:
+    now, week = timezone.now(), timedelta(days=7)
+    used, unused = (services.issue_token(agent=agent, days=6).token for _ in range(2))
+    services.issue_token(agent=agent, days=8)
+    services.issue_token(agent=agent)
+    Token.objects.exclude(pk=unused.pk).update(last_used_at=now)
+    assert list(Token.objects.expiring(now, within=week)) == [used]
+    later = now + timedelta(days=10)  # it expired and may still be sent
+    assert used in Token.objects.expiring(later, within=week)
+    services.revoke_token(token=used)
+    assert used not in Token.objects.expiring(now, within=week)

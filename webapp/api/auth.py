@@ -12,23 +12,32 @@ from redis.exceptions import RedisError
 
 from webapp.accounts.models import User
 from webapp.accounts.services import is_operator
-from webapp.api.errors import TooManyRequests
+from webapp.api.errors import ScopeMissing, TooManyRequests
 from webapp.api.prometheus import REFUSED
 from webapp.labs import services
-from webapp.labs.models import Token
+from webapp.labs.models import Scope, Token
 
 log = structlog.get_logger()
 RATE_WINDOW_SECONDS = 60
 
 
 class AgentToken(HttpBearer):
-    """Authenticates an agent; the endpoint finds the token in ``request.auth``."""
+    """Authenticates an agent whose token has ``scope`` (None: any); the endpoint finds the token in
+    ``request.auth``. Raises ScopeMissing.
+    """
+
+    def __init__(self, scope: Scope | None = Scope.UPLOAD) -> None:
+        super().__init__()
+        self._scope = scope
 
     def authenticate(self, request: HttpRequest, token: str) -> Token | None:
         """The token that is spelt, None: no valid one was given."""
         # A private instance asks before the endpoint does: a request is spent and noted once.
         known: Token | None = getattr(request, "agent_token", None)
-        return known or _sign_in(request, token)
+        found = known or _sign_in(request, token)
+        if found is not None and self._scope is not None and self._scope not in found.scopes:
+            raise ScopeMissing(self._scope)
+        return found
 
 
 class OperatorSession(SessionAuth):

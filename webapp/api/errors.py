@@ -113,6 +113,13 @@ class TooManyRequests(Exception):
         self.retry_after = retry_after
 
 
+class ScopeMissing(Exception):
+    """The token may do other things than this."""
+
+    def __init__(self, scope: str) -> None:
+        super().__init__(f"this token does not have the scope “{scope}”")
+
+
 PARSER_ERRORS = (BadBody, BodyTooLarge, Unprocessable)
 SIMPLE: dict[type[Exception], Kind] = {
     BadBody: Kind(400, "bad_body", "", "Send one JSON object, UTF-8."),
@@ -120,6 +127,9 @@ SIMPLE: dict[type[Exception], Kind] = {
     SideError: Kind(422, "invalid", "", "See /api/docs for how a side is written."),
     Http404: NOT_FOUND,
     NoSuchJob: NOT_FOUND,
+    ScopeMissing: Kind(
+        403, "scope_missing", "", "Ask an operator for a token with this scope (Agents, Issue)."
+    ),
     ForeignJob: Kind(403, "forbidden", "", "Use a token of the lab that owns the hardware."),
     LeaseLost: Kind(409, "lease_lost", "", "Ask for another job."),
     ResultRefused: Kind(409, "wrong_job", "", "Measure what the job names, or use POST /runs."),

@@ -30,10 +30,10 @@ from webapp.api.schemas.types import Asked
 from webapp.jobs import services as jobs
 from webapp.jobs.models import Job
 from webapp.jobs.services import NoSuchJob
-from webapp.labs.models import Agent
+from webapp.labs.models import Agent, Scope
 
 router = Router(tags=["jobs"])
-AGENT = AgentToken()
+AGENT = AgentToken(Scope.JOBS)
 UNKNOWN = {400: ErrorOut, 404: ErrorOut, **REFUSALS}
 StateIn = Literal["", "queued", "leased", "done", "failed", "cancelled"]
 

@@ -35,6 +35,7 @@ from webapp.api import (
 from webapp.api.auth import AgentToken
 from webapp.api.body import BoundedJSON
 from webapp.api.errors import add_handlers, refuse_stranger
+from webapp.labs.models import Scope
 
 NAMESPACE = "api"
 DESCRIPTION = """\
@@ -97,7 +98,9 @@ api.add_router("", canaries.router)
 def refuse_reader(request: HttpRequest) -> HttpResponse | None:
     """The API's answer to who may not read a private instance; None for an agent's good token."""
     try:
-        return None if AgentToken()(request) else refuse_stranger(api, request)
+        # What writes asks for its own scope.
+        scope = Scope.READ if request.method in ("GET", "HEAD") else None
+        return None if AgentToken(scope)(request) else refuse_stranger(api, request)
     except Exception as error:  # noqa: BLE001 (translated as the endpoints' own are)
         return api.on_exception(request, error)
 

@@ -2,8 +2,9 @@
 
 from typing import Any
 
+from django import forms
 from django.contrib import admin, messages
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.template.response import TemplateResponse
 
@@ -19,7 +20,7 @@ from webapp.accounts.admin import (
     whether,
 )
 from webapp.labs import services
-from webapp.labs.models import Agent, Lab, Token
+from webapp.labs.models import MOST_DAYS, USABLE, Agent, Lab, Scope, Token, every_scope
 
 
 @admin.register(Lab)
@@ -38,9 +39,22 @@ class LabAdmin(OperatedAdmin):
         return int(lab._agents)  # noqa: SLF001 (annotated above)
 
 
+class TokenForm(Confirmation):
+    scopes = forms.MultipleChoiceField(
+        choices=Scope.choices, initial=every_scope, widget=forms.CheckboxSelectMultiple
+    )
+    days = forms.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=MOST_DAYS,
+        label="Days",
+        help_text="The token expires then; empty: never. Operators are mailed a week before.",
+    )
+
+
 class TokensOfAgent(ReadOnlyInline):
     model = Token
-    fields = ["prefix", "created_at", "last_used_at", "revoked_at"]
+    fields = ["prefix", "scopes", "created_at", "last_used_at", "expires_at", "revoked_at"]
     readonly_fields = ["created_at"]
 
 
@@ -56,8 +70,7 @@ class AgentAdmin(OperatedAdmin):
     actions = ["issue_token"]
 
     def get_queryset(self, request: HttpRequest) -> Any:
-        usable = count_of(Token, "agent", Q(revoked_at__isnull=True))
-        return super().get_queryset(request).annotate(_tokens=usable)
+        return super().get_queryset(request).annotate(_tokens=count_of(Token, "agent", USABLE))
 
     @admin.display(ordering="_tokens")
     def good_tokens(self, agent: Any) -> int:
@@ -72,12 +85,12 @@ class AgentAdmin(OperatedAdmin):
         if queryset.count() != 1:
             self.message_user(request, "Choose one agent.", messages.ERROR)
             return None
-        form = bind(Confirmation, request)
+        form = bind(TokenForm, request)
         if not form.is_valid():
             text = "A new token for this agent is shown once. Its earlier tokens stay good."
             return ask(self, request, queryset, form, title=title, text=text)
         agent = queryset.get()
-        issued = services.issue_token(agent=agent)
+        issued = services.issue_token(agent=agent, **form.cleaned_data)
         self.log_change(request, agent, f"Issued the token {issued.token}")
         context = {"opts": self.opts, "title": title, "agent": agent, "text": issued.text}
         return TemplateResponse(
@@ -89,11 +102,15 @@ class AgentAdmin(OperatedAdmin):
 
 @admin.register(Token)
 class TokenAdmin(ReadOnlyAdmin):
-    list_display = ["__str__", "agent", "created_at", "last_used_at", "revoked_at"]
+    list_display = [
+        *("__str__", "agent", "scopes", "created_at", "last_used_at", "expires_at", "revoked_at"),
+    ]
     list_filter = [whether("revoked_at", "revoked"), "agent__lab"]
     list_select_related = ["agent__lab"]
     search_fields = ["prefix", "agent__name", "agent__lab__name"]
-    fields = ["agent", "prefix", "created_at", "last_used_at", "revoked_at"]
+    fields = [
+        *("agent", "prefix", "scopes", "created_at", "last_used_at", "expires_at", "revoked_at"),
+    ]
     actions = ["revoke"]
 
     @admin.action(description="Revoke", permissions=["operate"])

@@ -8,14 +8,17 @@ from functools import cache
 from itertools import islice
 from typing import Any, Self
 
+from django.contrib.postgres.fields import ArrayField
 from django.db import connection, models
 from django.db.models import Q
+from django.db.models.functions import Now
 
 from webapp.accounts.models import User
 
 MARK = "dl"
 PREFIX_BYTES = 6
 SECRET_BYTES = 32
+MOST_DAYS = 3660
 USE_IS_NOTED_EVERY = timedelta(minutes=1)
 
 
@@ -88,12 +91,36 @@ class Agent(models.Model):
         return f"{self.lab}/{self.name}"
 
 
+class Scope(models.TextChoices):
+    """What a token may do. Reading is open to all, unless the instance is private."""
+
+    UPLOAD = "upload", "upload runs, profiles, events"
+    JOBS = "jobs", "take jobs and report them"
+    READ = "read", "read a private instance"
+
+
+def every_scope() -> list[str]:
+    """Of an agent that does everything."""
+    return list(Scope.values)
+
+
+USABLE = Q(Q(expires_at__isnull=True) | Q(expires_at__gt=Now()), revoked_at__isnull=True)
+
+
 class TokenQuerySet(models.QuerySet["Token"]):
     """Tokens by whether they still open anything."""
 
     def usable(self) -> Self:
-        """Those that nobody revoked."""
-        return self.filter(revoked_at__isnull=True)
+        """Those that nobody revoked and that have not expired."""
+        return self.filter(USABLE)
+
+    def expiring(self, now: datetime, *, within: timedelta) -> Self:
+        """Those in use that expire ``within`` a time, or expired no longer ago."""
+        return self.filter(
+            revoked_at__isnull=True,
+            expires_at__range=(now - within, now + within),
+            last_used_at__gt=now - 4 * within,
+        ).order_by("expires_at")
 
     def matching(self, text: str) -> "Token | None":
         """The usable token that ``text`` spells, with its agent and lab, in one query."""
@@ -114,6 +141,8 @@ class Token(models.Model):
     agent = models.ForeignKey(Agent, on_delete=models.CASCADE, related_name="tokens")
     prefix = models.CharField(max_length=16, unique=True)
     digest = models.CharField(max_length=64)
+    scopes = ArrayField(models.CharField(max_length=6, choices=Scope), default=every_scope)
+    expires_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     last_used_at = models.DateTimeField(null=True, blank=True)
     revoked_at = models.DateTimeField(null=True, blank=True)
@@ -186,5 +215,6 @@ def _statement() -> str:
         f"SELECT {columns} FROM labs_token AS token "  # noqa: S608
         "JOIN labs_agent AS agent ON agent.id = token.agent_id "
         "JOIN labs_lab AS lab ON lab.id = agent.lab_id "
-        "WHERE token.prefix = %s AND token.revoked_at IS NULL"
+        "WHERE token.prefix = %s AND token.revoked_at IS NULL "
+        "AND (token.expires_at IS NULL OR token.expires_at > now())"
     )

@@ -1,12 +1,13 @@
 """Writes to labs, agents and tokens."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.db import transaction
 from django.utils import timezone
 
-from webapp.labs.models import Agent, Lab, Token
+from webapp.labs.models import Agent, Lab, Token, every_scope
 from webapp.labs.quotas import (
     UNITS,
     QuotaExceeded,
@@ -49,10 +50,20 @@ def create_agent(*, name: str, lab_name: str, simulated: bool = False) -> Agent:
     return agent
 
 
-def issue_token(*, agent: Agent) -> IssuedToken:
-    """A fresh token for ``agent``; earlier ones stay good until they are revoked."""
+def issue_token(
+    *, agent: Agent, scopes: Sequence[str] = (), days: int | None = None
+) -> IssuedToken:
+    """A fresh token for ``agent``, of all scopes when none is named, that expires after ``days``;
+    earlier ones stay good until they are revoked.
+    """
     prefix, text = Token.new_text()
-    token = Token.objects.create(agent=agent, prefix=prefix, digest=Token.digest_of(text))
+    token = Token.objects.create(
+        agent=agent,
+        prefix=prefix,
+        digest=Token.digest_of(text),
+        scopes=list(scopes) or every_scope(),
+        expires_at=None if days is None else timezone.now() + timedelta(days=days),
+    )
     return IssuedToken(token=token, text=text)
 
 

@@ -16,6 +16,7 @@ from django.utils import timezone
 
 from webapp.jobs.models import Job
 from webapp.jobs.queries import machines
+from webapp.labs.models import Token
 from webapp.outbox.models import Backlog, Endpoint, HookDelivery, Mail
 from webapp.readiness.models import Backup
 from webapp.readiness.services import Reporter, parts
@@ -30,6 +31,7 @@ UNTAKEN = timedelta(days=1)
 RETIRED = timedelta(days=60)
 """A machine that was silent for so long is not waited for any more."""
 
+EXPIRY = timedelta(days=7)
 BACKUP_LATE = timedelta(hours=30)
 """A day, and a night in which the worker was off."""
 
@@ -80,6 +82,7 @@ def checks() -> list[Check]:
             *_webhooks_switched_off(),
             _jobs(now),
             _decisions(),
+            *_tokens(now),
             _backups(now),
         ]
     found.append(_disk())
@@ -207,6 +210,19 @@ def _decisions() -> Check:
     count = WaitingRun.objects.open().count()
     text = f"{count:,} runs wait for a decision" if count else "No run waits for a decision"
     return Check("Decisions", State.OK, text, page="waiting_runs" if count else "")
+
+
+def _tokens(now: datetime) -> Iterator[Check]:
+    found = list(Token.objects.expiring(now, within=EXPIRY).select_related("agent__lab"))
+    if found:
+        expiries = [f"{each} of {each.agent}: {each.expires_at:%Y-%m-%d}" for each in found]
+        yield Check(
+            "Tokens that expire",
+            State.WRONG,
+            ", ".join(expiries),
+            "Issue another token (Admin, Agents), give it to the agent, then revoke this one.",
+            page="admin:labs_token_changelist",
+        )
 
 
 def _backups(now: datetime) -> Check:
