@@ -56,7 +56,7 @@ def count_runs(runs: Sequence[RunIn], recorded: Recorded) -> None:
     RUNS.labels("known").inc(len(recorded.known))
     SAMPLES.inc(
         sum(
-            len(metric.samples)
+            len(metric.samples or metric.histograms or ())
             for run in runs
             if run.uuid in stored
             for metric in run.metrics.values()

@@ -145,6 +145,7 @@ PARTS = (
     Part("metrics", "results.Metric"),
     Part("runs", "results.Run", only=Q(superseded_by=None)),
     Part("samples", "results.Measurement", only=Q(run__superseded_by=None)),
+    Part("histograms", "results.RunHistograms", only=Q(run__superseded_by=None)),
     Part("cost-samples", "results.CostSamples"),
     Part(
         "profiles",

@@ -9,6 +9,7 @@ from typing import Any
 from uuid import UUID
 
 from webapp.results.fact_names import ChangedFact
+from webapp.results.histograms import Histograms
 from webapp.results.identity import Evidence
 from webapp.results.label_parts import VariantPart
 from webapp.results.modes import ModeName
@@ -34,7 +35,7 @@ class RunDocument:
     """One run. ``position`` helps where the revision's id tells no order. ``variant`` are the parts
     of the kernel's variant in their order; none: the plain kernel. ``as_sent`` is the run as it
     came, where ``evidence`` or a rule about parts of labels has it filed elsewhere; ``former`` is
-    then where its former mode is filed.
+    then where its former mode is filed. ``metrics`` has the quantiles of ``histograms`` too.
     """
 
     uuid: UUID
@@ -54,6 +55,7 @@ class RunDocument:
     variant: tuple[VariantPart, ...] = ()
     as_sent: "RunDocument | None" = None
     former: str = ""
+    histograms: Sequence[Histograms] = ()
 
     @property
     def former_mode(self) -> str:
@@ -73,6 +75,11 @@ class RunDocument:
     def variant_name(self) -> str:
         """The name of its variant; empty: the plain kernel."""
         return "+".join(map(str, self.variant))
+
+    @property
+    def remarks(self) -> list[str]:
+        """Which quantiles its histograms have too few values for."""
+        return [text for one in self.histograms for text in one.remarks()]
 
     @property
     def image(self) -> str:
@@ -106,6 +113,10 @@ class RunDocument:
         }
         if self.variant:
             content["variant"] = [str(part) for part in self.variant]
+        if self.histograms:
+            content["histograms"] = sorted(
+                [one.name, one.packed().hex(), one.boots] for one in self.histograms
+            )
         return hashlib.sha256(json.dumps(content).encode()).hexdigest()
 
 

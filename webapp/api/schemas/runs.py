@@ -1,5 +1,7 @@
 """Runs, as they are uploaded and as they were stored."""
 
+from collections.abc import Iterator
+from itertools import pairwise
 from typing import Annotated, Literal, Self
 from uuid import UUID
 
@@ -30,8 +32,16 @@ from webapp.api.schemas.types import (
     text_of_a_moment,
     within_the_calendar,
 )
-from webapp.results.models import NAME_MAX, Mark, ModeName, VariantPart
+from webapp.results.models import (
+    NAME_MAX,
+    Histograms,
+    Mark,
+    ModeName,
+    VariantPart,
+    derived_name,
+)
 from webapp.results.services import Evidence, MetricDocument, RunDocument
+from webapp.stats.histograms import DERIVED, Histogram
 
 MOST_RUNS = 500
 
@@ -40,6 +50,16 @@ MOST_SAMPLES = 10_000
 
 
 MOST_MARKS = 10_000
+
+
+MOST_BUCKETS = 10_000
+
+
+MOST_COUNTED = 2**53
+"""Whole numbers that every reader of JSON holds exactly."""
+
+
+MOST_HISTOGRAMS = 1000
 
 
 MOST_METRICS = 50
@@ -107,14 +127,58 @@ class VariantPartIn(Strict):
         return VariantPart(self.kind, self.name, self.checksum)
 
 
+class HistogramIn(Strict):
+    """How often each value was there, ascending. It is kept in buckets of 0.4 to 0.8 %."""
+
+    values: Annotated[
+        list[Annotated[Sample, Field(ge=0)]], Field(min_length=1, max_length=MOST_BUCKETS)
+    ]
+    counts: Annotated[
+        list[Annotated[int, Field(strict=True, ge=1, le=MOST_COUNTED)]],
+        Field(min_length=1, max_length=MOST_BUCKETS),
+    ]
+
+    @field_validator("values")
+    @classmethod
+    def values_ascend(cls, values: list[float]) -> list[float]:
+        """Refuse values that are there twice or out of order."""
+        for at, (before, value) in enumerate(pairwise(values), 1):
+            if value <= before:
+                raise ValueError(
+                    f"entry {at} ({value:g}) is not above the one before ({before:g}); "
+                    "give each value once, in ascending order, with its count"
+                )
+        return values
+
+    @field_validator("counts")
+    @classmethod
+    def counts_match_values(cls, counts: list[int], info: ValidationInfo) -> list[int]:
+        """Refuse counts that are not one for each value, or too many in all."""
+        values = info.data.get("values")
+        if values is not None and len(values) != len(counts):
+            raise ValueError(f"has {len(counts)} counts for {len(values)} values; give one a value")
+        if sum(counts) > MOST_COUNTED:
+            raise ValueError(f"are more than {MOST_COUNTED} in all; send several histograms")
+        return counts
+
+    def histogram(self) -> Histogram:
+        """In the buckets that are kept."""
+        return Histogram.of(self.values, self.counts)
+
+
 class MetricIn(Strict):
-    """The samples of one metric in its unit, in the order in which they were measured."""
+    """One metric in its unit: its ``samples`` in the order in which they were measured, or its
+    ``histograms``, one a boot or iteration, of which the series NAME_p50, _p90, _p99, _p99.9 and
+    _max are derived. The histograms of one boot count together."""
 
     unit: Annotated[Line, Field(min_length=1, max_length=50)]
     better: Literal["more", "less"]
-    samples: Annotated[list[Sample], Field(min_length=1, max_length=MOST_SAMPLES)]
+    samples: Annotated[list[Sample], Field(min_length=1, max_length=MOST_SAMPLES)] | None = None
+    histograms: (
+        Annotated[list[HistogramIn], Field(min_length=1, max_length=MOST_HISTOGRAMS)] | None
+    ) = None
     boots: Annotated[list[Boot], Field(max_length=MOST_SAMPLES)] | None = Field(
-        None, description="The index of the boot of each sample; null when unknown."
+        None, description="The index of the boot of each sample or histogram; null when unknown."
     )
 
     validity: Annotated[list[MarkIn], Field(max_length=MOST_MARKS)] = Field(
@@ -126,6 +190,8 @@ class MetricIn(Strict):
     def marks_are_of_samples(cls, marks: list[MarkIn], info: ValidationInfo) -> list[MarkIn]:
         """Refuse marks of samples that are not there."""
         samples = info.data.get("samples")
+        if marks and info.data.get("histograms"):
+            raise ValueError("is about samples, and there are histograms; leave it out")
         for number, mark in enumerate(marks):
             if samples is not None and mark.sample >= len(samples):
                 raise ValueError(
@@ -137,14 +203,37 @@ class MetricIn(Strict):
     @field_validator("boots")
     @classmethod
     def boots_match_samples(cls, boots: list[int] | None, info: ValidationInfo) -> list[int] | None:
-        """Refuse boots that are not one for each sample."""
-        samples = info.data.get("samples")
-        if boots is not None and samples is not None and len(boots) != len(samples):
-            raise ValueError(
-                f"has {len(boots)} boots for {len(samples)} samples; "
-                "give one a sample, or null when they are unknown"
-            )
+        """Refuse boots that are not one for each sample or histogram."""
+        given = {name: info.data.get(name) for name in ("samples", "histograms")}
+        for name, of in given.items():
+            if boots is not None and of is not None and len(boots) != len(of):
+                raise ValueError(
+                    f"has {len(boots)} boots for {len(of)} {name}; "
+                    f"give one a {name[:-1]}, or null when they are unknown"
+                )
         return boots
+
+    @model_validator(mode="after")
+    def is_one_of_both(self) -> Self:
+        """Refuse a metric with samples and histograms, or with neither."""
+        if (self.samples is None) == (self.histograms is None):
+            raise ValueError("needs either samples or histograms; give one of the two")
+        return self
+
+    def distribution(self, name: str) -> Histograms | None:
+        """Its histograms; None: it has samples."""
+        if self.histograms is None:
+            return None
+        return Histograms.of(name, [one.histogram() for one in self.histograms], self.boots)
+
+    def documents(self, name: str, distribution: Histograms | None) -> Iterator[MetricDocument]:
+        """The metric as the services take it, or those that are derived of it."""
+        if distribution is not None:
+            for derived, (samples, boots) in distribution.samples().items():
+                yield MetricDocument(derived, self.unit, self.better, samples, boots)
+            return
+        marks = tuple(Mark(mark.sample, mark.kind, mark.text) for mark in self.validity)
+        yield MetricDocument(name, self.unit, self.better, self.samples or [], self.boots, marks)
 
 
 class SourceIn(Strict):
@@ -224,8 +313,29 @@ class RunIn(Strict):
             )
         return parts
 
+    @field_validator("metrics")
+    @classmethod
+    def derived_are_not_sent(cls, metrics: dict[str, MetricIn]) -> dict[str, MetricIn]:
+        """Refuse a quantile beside the histograms that it is derived of, and one too many."""
+        derived = {
+            derived_name(name, quantile): name
+            for name, one in metrics.items()
+            if one.histograms is not None
+            for quantile in DERIVED
+        }
+        for name in sorted(derived.keys() & metrics.keys()):
+            raise ValueError(f"has {name} and the histograms of {derived[name]}; leave {name} out")
+        plain = [name for name, one in metrics.items() if one.histograms is None]
+        if len(derived) + len(plain) > MOST_METRICS:
+            raise ValueError(
+                f"are {len(derived) + len(plain)}, {len(DERIVED)} of each that has histograms; "
+                f"send at most {MOST_METRICS} in one run"
+            )
+        return metrics
+
     def document(self) -> RunDocument:
         """The run as the services take it."""
+        histograms = {name: one.distribution(name) for name, one in self.metrics.items()}
         return RunDocument(
             uuid=self.uuid,
             tree=self.tree,
@@ -233,15 +343,9 @@ class RunIn(Strict):
             hardware=self.hardware,
             mode=self.mode.name(),
             metrics=[
-                MetricDocument(
-                    name,
-                    one.unit,
-                    one.better,
-                    one.samples,
-                    one.boots,
-                    tuple(Mark(mark.sample, mark.kind, mark.text) for mark in one.validity),
-                )
+                document
                 for name, one in self.metrics.items()
+                for document in one.documents(name, histograms[name])
             ],
             build_id=self.build_id,
             kernel_ident=self.kernel_ident,
@@ -252,6 +356,7 @@ class RunIn(Strict):
             warnings=self.warnings,
             evidence=Evidence(**dict(self.evidence)) if self.evidence else None,
             variant=tuple(one.part() for one in self.variant),
+            histograms=[one for one in histograms.values() if one is not None],
         )
 
 

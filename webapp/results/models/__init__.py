@@ -10,6 +10,7 @@ from webapp.results.bounds import (
     wrong_with_line,
     wrong_with_text,
 )
+from webapp.results.histograms import Histograms, derived_name, histogram_name
 from webapp.results.known_history import Span
 from webapp.results.label_parts import VariantPart
 from webapp.results.models.costs import CostSamples
@@ -31,7 +32,7 @@ from webapp.results.models.profiles import (
     ProfiledFunction,
 )
 from webapp.results.models.refusals import RefusedReplacement
-from webapp.results.models.runs import Measurement, Run
+from webapp.results.models.runs import Measurement, Run, RunHistograms
 from webapp.results.models.sample_decisions import SampleDecision
 from webapp.results.models.series import Point, PointQuerySet, Series, digest_of_builds
 from webapp.results.models.subjects import (
@@ -69,6 +70,7 @@ __all__ = [
     "Hardware",
     "HardwareAlias",
     "HardwareFact",
+    "Histograms",
     "IdentityRule",
     "Kind",
     "LabelRule",
@@ -91,6 +93,7 @@ __all__ = [
     "RevisionAlias",
     "RevisionQuerySet",
     "Run",
+    "RunHistograms",
     "SampleDecision",
     "Series",
     "Span",
@@ -100,7 +103,9 @@ __all__ = [
     "WaitingRun",
     "as_total",
     "counted",
+    "derived_name",
     "digest_of_builds",
+    "histogram_name",
     "position_of",
     "searchable",
     "storable",

@@ -11,11 +11,13 @@ from django.db.models.functions import Coalesce
 
 from webapp.accounts.models import User
 from webapp.labs.models import Agent
+from webapp.results.histograms import Histograms
 from webapp.results.models.history import WAITING_FROM, Revision
 from webapp.results.models.series import Series
-from webapp.results.models.subjects import Hardware, Mode
+from webapp.results.models.subjects import METRIC_MAX, Hardware, Mode
 from webapp.results.models.variants import Variant
 from webapp.results.validity import LeftOut, Mark, counted, marks_of
+from webapp.stats.histograms import unpack
 
 
 class RunQuerySet(models.QuerySet["Run"]):
@@ -282,3 +284,32 @@ class Measurement(models.Model):
     def counted(self) -> tuple[list[float], list[int] | None]:
         """The samples that count, and their boots."""
         return counted(self.samples, self.boots, self.left_out)
+
+
+class RunHistograms(models.Model):
+    """The histograms of one run in one metric.
+
+    ``name`` and a quantile are the metric of the measurements that follow from them, which move
+    with the run; ``boots`` has the boot of each, null where boots are unknown.
+    """
+
+    run = models.ForeignKey(
+        Run, on_delete=models.CASCADE, related_name="histograms", db_index=False
+    )  # histograms_once_in_a_run begins with it
+    name = models.CharField(max_length=METRIC_MAX)
+    boots = ArrayField(models.IntegerField(), null=True, blank=True)
+    data = models.BinaryField()
+
+    class Meta:
+        verbose_name_plural = "histograms of runs"
+        constraints = [
+            models.UniqueConstraint(fields=["run", "name"], name="histograms_once_in_a_run")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name} of run {self.run_id}"
+
+    @property
+    def unpacked(self) -> Histograms:
+        """The histograms, as they were sent but for the width of a bucket."""
+        return Histograms(self.name, unpack(bytes(self.data)), self.boots)

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from webapp.results.documents import RunDocument
 from webapp.results.errors import Problem
-from webapp.results.models import Measurement, Run
+from webapp.results.models import Measurement, Run, RunHistograms
 from webapp.results.services.aliased_runs import names_as_sent
 from webapp.results.services.resolving import Subjects
 
@@ -32,12 +32,17 @@ def differing_fields(
     measured = Measurement.objects.filter(run__in=[stored[run.uuid] for run in changed])
     for measurement in measured.select_related("series"):
         kept.setdefault(measurement.run_id, {})[measurement.series.metric_id] = measurement
+    histograms: dict[int, dict[str, RunHistograms]] = {}
+    for one in RunHistograms.objects.filter(run__in=[stored[run.uuid] for run in changed]):
+        histograms.setdefault(one.run_id, {})[one.name] = one
     differing = {}
     for run in changed:
         row = stored[run.uuid]
-        fields = _differing_fields(run, row, subjects) + _differing_metrics(
-            run, kept.get(row.pk, {}), subjects
-        )
+        fields = [
+            *_differing_fields(run, row, subjects),
+            *_differing_metrics(run, kept.get(row.pk, {}), subjects),
+            *_differing_histograms(run, histograms.get(row.pk, {})),
+        ]
         if fields:
             differing[run.uuid] = fields
     return differing
@@ -82,6 +87,14 @@ def _differing_metrics(
         elif row.boots != metric.boots:
             fields.append(f"metrics.{metric.name}.boots")
     return fields + ["metrics" for pk in kept if pk not in sent]
+
+
+def _differing_histograms(run: RunDocument, kept: dict[str, RunHistograms]) -> list[str]:
+    """Of what differs in no quantile. (What is there on one side only has other metrics, too.)"""
+    sent = {one.name: (one.packed(), one.boots) for one in run.histograms}
+    stored = {name: (bytes(one.data), one.boots) for name, one in kept.items()}
+    differing = {name for name in sent | stored if sent.get(name) != stored.get(name)}
+    return [f"metrics.{name}.histograms" for name in sorted(differing)]
 
 
 def conflicts(runs: Sequence[RunDocument], differing: dict[UUID, list[str]]) -> list[Problem]:

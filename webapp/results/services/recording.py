@@ -150,6 +150,9 @@ def _warnings_of_writing(subjects: Subjects, former: Sequence[Run]) -> dict[UUID
 def _warnings(found: SortedOut, done: _Done, identified: Identified) -> dict[UUID, list[str]]:
     warnings = {run.uuid: [waiting_text(run.revision, run.tree)] for run in found.placeless}
     warnings |= done.warnings
+    for run in [*found.new, *done.replaced]:
+        if run.remarks:
+            warnings.setdefault(run.uuid, []).extend(run.remarks)
     for uuid, identity in identified.identities.items():
         if identity.remark:
             warnings.setdefault(uuid, []).append(identity.remark)

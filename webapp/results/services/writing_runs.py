@@ -1,6 +1,6 @@
 """Write the runs of one upload, in a number of statements that does not grow with them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
@@ -11,7 +11,7 @@ from django.utils import timezone
 from webapp.labs.models import Agent
 from webapp.results.documents import MetricDocument, RunDocument
 from webapp.results.fact_names import ChangedFact
-from webapp.results.models import Measurement, Run
+from webapp.results.models import Measurement, Run, RunHistograms
 from webapp.results.services.aliased_runs import note_names
 from webapp.results.services.bulk import insert_rows
 from webapp.results.services.facts import note_facts, renew_facts, reports_of
@@ -74,6 +74,7 @@ def write_runs(batch: Batch) -> tuple[ChangedFact, ...]:
         for metric in run.metrics
     ]
     insert_rows(Measurement, [_measured(ids[run.uuid], pk, metric) for run, pk, metric in samples])
+    insert_rows(RunHistograms, [row for run in batch.documents for row in _histograms(ids, run)])
     note_waiting(batch.documents, ids, batch.identified, now)
     aliased = {ids[run.uuid]: run for run in batch.documents if run.uuid in subjects.aliased}
     note_names({pk: subjects.sent_names_of(run) for pk, run in aliased.items()})
@@ -114,6 +115,12 @@ def _measured(run: int, series: int, metric: MetricDocument) -> dict[str, Any]:
         "boots": metric.boots,
         **marked(metric),
     }
+
+
+def _histograms(ids: dict[UUID, int], run: RunDocument) -> Iterator[dict[str, Any]]:
+    for one in run.histograms:
+        data = f"\\x{one.packed().hex()}"
+        yield {"run_id": ids[run.uuid], "name": one.name, "boots": one.boots, "data": data}
 
 
 def waited(former: Run) -> bool:
@@ -157,5 +164,5 @@ def _row(batch: Batch, run: RunDocument, now: datetime, *, history: bool) -> dic
         "evidence": asdict(run.evidence) if run.evidence else None,
         "facts": run.facts,
         "sources": run.sources,
-        "warnings": run.warnings,
+        "warnings": [*run.warnings, *run.remarks],
     }
