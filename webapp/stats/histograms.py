@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
-from math import frexp, ldexp
+from math import ceil, frexp, ldexp, log10
 from struct import Struct, error
 from typing import Final, Self
 
@@ -21,6 +21,11 @@ ZERO: Final = -(1 << 15)
 QUANTILES: Final[Mapping[str, float]] = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p99.9": 0.999}
 BEYOND: Final = 10
 """Values that must lie above a quantile: the number of those above it then scatters by a third."""
+
+MOST_NINES: Final = 7
+POINTS_A_DECADE: Final = 24
+LOWEST: Final = 1e-9
+"""How far a curve reaches, of how many points a decade it is, and the share where it begins."""
 
 LARGEST: Final = "max"
 DERIVED: Final = (*QUANTILES, LARGEST)
@@ -99,6 +104,20 @@ class Histogram:
         supported = (name for name in QUANTILES if self.total >= least_values(name))
         found = {name: self.quantile(QUANTILES[name]) for name in supported}
         return found | {LARGEST: self.largest}
+
+    def curve(self) -> list[tuple[float, float]]:
+        """The quantiles as −log₁₀(1 − share) and value, up to where one value is above."""
+        most = min(log10(self.total), MOST_NINES)
+        count = max(ceil(most * POINTS_A_DECADE), 1)
+        nines = [most * step / count for step in range(count + 1)]
+        return [(one, self.quantile(max(1 - 10**-one, LOWEST))) for one in nines]
+
+    def shares(self) -> list[tuple[float, float]]:
+        """The middle of each bucket, with the share of the values in it."""
+        middles = (sum(bounds_of(index)) / 2 for index in self.indices)
+        return [
+            (middle, count / self.total) for middle, count in zip(middles, self.counts, strict=True)
+        ]
 
     def packed(self) -> bytes:
         """As it is stored: two to four bytes a bucket."""

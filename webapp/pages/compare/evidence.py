@@ -20,12 +20,14 @@ from webapp.analysis.queries import (
     address_of,
     compare_link,
     kernel_of,
+    moment_of,
     profiled_among,
 )
 from webapp.charts import strip
 from webapp.charts.strip import Strip
 from webapp.jobs.models import Job
 from webapp.pages.compare.report import TOO_FEW
+from webapp.pages.compare.tails import Tails, tails_of
 from webapp.pages.compare.verdict import compared_sentence
 from webapp.pages.parts.job_offers import Ask, Offer, builds_ask, offers
 from webapp.pages.parts.links import diff_link, with_query
@@ -73,6 +75,7 @@ class Evidence:
     block: str
     profiles: Sequence[tuple[str, str]]
     offers: Sequence[Offer]
+    tails: Tails | None
     block_ignores = BLOCK_IGNORES
     too_few = TOO_FEW
 
@@ -111,6 +114,7 @@ def evidence_of(request: HttpRequest, table: ComparedTable, options: BlockOption
     (row,) = table.rows
     sides = _sides(table.sides, row)
     others = [_judged(row, index) for index in range(len(row.judged))]
+    asof = moment_of(request.GET.get("asof", ""))
     return Evidence(
         row=row,
         others=others,
@@ -119,6 +123,7 @@ def evidence_of(request: HttpRequest, table: ComparedTable, options: BlockOption
         block=_block(sides, row, options),
         profiles=_profiles(row),
         offers=_offers(row, others) if is_triager(request.user) else [],
+        tails=tails_of(sides, row, asof),
     )
 
 

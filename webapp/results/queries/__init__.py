@@ -2,6 +2,7 @@
 
 from webapp.results.known_history import whole_history_sql
 from webapp.results.queries.costs import Parents, parents_of
+from webapp.results.queries.histograms import histograms_at, histograms_until
 from webapp.results.queries.neighbours import Neighbour, Neighbours, neighbours_of, tested_near
 from webapp.results.queries.profiles import (
     PACKETS,
@@ -40,6 +41,8 @@ __all__ = [
     "call_tree_reader",
     "call_trees",
     "fitting",
+    "histograms_at",
+    "histograms_until",
     "neighbours_of",
     "newest",
     "newest_sessions",

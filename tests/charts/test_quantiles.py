@@ -1,0 +1,67 @@
+"""Quantile curves and the map of a histogram over revisions."""
+
+import re
+
+import numpy as np
+import pytest
+
+from webapp.charts.quantiles import Curve, curves, over_revisions, round_values
+from webapp.stats.histograms import Histogram
+
+
+def exponential(scale: float, seed: int = 1) -> Histogram:
+    values = np.sort(np.random.default_rng(seed).exponential(scale, 20_000))
+    return Histogram.of(values.tolist(), [1] * len(values))
+
+
+def side(label: str, *boots: Histogram) -> Curve:
+    return Curve(label, Histogram.together(boots).curve(), [one.curve() for one in boots])
+
+
+def test_a_curve_ends_where_one_value_is_above() -> None:
+    nines, values = zip(*exponential(100).curve(), strict=True)
+    assert nines[-1] == pytest.approx(np.log10(20_000))
+    assert list(values) == sorted(values)
+    at_99 = np.interp(2, nines, values)
+    assert at_99 == pytest.approx(-100 * np.log(0.01), rel=0.05)
+
+
+def test_a_side_has_a_line_for_all_and_one_a_boot() -> None:
+    sides = [side("A", exponential(100), exponential(101, 2)), side("<B>", exponential(150))]
+    drawn = curves(sides, unit="us")
+    assert len(re.findall('class="series-0 boot"', drawn)) == 2
+    assert len(re.findall('class="series-1 side"', drawn)) == 1
+    assert "99.9 %" in drawn
+    assert "&lt;B&gt;, 1 boot<" in drawn
+
+
+@pytest.mark.parametrize(
+    "histogram",
+    [
+        Histogram.of([0.0], [1]),
+        Histogram.of([7.0], [1]),
+        Histogram.of([0.0, 1e-15, 1e15], [1, 2**53 - 2, 1]),
+    ],
+    ids=["zero", "one value", "everything"],
+)
+def test_extreme_histograms_are_drawn_with_finite_numbers(histogram: Histogram) -> None:
+    columns = [(f"r{at}", histogram.shares()) for at in range(40)]
+    for drawn in (
+        curves([side("A", histogram)] * 7, unit="s"),
+        over_revisions(columns, unit="s"),
+    ):
+        assert not re.search(r"\b(nan|inf)\b", drawn)
+        assert len(drawn) < 100_000
+
+
+def test_the_map_is_deepest_where_most_values_are() -> None:
+    half_and_few = Histogram.of([10.0, 1000.0], [9_990, 10]).shares()
+    drawn = over_revisions([("r1", half_and_few), ("r2", half_and_few)], unit="us")
+    depths = dict(re.findall(r'<path d="([^"]*)" class="(depth-\d)"', drawn))
+    assert sorted(depths.values()) == ["depth-3", "depth-5"]
+    assert all(path.count("M") == 2 for path in depths)
+
+
+def test_the_values_of_an_axis_are_round() -> None:
+    assert round_values(0.9, 2.05) == [10, 20, 50, 100]
+    assert round_values(0, 5) == [1, 10, 100, 1000, 10_000, 100_000]

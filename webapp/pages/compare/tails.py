@@ -1,0 +1,120 @@
+"""The histograms behind a row about one of their quantiles: curves, map, power."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from itertools import chain
+from math import log, sqrt
+from statistics import fmean, variance
+
+from webapp.analysis.queries import ComparedRow, ComparedSet, Side, compare_link
+from webapp.charts import quantiles
+from webapp.charts.quantiles import Curve
+from webapp.charts.text import half_width
+from webapp.results.models import derived_name, histogram_name
+from webapp.results.queries import histograms_at, histograms_until
+from webapp.stats.histograms import DERIVED, Histogram, least_values
+from webapp.stats.limits import worth_telling
+from webapp.stats.power import NoiseLevels, Plan, provable_change
+
+MOST_COLUMNS = 40
+FEWEST_COLUMNS = 3
+PERCENT = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Quantile:
+    """A quantile of each set, the mean of its boots; None where none has enough values. ``power``
+    is what the scatter of the boots lets a comparison detect, ``link`` the comparison in it."""
+
+    quantile: str
+    means: Sequence[float | None]
+    power: str
+    link: str
+
+
+@dataclass(frozen=True, slots=True)
+class Tails:
+    """What a page shows of histograms. ``over_revisions`` is empty where few revisions have any."""
+
+    name: str
+    labels: Sequence[str]
+    curves: str
+    rows: Sequence[Quantile]
+    over_revisions: str
+    columns: int
+
+
+def tails_of(sides: Sequence[Side], row: ComparedRow, asof: datetime | None) -> Tails | None:
+    """The histograms of a row in a metric that is derived of some; None: its metric is not."""
+    name = histogram_name(row.metric.name)
+    if name is None:
+        return None
+    boots = _boots(name, row.sets, asof)
+    if not all(boots):
+        return None
+    labels = [one.label for one in row.sets]
+    unit = row.metric.unit
+    base = row.sets[0]
+    newest = max(one.revision.position for one in row.sets if one.series_id == base.series_id)
+    columns = histograms_until(name, base.series_id, newest, MOST_COLUMNS, asof)
+    shares = [(revision, one.shares()) for revision, one in columns]
+    is_map = len(columns) >= FEWEST_COLUMNS
+    return Tails(
+        name=name,
+        labels=labels,
+        curves=quantiles.curves(list(map(_curve, labels, boots)), unit=unit),
+        rows=[_quantile(one, name, sides, boots) for one in DERIVED],
+        over_revisions=quantiles.over_revisions(shares, unit=unit) if is_map else "",
+        columns=len(columns),
+    )
+
+
+def _boots(name: str, sets: Sequence[ComparedSet], asof: datetime | None) -> list[list[Histogram]]:
+    """The histograms of the boots of each set."""
+    series, revisions = {one.series_id for one in sets}, {one.revision.pk for one in sets}
+    found = histograms_at(name, series, revisions, asof)
+    return [
+        [
+            histogram
+            for each in found
+            if (each.series, each.revision) == (one.series_id, one.revision.pk)
+            and each.session in one.sessions
+            for histogram in each.of_run.histograms
+        ]
+        for one in sets
+    ]
+
+
+def _curve(label: str, boots: Sequence[Histogram]) -> Curve:
+    return Curve(label, Histogram.together(boots).curve(), [one.curve() for one in boots])
+
+
+def _quantile(
+    quantile: str, name: str, sides: Sequence[Side], boots: Sequence[Sequence[Histogram]]
+) -> Quantile:
+    derived = [[one.derived().get(quantile) for one in side] for side in boots]
+    values = [[one for one in side if one is not None] for side in derived]
+    metric = derived_name(name, quantile)
+    return Quantile(
+        quantile,
+        [fmean(side) if side else None for side in values],
+        _power(quantile, values),
+        compare_link(*(replace(side, metric=metric) for side in sides)),
+    )
+
+
+def _power(quantile: str, sides: Sequence[Sequence[float]]) -> str:
+    """The change that is detected in 80 of 100 cases by the boots there are, or why none is."""
+    if not all(sides):
+        return f"needs {least_values(quantile):,} values a boot"
+    fewest = min(map(len, sides))
+    if fewest == 1 or min(chain.from_iterable(sides)) <= 0:
+        return "needs two boots a side" if fewest == 1 else "not known: some are 0"
+    logs = [[log(value) for value in side] for side in sides]
+    df = sum(len(side) - 1 for side in logs)
+    scatter = sqrt(sum(variance(side) * (len(side) - 1) for side in logs) / df)
+    noise = NoiseLevels(run=0.0, boot=PERCENT * scatter, df=df)
+    percent = worth_telling(provable_change(Plan(1, fewest, 1), noise))
+    with_boots = f"with {fewest} boots a side"
+    return f"≥ {half_width(percent)} % {with_boots}" if percent else f"nothing {with_boots}"
