@@ -19,6 +19,8 @@ LARGEST_SAMPLE = 1e15
 SMALLEST_SAMPLE = 1e-15
 MOST_SAMPLES = 10_000
 MOST_METRICS = 50
+MOST_HISTOGRAMS, MOST_BUCKETS = 1000, 10_000
+MOST_COUNTED = 2**53
 MOST_OPTIONS = 20
 MOST_SOURCES = 10_000
 MOST_WARNINGS = 1000
@@ -157,9 +159,14 @@ def _metrics(metrics: Mapping[str, Any]) -> Faults:
             yield Detail(path, fault)
         if fault := UNIT.fault(metric["unit"]):
             yield Detail(f"{path}.unit", fault)
-        yield from _samples(path, metric["samples"])
-        yield from _boots(path, metric["boots"], len(metric["samples"]))
-        yield from _validity(f"{path}.validity", metric.get("validity") or (), metric["samples"])
+        histograms = metric.get("histograms")
+        if histograms is not None:
+            yield from _histograms(f"{path}.histograms", histograms)
+        else:
+            yield from _samples(path, metric["samples"])
+        measured = metric["samples"] if histograms is None else histograms
+        yield from _boots(path, metric["boots"], len(measured))
+        yield from _validity(f"{path}.validity", metric.get("validity") or (), measured)
 
 
 def _samples(path: str, samples: Sequence[float]) -> Faults:
@@ -170,6 +177,20 @@ def _samples(path: str, samples: Sequence[float]) -> Faults:
         if not (value == 0 or SMALLEST_SAMPLE <= abs(value) <= LARGEST_SAMPLE):
             message = f"{value!r} is not 0 or from {SMALLEST_SAMPLE:g} to {LARGEST_SAMPLE:g}"
             yield Detail(f"{path}.samples[{index}]", f"{message}; choose another unit")
+
+
+def _histograms(path: str, histograms: Sequence[Mapping[str, Any]]) -> Faults:
+    if not 1 <= len(histograms) <= MOST_HISTOGRAMS:
+        yield Detail(path, f"has {len(histograms)} entries; the server takes {MOST_HISTOGRAMS}")
+    for index, one in enumerate(histograms):
+        values, counts = one["values"], one["counts"]
+        if not 1 <= len(values) <= MOST_BUCKETS:
+            yield Detail(f"{path}[{index}]", f"has {len(values)} values, not 1 to {MOST_BUCKETS}")
+        if any(not (value == 0 or SMALLEST_SAMPLE <= value <= LARGEST_SAMPLE) for value in values):
+            message = f"has a value that is not 0 or {SMALLEST_SAMPLE:g} to {LARGEST_SAMPLE:g}"
+            yield Detail(f"{path}[{index}].values", f"{message}; choose another unit")
+        if min(counts, default=1) < 1 or sum(counts) > MOST_COUNTED:
+            yield Detail(f"{path}[{index}].counts", f"are not from 1 to {MOST_COUNTED} in all")
 
 
 def _boots(path: str, boots: Sequence[int] | None, samples: int) -> Faults:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from labagent.histograms import Histogram
 from labagent.model import Evidence, Metric, Mode, Run, Samples, Source
 from labagent.readers.formats import Content, Result
 
@@ -29,6 +30,7 @@ class Origin:
 def joined(contents: Sequence[Content]) -> Content:
     """The contents of several repetitions as one, the samples of each in their order."""
     found: dict[tuple[str, Metric], list[float]] = {}
+    histograms: dict[tuple[str, Metric], list[Histogram]] = {}
     warnings: dict[str, None] = {}
     facts: dict[str, Any] = {}
     for content in contents:
@@ -36,7 +38,11 @@ def joined(contents: Sequence[Content]) -> Content:
         facts |= content.facts
         for one in content.results:
             found.setdefault((one.case, one.metric), []).extend(one.values)
-    results = [Result(metric, tuple(values), case) for (case, metric), values in found.items()]
+            histograms.setdefault((one.case, one.metric), []).extend(one.histograms)
+    results = [
+        Result(metric, tuple(values), case, tuple(histograms[case, metric]))
+        for (case, metric), values in found.items()
+    ]
     return Content(results, tuple(warnings), facts)
 
 
@@ -66,7 +72,12 @@ def _run(
     results: Iterable[Result], mode: Mode, content: Content, origin: Origin, boot: int | None
 ) -> Run:
     samples = [
-        Samples(one.metric, one.values, None if boot is None else (boot,) * len(one.values))
+        Samples(
+            one.metric,
+            one.values,
+            None if boot is None else (boot,) * len(one.values or one.histograms),
+            histograms=one.histograms,
+        )
         for one in results
     ]
     return Run(

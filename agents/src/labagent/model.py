@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from labagent.errors import SettingsError
+from labagent.histograms import Histogram
 from labagent.limits import NOT_TEXT, VALIDITY_TEXT, WARNING
 
 RUN_NAMESPACE = uuid.UUID("6f0f5c8e-3f0b-5d0e-9a57-6d1c2f6a4b11")
@@ -121,12 +122,14 @@ class Finding:
 class Samples:
     """The samples of one metric in the order they were measured; `boots[i]` is the boot of
     `values[i]`, None as a whole where boots are unknown. `findings[i]` are those of `values[i]`,
-    None as a whole where no log was judged. They are no part of the run's identity."""
+    None as a whole where no log was judged. They are no part of the run's identity. Instead of
+    `values` there may be `histograms`, each of a boot or iteration."""
 
     metric: Metric
     values: tuple[float, ...]
     boots: tuple[int, ...] | None
     findings: tuple[tuple[Finding, ...], ...] | None = None
+    histograms: tuple[Histogram, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -250,11 +253,18 @@ def _clean_fact(fact: Any) -> Any:
     return clean(fact) if isinstance(fact, str) else fact
 
 
+def measured(values: Sequence[float], histograms: Sequence[Histogram]) -> dict[str, Any]:
+    """What a metric has of both, as the server takes it."""
+    if histograms:
+        return {"histograms": [one.document() for one in histograms]}
+    return {"samples": list(values)}
+
+
 def _metric(samples: Samples) -> dict[str, Any]:
     metric = {
         "unit": samples.metric.unit,
         "better": samples.metric.better,
-        "samples": list(samples.values),
+        **measured(samples.values, samples.histograms),
         "boots": None if samples.boots is None else list(samples.boots),
     }
     validity = [

@@ -27,6 +27,9 @@ def run_lines(runs: Sequence[Run]) -> Iterator[str]:
 
 
 def _metric(samples: Samples) -> str:
+    if samples.histograms:
+        counted = sum(sum(one.counts) for one in samples.histograms)
+        return f"{samples.metric.name} histogram of {counted} values"
     median = statistics.median(samples.values)
     return f"{samples.metric.name} {median:.8g} {samples.metric.unit} (n={len(samples.values)})"
 

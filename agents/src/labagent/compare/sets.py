@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from labagent.compare.comparing import Side
@@ -116,10 +116,18 @@ class Set:
         self._added += 1
         self.warnings += content.warnings
         for one in content.results:
-            into = self._of(one.case, one.metric)
-            into.values += one.values
-            into.boots += [(self._added, None)] * len(one.values)
-            into.builds += [""] * len(one.values)
+            self._add_values(one.case, one.metric, one.values)
+            for histogram in one.histograms:
+                for quantile, value in histogram.derived().items():
+                    metric = replace(one.metric, name=f"{one.metric.name}_{quantile}")
+                    self._add_values(one.case, metric, (value,))
+
+    def _add_values(self, case: str, metric: Metric, values: Sequence[float]) -> None:
+        if values:
+            into = self._of(case, metric)
+            into.values += values
+            into.boots += [(self._added, None)] * len(values)
+            into.builds += [""] * len(values)
 
     def _of(self, case: str, metric: Metric) -> Samples:
         found = self.samples.setdefault((case, metric.name), Samples(metric))

@@ -157,10 +157,11 @@ class CommandLab:
         if not self._machine(task.job).reader.ends_itself:
             return False
         try:
-            values = self._read(task, output).values
+            measured = self._read(task, output)
         except StageFailed:
             return False
-        return {len(found) for found in values.values()} == {wanted}
+        found = (*measured.values.values(), *measured.histograms.values())
+        return set(map(len, found)) == {wanted}
 
     def profiled_boots(self, job: Job) -> int:
         """As many as are measured, where the job asks and the lab has a command."""

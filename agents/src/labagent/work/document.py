@@ -11,7 +11,7 @@ from labagent.job import Job
 from labagent.limits import WARNING
 from labagent.model import RUN_NAMESPACE, clean
 from labagent.readers.benchlab.kernel import parse_uname
-from labagent.work.progress import BootRecord, Progress
+from labagent.work.progress import BootRecord, Progress, kind_of
 
 
 def result_document(job: Job, progress: Progress, worker: str) -> dict[str, Any]:
@@ -52,10 +52,11 @@ def _metrics(boots: Sequence[BootRecord]) -> dict[str, Any]:
     metrics: dict[str, Any] = {}
     for index, boot in enumerate(boots):
         for name, found in boot.values.items():
-            start = {"unit": found["unit"], "better": found["better"], "samples": [], "boots": []}
+            kind = kind_of(found)
+            start = {"unit": found["unit"], "better": found["better"], kind: [], "boots": []}
             metric = metrics.setdefault(name, start)
-            metric["samples"] += found["samples"]
-            metric["boots"] += [index] * len(found["samples"])
+            metric[kind] += found[kind]
+            metric["boots"] += [index] * len(found[kind])
     return metrics
 
 
@@ -70,7 +71,7 @@ def _with_validity(
             for one in found.get("validity", ()):
                 moved = {**one, "sample": before[name] + one["sample"]}
                 complete[name].setdefault("validity", []).append(moved)
-            before[name] += len(found["samples"])
+            before[name] += len(found[kind_of(found)])
     return complete
 
 

@@ -125,11 +125,11 @@ class Measuring:
     def _check(self, measured: Measurement) -> None:
         if measured.ident:
             check_kernel(self.task.job, measured.ident, "in the results")
-        if not any(measured.values.values()):
+        if not any(measured.values.values()) and not measured.histograms:
             raise StageFailed("run", "the run left no value")
         wanted = self.task.job.metric
-        if wanted and wanted not in {metric.name for metric in measured.values}:
-            found = ", ".join(metric.name for metric in measured.values)
+        if wanted and wanted not in measured.names:
+            found = ", ".join(measured.names)
             raise StageFailed("run", f"the job asks for {wanted}, the run gave {found}")
 
     def _stage(self, stage: str, text: str) -> None:

@@ -13,11 +13,18 @@ from labagent.errors import SettingsError
 from labagent.job import Lease, Leased
 from labagent.readers.results import Measurement
 
+SAMPLES, HISTOGRAMS = "samples", "histograms"
+
+
+def kind_of(values: Mapping[str, Any]) -> str:
+    """What a metric has in a boot."""
+    return HISTOGRAMS if HISTOGRAMS in values else SAMPLES
+
 
 @dataclass
 class BootRecord:
-    """One boot that was measured. `values` maps a metric's name to its unit, direction, samples,
-    and where something was found `validity`: what the server is sent about these samples."""
+    """One boot that was measured. `values` maps a metric's name to its unit, direction, samples or
+    histograms, and where something was found `validity`: what the server is sent about samples."""
 
     ident: str
     values: dict[str, dict[str, Any]]
@@ -31,6 +38,10 @@ class BootRecord:
             metric.name: {"unit": metric.unit, "better": metric.better, "samples": list(samples)}
             for metric, samples in measured.values.items()
         }
+        for metric, histograms in measured.histograms.items():
+            documents = [one.document() for one in histograms]
+            found = {"unit": metric.unit, "better": metric.better, HISTOGRAMS: documents}
+            values[metric.name] = found
         for metric, findings in measured.findings.items():
             validity = [
                 one.document(index) for index, found in enumerate(findings) for one in found
@@ -41,7 +52,7 @@ class BootRecord:
 
     def split(self) -> list[BootRecord]:
         """One record for each sample, in order. The seconds are shared out equally."""
-        count = max(len(found["samples"]) for found in self.values.values())
+        count = max(len(found[kind_of(found)]) for found in self.values.values())
         seconds = {stage: whole / count for stage, whole in self.seconds.items()}
         return [
             BootRecord(self.ident, self._sample(index), self.warnings, seconds)
@@ -53,13 +64,14 @@ class BootRecord:
         return {
             name: _only(found, index)
             for name, found in self.values.items()
-            if index < len(found["samples"])
+            if index < len(found[kind_of(found)])
         }
 
 
 def _only(found: Mapping[str, Any], index: int) -> dict[str, Any]:
-    """The values of a metric with one of its samples alone."""
-    one = {**found, "samples": found["samples"][index : index + 1]}
+    """The values of a metric with one of its samples or histograms alone."""
+    kind = kind_of(found)
+    one = {**found, kind: found[kind][index : index + 1]}
     validity = [
         {**each, "sample": 0} for each in one.pop("validity", ()) if each["sample"] == index
     ]

@@ -89,10 +89,11 @@ def read_results(printed: Printed, form: Format) -> Content:
         before = merged.get(key)
         if before and before.metric != one.metric:
             raise UnreadableError(f"{printed.where}: {one.metric.name} has two units or directions")
+        values, histograms = (before.values, before.histograms) if before else ((), ())
         merged[key] = Result(
-            one.metric, (*(before.values if before else ()), *one.values), one.case
+            one.metric, (*values, *one.values), one.case, (*histograms, *one.histograms)
         )
-    if not any(one.values for one in merged.values()):
+    if not any(one.values or one.histograms for one in merged.values()):
         raise UnreadableError(f"{printed.where} holds no result of {form.name}")
     doubts = [f"{printed.where}: {name!r} is there twice" for name in printed.doubled]
     if NOT_TEXT.search(printed.text):

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from labagent.errors import AgentError
+from labagent.histograms import Histogram
 from labagent.model import Metric
 
 
@@ -59,6 +60,7 @@ class Printed:
 @dataclass(frozen=True)
 class Result:
     """Samples of one metric of one case (a job, a test, a benchmark of several); "": the only one.
+    Instead of samples there may be histograms.
 
     The metric's `better` is empty where the format does not say it.
     """
@@ -66,6 +68,7 @@ class Result:
     metric: Metric
     values: tuple[float, ...]
     case: str = ""
+    histograms: tuple[Histogram, ...] = ()
 
 
 @dataclass(frozen=True)

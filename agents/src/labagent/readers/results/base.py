@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from labagent.histograms import Histogram, derived_names
 from labagent.job import Job
 from labagent.model import Finding, Metric
 from labagent.readers.formats import UnreadableError
@@ -23,13 +24,20 @@ class Output:
 
 @dataclass(frozen=True)
 class Measurement:
-    """The samples of one boot by metric. `ident` is the kernel's where the files say it;
-    `findings`, where the reader judges what it reads, has those of each sample."""
+    """The samples or histograms of one boot by metric. `ident` is the kernel's where the files say
+    it; `findings`, where the reader judges what it reads, has those of each sample."""
 
     values: Mapping[Metric, Sequence[float]]
     ident: str = ""
     warnings: Sequence[str] = field(default=())
     findings: Mapping[Metric, Sequence[Sequence[Finding]]] = field(default_factory=dict)
+    histograms: Mapping[Metric, Sequence[Histogram]] = field(default_factory=dict)
+
+    @property
+    def names(self) -> list[str]:
+        """The metrics, as the server has them."""
+        derived = (derived_names(metric.name) for metric in self.histograms)
+        return [*(metric.name for metric in self.values), *sorted(set().union(*derived))]
 
 
 @dataclass(frozen=True)

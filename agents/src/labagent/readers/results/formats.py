@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
+from labagent.histograms import Histogram
 from labagent.job import Job
 from labagent.model import Metric, safe_name
 from labagent.readers.formats import Content, Format, Printed, Result, read_results
@@ -24,13 +25,17 @@ def _read(form: Format, output: Output, job: Job, metric: Metric | None) -> Meas
     if form.needs_metric and metric is None:
         raise UnreadableError("no metric is configured for these values")
     values: dict[Metric, list[float]] = {}
+    histograms: dict[Metric, list[Histogram]] = {}
     warnings: dict[str, None] = {}
     for path in output.printed:
         content = read_results(Printed(_text(path), path.name, metric), form)
         warnings |= dict.fromkeys(content.warnings)
         for one in _of_the_job(content, job, path):
-            values.setdefault(one.metric, []).extend(one.values)
-    return Measurement(values, warnings=tuple(warnings))
+            if one.histograms:
+                histograms.setdefault(one.metric, []).extend(one.histograms)
+            else:
+                values.setdefault(one.metric, []).extend(one.values)
+    return Measurement(values, warnings=tuple(warnings), histograms=histograms)
 
 
 def _text(path: Path) -> str:
