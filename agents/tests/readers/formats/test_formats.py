@@ -42,6 +42,8 @@ VALUES = {
         ("mixed", "write_iops", "ops/s", "more", [5932.58427]),
         ("mixed", "write_latency_max", "us", "less", [68298.082]),
     ],
+    "fio-plus.json": [("randread", "read_latency_mean", "us", "less", [28.276118286])],
+    "cyclictest-histogram.json": [("", "latency_min", "us", "less", [11])],
     "cyclictest.json": [
         ("", "latency_max", "us", "less", [52859]),
         ("", "latency_min", "us", "less", [19]),
@@ -199,6 +201,46 @@ def test_the_values_are_those_of_the_file(name):
         assert one.values == pytest.approx(samples, rel=1e-12), metric
 
 
+def test_bins_of_fio_are_a_histogram_in_place_of_its_percentiles():
+    _, found, _ = read("fio-plus.json")
+    latency = json.loads((SAMPLES / "fio-plus.json").read_text())["jobs"][0]["read"]["clat_ns"]
+    assert {name for _, name in found} == {
+        *("read_bandwidth", "read_iops", "read_latency", "read_latency_mean")
+    }
+    (histogram,) = found["randread", "read_latency"].histograms
+    assert sum(histogram.counts) == latency["N"] == 16_384
+    derived = histogram.derived()
+    assert derived["max"] == pytest.approx(latency["max"] / 1000)
+    for name, key in (("p50", "50.000000"), ("p99", "99.000000"), ("p99.9", "99.900000")):
+        assert derived[name] == pytest.approx(latency["percentile"][key] / 1000, rel=0.008), name
+
+
+def test_histograms_of_cyclictest_are_one_over_all_threads():
+    _, found, _ = read("cyclictest-histogram.json")
+    threads = json.loads((SAMPLES / "cyclictest-histogram.json").read_text())["thread"].values()
+    (histogram,) = found["", "latency"].histograms
+    assert sum(histogram.counts) == sum(one["cycles"] for one in threads)
+    assert histogram.derived()["max"] == max(one["max"] for one in threads)
+    assert {name for _, name in found} == {"latency", "latency_min", "latency_mean"}
+
+
+def cyclictest(above):
+    """Of 4,000 cycles, of which so many are above what the histogram holds."""
+    thread = {"min": 5, "max": 900, "avg": 6.0, "cycles": 4000, "histogram": {"5": 4000 - above}}
+    return json.dumps({"resolution_in_ns": 0, "num_threads": 1, "thread": {"0": thread}})
+
+
+@pytest.mark.parametrize(("above", "has_histogram"), [(0, True), (4, True), (5, False)])
+def test_cycles_above_the_histogram_count_as_the_longest_up_to_a_thousandth(above, has_histogram):
+    content = read_results(Printed(cyclictest(above)), FORMATS["cyclictest"])
+    results = {one.metric.name: one for one in content.results}
+    assert ("latency" in results) is has_histogram is not ("latency_max" in results)
+    assert len(content.warnings) == (above > 0)
+    if has_histogram and above:
+        derived = results["latency"].histograms[0].derived()
+        assert (derived["max"], derived["p99"]) == (900, pytest.approx(5, rel=0.008))
+
+
 def test_pyperf_keeps_the_values_of_all_processes():
     _, found, _ = read("pyperf.json")
     document = json.loads((SAMPLES / "pyperf.json").read_text())
@@ -239,6 +281,9 @@ def test_what_is_not_in_the_format_is_refused(form, text):
     ("name", "old", "new", "warning"),
     [
         ("stress-ng.yaml", "    - stressor: switch\n", "", "cpu bogo_rate is there twice"),
+        ("fio-plus.json", '"588" : 1', '"588" : 2', "and read/clat_ns/N is 16384"),
+        ("fio-plus.json", '"588" : 1', '"588" : -1', "less than nothing"),
+        ("fio-plus.json", '"588" : 1', '"588" : 1.5', "no whole number"),
         ("hackbench.txt", "Time: 0.367\n", "Time: 0.367\nTime: 0.367\n", "time is there twice"),
         ("iperf3-tcp.json", "5228021440.21259", "6228021440.21259", "not that of its bytes"),
         ("perf-bench-memcpy.txt", "# function 'x86-64-movsq'", "#", "is there twice"),

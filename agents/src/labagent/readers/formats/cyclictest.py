@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from labagent.histograms import Histogram
 from labagent.readers.formats.base import Content, Format, Printed, Result, UnreadableError
 from labagent.readers.formats.json_tables import select
-from labagent.readers.formats.metrics import latency
-from labagent.readers.formats.numbers import amount
+from labagent.readers.formats.metrics import LATENCY, latency
+from labagent.readers.formats.numbers import amount, whole
+
+MOST_ABOVE = 1e-3
 
 
 def claims(printed: Printed) -> bool:
@@ -15,17 +20,15 @@ def claims(printed: Printed) -> bool:
 
 
 def read(printed: Printed) -> Content:
-    """The longest latency of any thread, the shortest, and the mean over all cycles.
+    """The longest latency of any thread, the shortest, and the mean over all cycles; with `-h` the
+    histogram of all in place of the longest.
 
     Raises UnreadableError."""
     if not claims(printed):
         raise UnreadableError(f"{printed.where} is no document of cyclictest --json")
     document, where = printed.json, f"{printed.where}: thread"
     scale = 1e-3 if document["resolution_in_ns"] else 1.0
-    columns = {
-        name: [amount(one, f"{where}{at}") for at, one in select(document, f"thread/*/{name}")]
-        for name in ("min", "max", "avg", "cycles")
-    }
+    columns = {name: _column(document, name, where) for name in ("min", "max", "avg", "cycles")}
     counts = {len(column) for column in columns.values()}
     if counts != {document.get("num_threads")}:
         raise UnreadableError(f"{where}: not all of num_threads threads have min, max, avg, cycles")
@@ -35,8 +38,41 @@ def read(printed: Printed) -> Content:
     weighted = zip(columns["avg"], columns["cycles"], strict=True)
     mean = sum(one * count for one, count in weighted) / cycles
     values = {"max": max(columns["max"]), "mean": mean, "min": min(columns["min"])}
+    histogram, warnings = _histogram(document, where, cycles, scale)
+    if histogram:
+        del values["max"]
     found = [Result(latency(name), (scale * value,)) for name, value in values.items()]
-    return Content(found, facts={"cyclictest": str(document.get("rt_test_version", ""))})
+    found += [Result(LATENCY, (), "", (histogram,))] if histogram else []
+    return Content(found, warnings, {"cyclictest": str(document.get("rt_test_version", ""))})
+
+
+def _histogram(
+    document: Any, where: str, cycles: float, scale: float
+) -> tuple[Histogram | None, list[str]]:
+    """Of all threads; cycles above `-h` count as the longest one, which moves no quantile up to
+    99.9 % as long as they are a thousandth. None, with the reason, where they are more."""
+    pairs = [
+        (amount(value, f"{where}{at}"), whole(count, f"{where}{at}"))
+        for at, bins in select(document, "thread/*/histogram")
+        if isinstance(bins, dict)
+        for value, count in bins.items()
+    ]
+    counted = sum(count for _, count in pairs)
+    if not counted:
+        return None, []
+    above = cycles - counted
+    if not 0 <= above <= cycles * MOST_ABOVE:
+        remedy = "they are left out; give -h a higher latency"
+        return None, [f"{where}: the histograms hold {counted} of {cycles:g} cycles: {remedy}"]
+    longest = max(value for value, _ in pairs), *_column(document, "max", where)
+    text = (
+        f"{where}: {above:g} of {cycles:g} cycles above -h count as the longest, {max(longest):g}"
+    )
+    return Histogram.of([*pairs, (max(longest), int(above))], scale), [text] if above else []
+
+
+def _column(document: Any, name: str, where: str) -> list[float]:
+    return [amount(one, f"{where}{at}") for at, one in select(document, f"thread/*/{name}")]
 
 
 FORMAT = Format("cyclictest", "cyclictest(8)", claims, read, ends_itself=True)

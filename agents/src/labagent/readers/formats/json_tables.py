@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from labagent.histograms import Histogram, derived_names
 from labagent.model import Metric
 from labagent.readers.formats.base import Content, Format, Printed, Result, UnreadableError
 from labagent.readers.formats.metrics import SYSTEM_TIME, TIME, USER_TIME
-from labagent.readers.formats.numbers import amount
+from labagent.readers.formats.numbers import amount, whole
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,37 @@ class Field:
 
 
 @dataclass(frozen=True)
+class Bins:
+    """An object of value → count below a case, and where its largest value and their number are."""
+
+    path: str
+    largest: str
+    total: str
+    metric: Metric
+    scale: float
+
+    def read(self, case: Any, where: str) -> Histogram | None:
+        """The histogram; None: there are no bins. The values of the last bin are the largest one.
+
+        Raises UnreadableError."""
+        bins = next((found for _, found in select(case, self.path)), None)
+        if not isinstance(bins, dict) or not any(bins.values()):
+            return None
+        place = f"{where} {self.path}"
+        pairs = [(amount(key, place), whole(count, place)) for key, count in bins.items()]
+        largest, total = (
+            amount(next((one for _, one in select(case, path)), None), f"{where} {path}")
+            for path in (self.largest, self.total)
+        )
+        counted = sum(count for _, count in pairs)
+        if counted != total:
+            raise UnreadableError(f"{place} count {counted}, and {self.total} is {total:g}")
+        last = max(value for value, count in pairs if count)
+        exact = [(largest if value == last else value, count) for value, count in pairs]
+        return Histogram.of(exact, self.scale)
+
+
+@dataclass(frozen=True)
 class JsonTable:
     """`signature` has what marks the format, `cases` the path to its cases and `case` that of their
     name, or of one for all. In a path `*` stands for each member of a list or an object."""
@@ -36,6 +68,7 @@ class JsonTable:
     cases: str
     case: str
     fields: tuple[Field, ...]
+    histograms: tuple[Bins, ...] = ()
 
     def claims(self, printed: Printed) -> bool:
         """Whether all of the signature is there."""
@@ -62,7 +95,14 @@ class JsonTable:
 
     def _case(self, case: Any, where: str, shared: str) -> Iterator[Result]:
         name = next((str(text) for _, text in select(case, self.case)), shared)
+        derived: set[str] = set()
+        for bins in self.histograms:
+            if histogram := bins.read(case, where):
+                derived |= derived_names(bins.metric.name)
+                yield Result(bins.metric, (), name, (histogram,))
         for field in self.fields:
+            if field.metric.name in derived:
+                continue
             if field.when and not any(value for _, value in select(case, field.when)):
                 continue
             if values := tuple(field.scale * one for one in _values(case, field, where)):
@@ -126,6 +166,16 @@ TABLES = (
         "jobs/*",
         "jobname",
         tuple(_fio()),
+        tuple(
+            Bins(
+                f"{side}/clat_ns/bins",
+                f"{side}/clat_ns/max",
+                f"{side}/clat_ns/N",
+                Metric(f"{side}_latency", "us", "less"),
+                1e-3,
+            )
+            for side in ("read", "write")
+        ),
     ),
     JsonTable(
         "hyperfine",

@@ -16,6 +16,10 @@ MICROSECONDS = {"ns": 1e-3, "us": 1.0, "ms": 1e3, "s": 1e6, "m": 6e7, "h": 3.6e9
 BINARY = {f"{prefix}B": 1024.0**power for power, prefix in enumerate(("", "K", "M", "G", "T"))}
 
 
+LATENCY = Metric("latency", "us", "less")
+"""Of histograms."""
+
+
 def latency(of: str, kind: str = "") -> Metric:
     """``latency_p99`` or ``wakeup_latency_p99``, in µs."""
     return Metric(f"{kind}_latency_{of}" if kind else f"latency_{of}", "us", "less")

@@ -34,6 +34,14 @@ def amount(value: Any, where: str) -> float:
     return number
 
 
+def whole(value: Any, where: str) -> int:
+    """The same of what is counted one by one."""
+    number = amount(value, where)
+    if not number.is_integer():
+        raise UnreadableError(f"{where}: {_shown(value)} is no whole number")
+    return int(number)
+
+
 def is_number(text: str) -> bool:
     """Whether the text is one number."""
     return _NUMBER.fullmatch(text) is not None
