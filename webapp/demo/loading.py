@@ -91,16 +91,18 @@ class Loading:
     def _upload_as(self, agent: Agent, part: Part, root: Path) -> None:
         """Upload with a token that ends with the upload, whatever became of it."""
         issued = labs.issue_token(agent=agent)
+        of_each = [(root / one, ("--revision", one)) for one in part.revisions]
         try:
-            upload(
-                command=self.command,
-                root=root,
-                server=self.server,
-                token=issued.text,
-                options=part.options,
-                spool=self.directory / "spool" / part.directory,
-                patience=self.patience,
-            )
+            for directory, options in of_each or [(root, ())]:
+                upload(
+                    command=self.command,
+                    root=directory,
+                    server=self.server,
+                    token=issued.text,
+                    options=(*part.options, *options),
+                    spool=self.directory / "spool" / part.directory,
+                    patience=self.patience,
+                )
         finally:
             labs.revoke_token(token=issued.token)
 

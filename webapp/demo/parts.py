@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from webapp.demo import published, simulated
+from webapp.demo import published, simulated, storage
 from webapp.demo.benchdirs import Written, published_files, simulated_files
 from webapp.stats.simulate import MACHINES, Lab, make_lab
 from webapp.stats.simulate import hunt as simulated_hunt
@@ -36,7 +36,8 @@ class PlantedRelease:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One lab: `directory` is where its files lie, `options` those of its upload.
+    """One lab: `directory` is where its files lie, `options` those of its upload. `revisions` are
+    uploaded one by one, each from the directory of its name; none: the files state theirs.
 
     `has_agents`: simulated agents answer the jobs of a bisect there.
     """
@@ -50,6 +51,7 @@ class Part:
     written: Written
     histories: tuple[History, ...]
     has_agents: bool = False
+    revisions: tuple[str, ...] = ()
     releases: tuple[PlantedRelease, ...] = ()
 
 
@@ -66,6 +68,11 @@ subjects of its commits say what was planted."""
 HUNT = """\
 This lab does not exist either. It measures every 64th commit, and one commit in between costs \
 2 %: its two simulated agents find which, when a bisect asks them."""
+
+
+STORAGE = """\
+A third lab that does not exist reads from a drive. One commit makes the slowest 2 % of the reads \
+40 % slower, which no median shows."""
 
 
 def published_part() -> Part:
@@ -114,7 +121,23 @@ def hunt_part() -> Part:
     )
 
 
-PARTS: tuple[Callable[[], Part], ...] = (simulated_part, published_part, hunt_part)
+def storage_part() -> Part:
+    """The lab whose metric is a histogram."""
+    files = dict(storage.results())
+    return Part(
+        lab=storage.LAB,
+        description=STORAGE,
+        is_simulated=True,
+        directory="storage",
+        options=("--tree", storage.TREE, "--hardware", storage.HARDWARE),
+        hardware={storage.HARDWARE: "Simulated: there is no such machine"},
+        written=Written(files, tuple(files)),
+        histories=(History(storage.TREE, storage.commits()),),
+        revisions=tuple(storage.revisions()),
+    )
+
+
+PARTS: tuple[Callable[[], Part], ...] = (storage_part, simulated_part, published_part, hunt_part)
 """In the order of their upload: pages show first what arrived last."""
 
 

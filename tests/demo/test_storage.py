@@ -1,0 +1,39 @@
+"""The simulated storage lab: the tail is found by its quantiles, and the median stays."""
+
+import json
+from pathlib import Path
+
+import pytest
+from labagent.directions import Directions
+from labagent.model import Overrides, runs_of
+from labagent.result_files import runs_of_file
+
+from tests.results.steps import analyse, upload
+from webapp.alerts.models import Alert
+from webapp.analysis.models import Finding
+from webapp.demo import storage
+from webapp.demo.parts import storage_part
+
+pytestmark = pytest.mark.django_db
+
+
+def test_its_commit_is_found_in_the_tail_alone(tmp_path: Path) -> None:
+    part = storage_part()
+    part.written.write(tmp_path)
+    for revision in storage.revisions():
+        overrides = Overrides(storage.TREE, storage.HARDWARE, revision=revision)
+        found = [
+            run
+            for file in sorted((tmp_path / revision).iterdir())
+            for run in runs_of(runs_of_file(file, None, overrides, Directions(tmp_path / "none")))
+        ]
+        upload(*(json.loads(json.dumps(run.document())) for run in found))
+    analyse()
+    findings = Finding.objects.filter(series__tree__name=storage.TREE, kind=Finding.Kind.LEVEL)
+    changed = dict(findings.values_list("series__metric__name", "revision__name"))
+    planted = storage.revisions()[storage.PLANTED_AT]
+    assert changed["read_latency_p99"] == changed["read_latency_p99.9"] == planted
+    assert "read_latency_p50" not in changed
+    assert "read_latency_p90" not in changed
+    alert = Alert.objects.get(tree__name=storage.TREE)
+    assert alert.revision.name == planted
