@@ -91,7 +91,9 @@ class Loading:
     def _upload_as(self, agent: Agent, part: Part, root: Path) -> None:
         """Upload with a token that ends with the upload, whatever became of it."""
         issued = labs.issue_token(agent=agent)
-        of_each = [(root / one, ("--revision", one)) for one in part.revisions]
+        of_each: list[tuple[Path, tuple[str, ...]]] = [
+            (root / one, ("--revision", one)) for one in part.revisions
+        ]
         try:
             for directory, options in of_each or [(root, ())]:
                 upload(

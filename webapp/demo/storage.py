@@ -53,14 +53,15 @@ def _result(revision: str, boot: int, *, has_tail: bool) -> str:
     slow = reads > np.quantile(reads, SLOWEST)
     reads *= np.where(slow & has_tail, LONGER, 1) * np.exp(random.normal(0, BOOT_NOISE))
     bins = Counter(map(_bin, reads.astype(int).tolist()))
+    mean = float(reads.mean())
     latency = {
         "min": int(reads.min()),
         "max": int(reads.max()),
-        "mean": round(float(reads.mean()), 3),
+        "mean": round(mean, 3),
         "N": READS,
         "bins": {str(value): bins[value] for value in sorted(bins)},
     }
-    read = {"io_bytes": 4096 * READS, "iops": round(1e9 / latency["mean"], 3), "clat_ns": latency}
+    read = {"io_bytes": 4096 * READS, "iops": round(1e9 / mean, 3), "clat_ns": latency}
     job = {"jobname": "randread", "read": read}
     return json.dumps({"fio version": "fio-3.33", "jobs": [job]}, indent=1) + "\n"
 
