@@ -114,7 +114,10 @@ BAD = [
     ({"values": [-1.0], "counts": [1]}, ".values[0]", "greater than or equal to 0"),
     ({"values": [2.0, 1.0], "counts": [1, 1]}, ".values", "in ascending order"),
     ({"values": [1.0, 1.0], "counts": [1, 1]}, ".values", "each value once"),
-    ({"values": [1e16], "counts": [1]}, ".values[0]", "choose another unit"),
+    ({"values": [1e16], "counts": [1]}, ".values[0]", "less than or equal"),
+    ({"values": [True], "counts": [1]}, ".values[0]", "valid number"),
+    ({"values": ["1"], "counts": [1]}, ".values[0]", "valid number"),
+    ({"values": [0.0, 1e-16], "counts": [1, 1]}, ".values", "choose another unit"),
     ({"values": [float(one) for one in range(10_001)], "counts": [1] * 10_001}, ".values", "10000"),
     ({"values": [1.0], "counts": [1], "sum": 3}, ".sum", ""),
 ]

@@ -178,7 +178,7 @@ class TestFailures:
 
     def test_the_command_ends_with_the_message(self) -> None:
         lab = services.create_agent(name="control", lab_name="netlab").lab
-        Hardware.objects.create(name="Simulated_ARM_4Cores/1G", lab=lab)
+        Hardware.objects.create(name="Simulated_NVMe", lab=lab)
         with pytest.raises(CommandError, match="load it into another instance"):
             call_command("load_demo", server="http://127.0.0.1:1/")
 

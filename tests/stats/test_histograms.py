@@ -66,13 +66,13 @@ def test_a_quantile_needs_ten_values_above_it() -> None:
 @given(st.lists(counted, min_size=1, max_size=3))
 def test_histograms_come_back_as_they_were_packed(found: list[dict[float, int]]) -> None:
     histograms = [Histogram.of(list(pairs), list(pairs.values())) for pairs in found]
-    assert unpack(b"".join(one.packed() for one in histograms)) == histograms
+    assert unpack(b"".join(one.packed for one in histograms)) == histograms
 
 
 @pytest.mark.parametrize("kept", [1, 7, 9, 11])
 def test_data_that_end_early_are_refused(kept: int) -> None:
     with pytest.raises(ValueError, match="end before"):
-        unpack(Histogram.of([1.0, 2.0], [300, 4]).packed()[:kept])
+        unpack(Histogram.of([1.0, 2.0], [300, 4]).packed[:kept])
 
 
 def test_histograms_together_hold_the_values_of_all() -> None:

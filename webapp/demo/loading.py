@@ -91,14 +91,14 @@ class Loading:
     def _upload_as(self, agent: Agent, part: Part, root: Path) -> None:
         """Upload with a token that ends with the upload, whatever became of it."""
         issued = labs.issue_token(agent=agent)
-        of_each: list[tuple[Path, tuple[str, ...]]] = [
-            (root / one, ("--revision", one)) for one in part.revisions
+        of_each: list[tuple[list[Path], tuple[str, ...]]] = [
+            (sorted((root / one).iterdir()), ("--revision", one)) for one in part.revisions
         ]
         try:
-            for directory, options in of_each or [(root, ())]:
+            for paths, options in of_each or [([root], ())]:
                 upload(
                     command=self.command,
-                    root=directory,
+                    paths=paths,
                     server=self.server,
                     token=issued.text,
                     options=(*part.options, *options),

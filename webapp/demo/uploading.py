@@ -10,19 +10,19 @@ from webapp.demo.errors import DemonstrationError
 def upload(
     *,
     command: Path,
-    root: Path,
+    paths: Sequence[Path],
     server: str,
     token: str,
     options: Sequence[str],
     spool: Path,
     patience: float,
 ) -> None:
-    """`labagent upload` of what is below `root`, runs waiting in `spool` until they are sent.
+    """`labagent upload` of files or directories, runs waiting in `spool` until they are sent.
 
     Raises:
         DemonstrationError: it is not installed, failed, or took more than `patience` seconds.
     """
-    arguments = [str(command), "upload", str(root), "--server", server, *options]
+    arguments = [str(command), "upload", *map(str, paths), "--server", server, *options]
     try:
         done = subprocess.run(
             arguments,
@@ -38,8 +38,8 @@ def upload(
         ) from error
     except subprocess.TimeoutExpired as error:
         raise DemonstrationError(
-            f"the upload of {root} to {server} took more than {patience:g} s; start again to go "
-            "on, with a longer --timeout on a slow machine"
+            f"the upload of {paths[0]} to {server} took more than {patience:g} s; start again to "
+            "go on, with a longer --timeout on a slow machine"
         ) from error
     if done.returncode:
         output = f"{done.stdout}{done.stderr}".strip()

@@ -115,7 +115,7 @@ class RunDocument:
             content["variant"] = [str(part) for part in self.variant]
         if self.histograms:
             content["histograms"] = sorted(
-                [one.name, one.packed().hex(), one.boots] for one in self.histograms
+                [one.name, one.packed.hex(), one.boots] for one in self.histograms
             )
         return hashlib.sha256(json.dumps(content).encode()).hexdigest()
 

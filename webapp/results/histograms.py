@@ -1,10 +1,11 @@
 """Histograms of a run in a metric, and the series of quantiles that follow from them."""
 
+import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from webapp.stats.histograms import DERIVED, QUANTILES, Histogram, least_values
+from webapp.stats.histograms import DERIVED, QUANTILES, Histogram, least_values, unpack
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +55,19 @@ class Histograms:
                     f"{min(short):,}; measure longer"
                 )
 
+    @property
     def packed(self) -> bytes:
-        """The histograms as they are stored."""
-        return b"".join(one.packed() for one in self.histograms)
+        """The histograms, one after the other."""
+        return b"".join(one.packed for one in self.histograms)
+
+    def stored(self) -> bytes:
+        """The same as it is stored."""
+        return zlib.compress(self.packed)
+
+    @classmethod
+    def read(cls, name: str, data: bytes, boots: list[int] | None) -> Self:
+        """Those of which ``data`` is stored."""
+        return cls(name, unpack(zlib.decompress(data)), boots)
 
 
 def derived_name(name: str, quantile: str) -> str:

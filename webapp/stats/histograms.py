@@ -30,6 +30,7 @@ LOWEST: Final = 1e-9
 LARGEST: Final = "max"
 DERIVED: Final = (*QUANTILES, LARGEST)
 _HEAD = Struct("<d")
+_ONE_BYTE = [bytes([number]) for number in range(0x80)]
 
 
 def index_of(value: float) -> int:
@@ -68,8 +69,10 @@ class Histogram:
         return cls._of(zip(map(index_of, values), counts, strict=True), max(values))
 
     @classmethod
-    def together(cls, histograms: Sequence["Histogram"]) -> Self:
+    def together(cls, histograms: Sequence[Self]) -> Self:
         """All values of several."""
+        if len(histograms) == 1:
+            return histograms[0]
         pairs = (pair for one in histograms for pair in zip(one.indices, one.counts, strict=True))
         return cls._of(pairs, max(one.largest for one in histograms))
 
@@ -119,8 +122,9 @@ class Histogram:
             (middle, count / self.total) for middle, count in zip(middles, self.counts, strict=True)
         ]
 
+    @cached_property
     def packed(self) -> bytes:
-        """As it is stored: two to four bytes a bucket."""
+        """As it is stored: two bytes a bucket, where few have more than 127 values."""
         steps = (b - a for a, b in zip((ZERO, *self.indices), self.indices, strict=False))
         pairs = zip(steps, self.counts, strict=True)
         numbers = (len(self.indices), *(number for pair in pairs for number in pair))
@@ -128,7 +132,7 @@ class Histogram:
 
 
 def unpack(data: bytes) -> list[Histogram]:
-    """The histograms of which ``data`` is what `Histogram.packed` gave, one after the other.
+    """The histograms of which ``data`` is what `Histogram.packed` is, one after the other.
 
     Raises ValueError for data that it did not write.
     """
@@ -151,6 +155,8 @@ def unpack(data: bytes) -> list[Histogram]:
 
 def _varint(number: int) -> bytes:
     """LEB128: seven bits a byte, the lowest first."""
+    if number <= 0x7F:
+        return _ONE_BYTE[number]
     found = bytearray()
     while number > 0x7F:
         found.append(number & 0x7F | 0x80)

@@ -42,6 +42,7 @@ from webapp.results.models import (
 )
 from webapp.results.services import Evidence, MetricDocument, RunDocument
 from webapp.stats.histograms import DERIVED, Histogram
+from webapp.stats.limits import LARGEST_SAMPLE, RANGE, is_sample
 
 MOST_RUNS = 500
 
@@ -131,7 +132,8 @@ class HistogramIn(Strict):
     """How often each value was there, ascending. It is kept in buckets of 0.4 to 0.8 %."""
 
     values: Annotated[
-        list[Annotated[Sample, Field(ge=0)]], Field(min_length=1, max_length=MOST_BUCKETS)
+        list[Annotated[float, Field(strict=True, ge=0, le=LARGEST_SAMPLE, allow_inf_nan=False)]],
+        Field(min_length=1, max_length=MOST_BUCKETS),
     ]
     counts: Annotated[
         list[Annotated[int, Field(strict=True, ge=1, le=MOST_COUNTED)]],
@@ -141,13 +143,15 @@ class HistogramIn(Strict):
     @field_validator("values")
     @classmethod
     def values_ascend(cls, values: list[float]) -> list[float]:
-        """Refuse values that are there twice or out of order."""
+        """Refuse values that are there twice, out of order or too small for a sample."""
         for at, (before, value) in enumerate(pairwise(values), 1):
             if value <= before:
                 raise ValueError(
                     f"entry {at} ({value:g}) is not above the one before ({before:g}); "
                     "give each value once, in ascending order, with its count"
                 )
+        if not all(map(is_sample, values[:2])):
+            raise ValueError(f"must be {RANGE}; choose another unit")
         return values
 
     @field_validator("counts")

@@ -17,7 +17,6 @@ from webapp.results.models.series import Series
 from webapp.results.models.subjects import METRIC_MAX, Hardware, Mode
 from webapp.results.models.variants import Variant
 from webapp.results.validity import LeftOut, Mark, counted, marks_of
-from webapp.stats.histograms import unpack
 
 
 class RunQuerySet(models.QuerySet["Run"]):
@@ -312,4 +311,4 @@ class RunHistograms(models.Model):
     @property
     def unpacked(self) -> Histograms:
         """The histograms, as they were sent but for the width of a bucket."""
-        return Histograms(self.name, unpack(bytes(self.data)), self.boots)
+        return Histograms.read(self.name, bytes(self.data), self.boots)

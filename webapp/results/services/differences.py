@@ -91,8 +91,8 @@ def _differing_metrics(
 
 def _differing_histograms(run: RunDocument, kept: dict[str, RunHistograms]) -> list[str]:
     """Of what differs in no quantile. (What is there on one side only has other metrics, too.)"""
-    sent = {one.name: (one.packed(), one.boots) for one in run.histograms}
-    stored = {name: (bytes(one.data), one.boots) for name, one in kept.items()}
+    sent = {one.name: (one.packed, one.boots) for one in run.histograms}
+    stored = {name: (one.unpacked.packed, one.boots) for name, one in kept.items()}
     differing = {name for name in sent | stored if sent.get(name) != stored.get(name)}
     return [f"metrics.{name}.histograms" for name in sorted(differing)]
 

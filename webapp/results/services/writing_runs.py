@@ -119,7 +119,7 @@ def _measured(run: int, series: int, metric: MetricDocument) -> dict[str, Any]:
 
 def _histograms(ids: dict[UUID, int], run: RunDocument) -> Iterator[dict[str, Any]]:
     for one in run.histograms:
-        data = f"\\x{one.packed().hex()}"
+        data = f"\\x{one.stored().hex()}"
         yield {"run_id": ids[run.uuid], "name": one.name, "boots": one.boots, "data": data}
 
 
