@@ -32,7 +32,7 @@ def test_a_side_has_a_line_for_all_and_one_a_boot() -> None:
     assert len(re.findall('class="series-0 boot"', drawn)) == 2
     assert len(re.findall('class="series-1 side"', drawn)) == 1
     assert "99.9 %" in drawn
-    assert "&lt;B&gt;, 1 boot<" in drawn
+    assert ">&lt;B&gt;<" in drawn
 
 
 @pytest.mark.parametrize(

@@ -55,7 +55,7 @@ def test_a_quantile_opens_to_the_distributions_of_both_sides(client: Client) -> 
 def test_a_quantile_that_is_not_derived_has_its_reason(client: Client) -> None:
     upload(*(document(f"r30000{at}", values=150) for at in (1, 4)))
     page = client.get(row("latency_p90"))
-    assert "needs 1,000 values a boot" in words(page.content.decode())
+    assert "needs 1,000 values in each of the boots" in words(page.content.decode())
     assert page.context["tails"].over_revisions == ""
 
 

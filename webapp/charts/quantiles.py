@@ -6,7 +6,6 @@ from math import ceil, floor, log10
 
 from webapp.charts import svg
 from webapp.charts.scale import Scale, spread_labels
-from webapp.charts.text import short_number
 from webapp.charts.theme import MARGINS, PALETTE_SIZE
 
 WIDTH, HEIGHT = 720.0, 300.0
@@ -27,7 +26,8 @@ Column = Sequence[tuple[float, float]]
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """A side: its name, the curve of all its values, and that of each boot."""
+    """A side: its name, the curve of all its values, and that of each boot (or run, where boots
+    are unknown)."""
 
     label: str
     whole: Line
@@ -84,7 +84,7 @@ def _values(y: Scale, unit: str, x: Scale) -> Iterator[str]:
     for value in round_values(y.low, y.high):
         at = y(log10(value))
         yield svg.element("line", x1=x.start, x2=x.end, y1=at, y2=at, class_="grid")
-        yield svg.label(short_number(value), x=x.start - 6.0, y=at + 4, class_="tick end")
+        yield svg.label(f"{value:g}", x=x.start - 6.0, y=at + 4, class_="tick end")
 
 
 def _shares(x: Scale, y: Scale) -> Iterator[str]:
@@ -99,8 +99,7 @@ def _shares(x: Scale, y: Scale) -> Iterator[str]:
 def _legend(at: int, side: Curve) -> str:
     up = MARGINS.top + LEGEND * at - 8
     key = svg.element("line", x1=80.0, x2=104.0, y1=up, y2=up, class_="side")
-    boots = f"{len(side.boots)} boot{'s' if len(side.boots) > 1 else ''}"
-    text = svg.label(f"{side.label}, {boots}", x=110.0, y=up + 4, class_="tick")
+    text = svg.label(side.label, x=110.0, y=up + 4, class_="tick")
     return svg.element("g", key, text, class_=f"series-{at % PALETTE_SIZE}")
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from itertools import chain
 from math import log, sqrt
 from statistics import fmean, variance
@@ -11,7 +12,7 @@ from webapp.analysis.queries import ComparedRow, ComparedSet, Side, compare_link
 from webapp.charts import quantiles
 from webapp.charts.quantiles import Curve
 from webapp.charts.text import half_width
-from webapp.results.models import derived_name, histogram_name
+from webapp.results.models import Histograms, derived_name, histogram_name
 from webapp.results.queries import histograms_at, histograms_until
 from webapp.stats.histograms import DERIVED, Histogram, least_values
 from webapp.stats.limits import worth_telling
@@ -50,9 +51,11 @@ def tails_of(sides: Sequence[Side], row: ComparedRow, asof: datetime | None) -> 
     name = histogram_name(row.metric.name)
     if name is None:
         return None
-    boots = _boots(name, row.sets, asof)
-    if not all(boots):
+    found = _stored(name, row.sets, asof)
+    if not all(found):
         return None
+    boots = [[one for each in side for one in each.histograms] for side in found]
+    unit_of = "boots" if all(each.boots for side in found for each in side) else "runs"
     labels = [one.label for one in row.sets]
     unit = row.metric.unit
     base = row.sets[0]
@@ -63,35 +66,41 @@ def tails_of(sides: Sequence[Side], row: ComparedRow, asof: datetime | None) -> 
     return Tails(
         name=name,
         labels=labels,
-        curves=quantiles.curves(list(map(_curve, labels, boots)), unit=unit),
-        rows=[_quantile(one, name, sides, boots) for one in DERIVED],
+        curves=quantiles.curves(list(map(partial(_curve, unit_of), labels, boots)), unit=unit),
+        rows=[_quantile(one, name, sides, boots, unit_of) for one in DERIVED],
         over_revisions=quantiles.over_revisions(shares, unit=unit) if is_map else "",
         columns=len(columns),
     )
 
 
-def _boots(name: str, sets: Sequence[ComparedSet], asof: datetime | None) -> list[list[Histogram]]:
-    """The histograms of the boots of each set."""
+def _stored(
+    name: str, sets: Sequence[ComparedSet], asof: datetime | None
+) -> list[list[Histograms]]:
+    """The histograms of the runs of each set."""
     series, revisions = {one.series_id for one in sets}, {one.revision.pk for one in sets}
     found = histograms_at(name, series, revisions, asof)
     return [
         [
-            histogram
+            each.of_run
             for each in found
             if (each.series, each.revision) == (one.series_id, one.revision.pk)
             and each.session in one.sessions
-            for histogram in each.of_run.histograms
         ]
         for one in sets
     ]
 
 
-def _curve(label: str, boots: Sequence[Histogram]) -> Curve:
+def _curve(unit_of: str, label: str, boots: Sequence[Histogram]) -> Curve:
+    label = f"{label}, {len(boots)} {unit_of if len(boots) > 1 else unit_of[:-1]}"
     return Curve(label, Histogram.together(boots).curve(), [one.curve() for one in boots])
 
 
 def _quantile(
-    quantile: str, name: str, sides: Sequence[Side], boots: Sequence[Sequence[Histogram]]
+    quantile: str,
+    name: str,
+    sides: Sequence[Side],
+    boots: Sequence[Sequence[Histogram]],
+    unit_of: str,
 ) -> Quantile:
     derived = [[one.derived().get(quantile) for one in side] for side in boots]
     values = [[one for one in side if one is not None] for side in derived]
@@ -99,22 +108,23 @@ def _quantile(
     return Quantile(
         quantile,
         [fmean(side) if side else None for side in values],
-        _power(quantile, values),
+        _power(quantile, values, unit_of),
         compare_link(*(replace(side, metric=metric) for side in sides)),
     )
 
 
-def _power(quantile: str, sides: Sequence[Sequence[float]]) -> str:
-    """The change that is detected in 80 of 100 cases by the boots there are, or why none is."""
+def _power(quantile: str, sides: Sequence[Sequence[float]], unit_of: str) -> str:
+    """The change that is detected in 80 of 100 cases by the boots or runs there are, or why none
+    is."""
     if not all(sides):
-        return f"needs {least_values(quantile):,} values a boot"
+        return f"needs {least_values(quantile):,} values in each of the {unit_of}"
     fewest = min(map(len, sides))
     if fewest == 1 or min(chain.from_iterable(sides)) <= 0:
-        return "needs two boots a side" if fewest == 1 else "not known: some are 0"
+        return f"needs two {unit_of} a side" if fewest == 1 else "not known: some are 0"
     logs = [[log(value) for value in side] for side in sides]
     df = sum(len(side) - 1 for side in logs)
     scatter = sqrt(sum(variance(side) * (len(side) - 1) for side in logs) / df)
     noise = NoiseLevels(run=0.0, boot=PERCENT * scatter, df=df)
     percent = worth_telling(provable_change(Plan(1, fewest, 1), noise))
-    with_boots = f"with {fewest} boots a side"
+    with_boots = f"with {fewest} {unit_of} a side"
     return f"≥ {half_width(percent)} % {with_boots}" if percent else f"nothing {with_boots}"
