@@ -6,12 +6,11 @@ from django.db.models import Q
 from webapp.results.errors import Problem, Unprocessable
 from webapp.results.models import Metric, PlaceProposal, Revision
 from webapp.results.models.history import WAITING_FROM
-from webapp.results.services.aliasing import file_by_names
-from webapp.results.services.names import forget_names
-from webapp.results.services.pooling import mark_dirty
+from webapp.results.services.aliases import file_by_names
+from webapp.results.services.locks import begin_reshaping, lock_series_ids
+from webapp.results.services.named_rows import forget_names
+from webapp.results.services.points import mark_dirty
 from webapp.results.services.renumbering import Move, lock_series_of, move_revisions
-from webapp.results.services.reshaping import begin_reshaping
-from webapp.results.services.subjects import lock_series_ids
 
 
 @transaction.atomic

@@ -11,9 +11,10 @@ from webapp.results.errors import Problem, Unprocessable
 from webapp.results.git_history import Ids
 from webapp.results.models import Revision, RevisionAlias, Tree
 from webapp.results.revision_ids import HASH_PATTERN, position_of
-from webapp.results.services.matching import CHUNK, Matches, chunks, match
+from webapp.results.services.bulk import CHUNK, chunks
+from webapp.results.services.locks import begin_reshaping
+from webapp.results.services.matching import Matches, match
 from webapp.results.services.renumbering import Move, lock_series_of, mark_changed, move_revisions
-from webapp.results.services.reshaping import begin_reshaping
 
 TEXTS = ["author_name", "author_email", "committed_at", "subject", "message"]
 DETAILS = [*TEXTS, "paths", "path_count", "parent_known"]

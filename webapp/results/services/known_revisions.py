@@ -5,7 +5,7 @@ from django.db import transaction
 from webapp.results.errors import Problem, Unprocessable
 from webapp.results.models import Revision, RevisionAlias, Tree
 from webapp.results.revision_ids import position_of
-from webapp.results.services.reshaping import begin_writing
+from webapp.results.services.locks import begin_writing
 
 
 @transaction.atomic

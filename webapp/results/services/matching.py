@@ -1,9 +1,8 @@
 """Which stored revision each imported commit is: by its names, then by the starts of hashes."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
-from typing import Any, TypeVar
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from django.db import connection
 
@@ -12,10 +11,9 @@ from webapp.results.errors import Problem, Unprocessable
 from webapp.results.models import Revision, RevisionAlias, Tree
 from webapp.results.models.history import MIN_HASH_PREFIX
 from webapp.results.revision_ids import HASH_PATTERN
+from webapp.results.services.bulk import chunks
 
-CHUNK = 5000
 FULL_HASH = 40
-T = TypeVar("T")
 
 # Hashes that uploads brought shortened, of revisions whose whole hash is not known. The lengths
 # that occur are few, so each imported hash is cut to these and looked up by equality.
@@ -41,13 +39,6 @@ SELECT wanted.start, alias.revision_id
     ON alias.tree_id = %s AND alias.name ~ '^[0-9a-f]+$'
    AND alias.name ~>=~ wanted.start AND alias.name ~<~ (wanted.start || 'g')
 """
-
-
-def chunks(items: Iterable[T], size: int = CHUNK) -> Iterator[list[T]]:
-    """``items`` in lists of at most ``size``."""
-    iterator = iter(items)
-    while chunk := list(islice(iterator, size)):
-        yield chunk
 
 
 class Matches:

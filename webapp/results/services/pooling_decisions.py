@@ -8,9 +8,8 @@ from django.utils import timezone
 from webapp.accounts.models import User
 from webapp.results.errors import Problem, Unprocessable
 from webapp.results.models import Point, PoolingDecision, Revision, Run
-from webapp.results.services.pooling import mark_dirty
-from webapp.results.services.reshaping import begin_writing
-from webapp.results.services.subjects import lock_series_ids
+from webapp.results.services.locks import begin_writing, lock_series_ids
+from webapp.results.services.points import mark_dirty
 
 
 @transaction.atomic

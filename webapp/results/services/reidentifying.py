@@ -9,11 +9,11 @@ from django.utils import timezone
 from webapp.results.identity import Evidence, Identity
 from webapp.results.models import NameAlias, Revision, Run, Tree, WaitingRun
 from webapp.results.revision_ids import day_of
-from webapp.results.services.aliasing import file_by_names
-from webapp.results.services.bulk import insert_rows
+from webapp.results.services.aliases import file_by_names
+from webapp.results.services.bulk import chunks, insert_rows
 from webapp.results.services.days import places_of_days
-from webapp.results.services.identifying import identify_stored
-from webapp.results.services.matching import chunks
+from webapp.results.services.identities import identify_stored
+from webapp.results.services.locks import begin_reshaping
 from webapp.results.services.placing import Placed, place_names
 from webapp.results.services.refiling import (
     leave_out,
@@ -23,7 +23,6 @@ from webapp.results.services.refiling import (
     renew,
 )
 from webapp.results.services.renumbering import Move, lock_series_of, move_revisions
-from webapp.results.services.reshaping import begin_reshaping
 from webapp.results.services.waiting import WAITS, decide_waiting
 
 HISTORY = "imported history"

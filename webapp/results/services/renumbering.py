@@ -8,8 +8,8 @@ from django.db.models import Max, Min
 
 from webapp.results.models import Measurement, Point, Revision, Series, Tree
 from webapp.results.models.history import WAITING_FROM
-from webapp.results.services.matching import chunks
-from webapp.results.services.pooling import mark_dirty, refresh_points
+from webapp.results.services.bulk import chunks
+from webapp.results.services.points import mark_dirty, refresh_points
 
 # UNIQUE (tree, position) is checked row by row, for bulk inserts rely on it (ON CONFLICT takes no
 # deferrable constraint). So two revisions change places by way of a range that is free.

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from django.db import transaction
 
 from webapp.results.models import PlaceProposal, Revision, RevisionAlias
-from webapp.results.services.aliasing import file_by_names
+from webapp.results.services.aliases import file_by_names
 from webapp.results.services.merging import begin_merge, hand_over, move_runs
 
 GOES = PlaceProposal._meta.get_field("revision")  # noqa: SLF001 (documented)

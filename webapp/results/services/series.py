@@ -5,9 +5,8 @@ from collections.abc import Iterable
 from django.db import transaction
 
 from webapp.results.models import Series
-from webapp.results.services.pooling import mark_dirty
-from webapp.results.services.reshaping import begin_writing
-from webapp.results.services.subjects import lock_series_ids
+from webapp.results.services.locks import begin_writing, lock_series_ids
+from webapp.results.services.points import mark_dirty
 
 
 @transaction.atomic

@@ -8,11 +8,11 @@ from django.db import transaction
 from webapp.labs.models import Lab
 from webapp.results.bounds import HALVES, HARDWARE_MAX, INVISIBLE
 from webapp.results.errors import Forbidden, Problem, Unprocessable
-from webapp.results.models import Hardware, HardwareAlias, Series
+from webapp.results.models import Hardware, HardwareAlias
 from webapp.results.services.facts import call_by_facts
-from webapp.results.services.names import forget_names
-from webapp.results.services.pooling import mark_dirty
-from webapp.results.services.reshaping import begin_reshaping
+from webapp.results.services.locks import begin_reshaping, lock_series_ids
+from webapp.results.services.named_rows import forget_names
+from webapp.results.services.points import mark_dirty
 
 _PART = rf"[^\s:?#&/{INVISIBLE}{HALVES}]+"
 HARDWARE_NAME = re.compile(rf"(?=.{{1,{HARDWARE_MAX}}}\Z){_PART}(/{_PART})*")
@@ -71,11 +71,3 @@ def check_hardware_name(*, name: str, hardware: Hardware) -> None:
     former = HardwareAlias.objects.filter(name=name).exclude(hardware_id=hardware.pk)
     if now.exists() or former.exists():
         raise Unprocessable([Problem("name", f"{name!r} is taken; merge the two instead")])
-
-
-def lock_series_ids(**subject: Any) -> list[int]:
-    """The ids of the series about ``subject`` (as filters), locked in their order."""
-    found = (
-        Series.objects.filter(**subject).order_by("pk").select_for_update(of=["self"], no_key=True)
-    )
-    return list(found.values_list("pk", flat=True))

@@ -17,8 +17,8 @@ from webapp.labs.models import Lab
 from webapp.results.documents import MetricDocument, RunDocument
 from webapp.results.errors import Problem, Unprocessable
 from webapp.results.models import Measurement, SampleDecision
+from webapp.results.services.locks import begin_writing
 from webapp.results.services.refiling import lock_series_of_runs, points_at, renew
-from webapp.results.services.reshaping import begin_writing
 from webapp.results.validity import left_out
 
 BY_MARK = "by_mark"

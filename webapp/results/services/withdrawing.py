@@ -6,8 +6,8 @@ from django.utils import timezone
 from webapp.accounts.models import User
 from webapp.results.errors import Problem, Unprocessable
 from webapp.results.models import Run, Series, WaitingRun
-from webapp.results.services.pooling import refresh_points
-from webapp.results.services.reshaping import begin_writing
+from webapp.results.services.locks import begin_writing
+from webapp.results.services.points import refresh_points
 
 
 @transaction.atomic

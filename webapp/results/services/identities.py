@@ -1,4 +1,4 @@
-"""Where the runs of an upload belong, by their evidence and what their trees know.
+"""The commits of runs by their evidence and what their trees know.
 
 An upload whose documents carry no evidence costs no statement here.
 """
@@ -50,33 +50,33 @@ SELECT tree.name, tree.counts_all, pair.own, pair.other
 
 
 @dataclass(frozen=True, slots=True)
-class Identified:
-    """``runs`` as they are to be filed, in the order sent, and what was found of those that carry
-    evidence. ``left_out`` wait for nothing: a rule (its text) keeps them out.
+class Identities:
+    """``runs`` as they are to be filed, in the order sent, and by their UUIDs the identities of
+    those that carry evidence. ``left_out`` wait for nothing: a rule (its text) keeps them out.
     """
 
     runs: Sequence[RunDocument]
-    identities: Mapping[UUID, Identity]
+    of: Mapping[UUID, Identity]
     left_out: Mapping[UUID, str]
 
     @property
     def waiting(self) -> frozenset[UUID]:
         """Those that somebody has to decide."""
-        waits = {uuid for uuid, identity in self.identities.items() if identity.waits}
+        waits = {uuid for uuid, identity in self.of.items() if identity.waits}
         return frozenset(waits - self.left_out.keys())
 
 
-def identify_runs(runs: Sequence[RunDocument], lab: Lab) -> Identified:
+def identify_runs(runs: Sequence[RunDocument], lab: Lab) -> Identities:
     """Apply evidence to ``runs`` of ``lab``. The caller has begun writing: history stays."""
     carrying = [run for run in runs if run.evidence is not None]
     if not carrying:
-        return Identified(runs, {}, {})
+        return Identities(runs, {}, {})
     known = _known(carrying)
     identities = {run.uuid: _identify(run, known) for run in carrying}
     waiting = [run for run in carrying if identities[run.uuid].waits]
     left_out = _apply_rules(waiting, identities, known, lab) if waiting else {}
     filed = [_filed(run, identities.get(run.uuid)) for run in runs]
-    return Identified(filed, identities, left_out)
+    return Identities(filed, identities, left_out)
 
 
 def identify_stored(tree: str, runs: Mapping[int, tuple[str, Evidence]]) -> dict[int, Identity]:
