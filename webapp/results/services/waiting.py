@@ -6,19 +6,19 @@ revision of its tree and has it count; nobody has to upload anything again.
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import NamedTuple
 from uuid import UUID
 
 from django.db import transaction
 from django.utils import timezone
 
 from webapp.accounts.models import User
-from webapp.results.documents import RunDocument
 from webapp.results.errors import Problem, Unprocessable
+from webapp.results.identity import Identity
 from webapp.results.models import Choice, IdentityRule, Run, WaitingRun
 from webapp.results.services.aliases import file_by_names
 from webapp.results.services.bulk import insert_rows
-from webapp.results.services.identities import Identities, rule_for
+from webapp.results.services.identities import rule_for
 from webapp.results.services.locks import begin_writing
 from webapp.results.services.placing import Placed, place_names
 from webapp.results.services.refiling import (
@@ -34,34 +34,28 @@ WAITS = "Its kernel and its names say two commits; it waits until somebody decid
 LEFT_OUT = "Its kernel and its names say two commits, and it was decided to leave it out."
 
 
-def withdrawal_of(run: RunDocument, identities: Identities, now: datetime) -> dict[str, Any]:
-    """The columns that take a new run out of the statistics while it waits, or for good."""
-    identity = identities.of.get(run.uuid)
-    if identity is None or not identity.waits:
-        return {"withdrawn_at": None, "withdrawn_reason": ""}
-    reason = LEFT_OUT if run.uuid in identities.left_out else WAITS
-    return {"withdrawn_at": now, "withdrawn_reason": reason}
+class Doubt(NamedTuple):
+    """A stored run (id) whose identity waits; ``rule`` is the text of one that leaves it out."""
+
+    run: int
+    identity: Identity
+    label: str
+    rule: str = ""
 
 
-def note_waiting(
-    runs: Iterable[RunDocument], ids: Mapping[UUID, int], identities: Identities, now: datetime
-) -> None:
-    """Keep of the stored ``runs`` that wait what speaks for which commit."""
-    rows = []
-    for run in runs:
-        identity = identities.of.get(run.uuid)
-        if identity is not None and identity.waits:
-            rule = identities.left_out.get(run.uuid, "")
-            rows.append(
-                {
-                    "run_id": ids[run.uuid],
-                    "candidates": [one.to_data() for one in identity.candidates],
-                    "label": run.evidence.label if run.evidence else "",
-                    "since": now,
-                    "decided_at": now if rule else None,
-                    "rule": rule,
-                }
-            )
+def note_doubts(doubts: Iterable[Doubt], now: datetime) -> None:
+    """Keep of stored runs that wait what supports which commit."""
+    rows = [
+        {
+            "run_id": one.run,
+            "candidates": [candidate.to_data() for candidate in one.identity.candidates],
+            "label": one.label,
+            "since": now,
+            "decided_at": now if one.rule else None,
+            "rule": one.rule,
+        }
+        for one in doubts
+    ]
     insert_rows(WaitingRun, rows)
 
 

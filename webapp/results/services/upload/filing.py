@@ -6,15 +6,15 @@ on the way is inserted with "on conflict do nothing" and read again, so that two
 make it once.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from uuid import UUID
 
 from webapp.labs.models import Agent, Lab
 from webapp.labs.services import Stored
 from webapp.results.documents import MetricDocument, RunDocument
 from webapp.results.errors import Conflict, Forbidden, Problem, Unprocessable
+from webapp.results.identity import Identity
 from webapp.results.models import Hardware, Measurement, Metric, Mode, Run, Tree, Variant
 from webapp.results.services.aliases import (
     Alias,
@@ -23,6 +23,7 @@ from webapp.results.services.aliases import (
     meant,
     names_as_sent,
 )
+from webapp.results.services.identities import Identities
 from webapp.results.services.named_rows import (
     PLAIN,
     HardwareAndMode,
@@ -37,22 +38,72 @@ from webapp.results.services.named_rows import (
 )
 from webapp.results.services.placing import Placed, Remarks, place_revisions
 from webapp.results.services.upload.identifying import Identified
-
-COMPARED_FIELDS = (
-    "hardware",
-    "revision",
-    "mode",
-    "variant",
-    "build_id",
-    "kernel_ident",
-    "measured_at",
-)
+from webapp.results.services.waiting import Doubt
 
 
-@dataclass(frozen=True)
-class Subjects:
-    """The rows that a batch of documents names, and the modes that these stand for. ``aliased``:
-    what the names of runs stand for, where aliases of the lab have them filed under other ones.
+@dataclass(frozen=True, slots=True)
+class FiledRun:
+    """A run with the rows (ids) that it belongs to: ``sent`` are its own hardware and mode,
+    ``names`` those that they stand for by the aliases of its lab, with the ``options`` of that
+    mode; ``variant`` None is the plain kernel. ``series`` are by the names of metrics. ``left_out``
+    is the rule that keeps it out.
+    """
+
+    document: RunDocument
+    tree: int
+    revision: Placed
+    sent: HardwareAndMode
+    names: HardwareAndMode
+    options: Sequence[str]
+    variant: int | None
+    series: Mapping[str, SeriesKey]
+    identity: Identity
+    left_out: str
+
+    @property
+    def uuid(self) -> UUID:
+        """Of the run."""
+        return self.document.uuid
+
+    @property
+    def is_aliased(self) -> bool:
+        """Whether it is filed under other names than it was sent with."""
+        return self.names != self.sent
+
+    def doubt(self, pk: int) -> Doubt:
+        """Of the run, which waits and is stored under that id."""
+        evidence = self.document.evidence
+        return Doubt(pk, self.identity, evidence.label if evidence else "", self.left_out)
+
+
+@dataclass(frozen=True, slots=True)
+class Filed:
+    """``former`` are the stored runs that ``replaced`` take the place of, in the same order.
+    ``renamed`` and ``unproven`` are known runs, as in `Identified`. ``aliases`` are commits, by
+    tree and revision (ids), with another name that evidence gives them. All are empty where no run
+    changes what is stored of trees, series or positions.
+    """
+
+    identified: Identified
+    new: Sequence[FiledRun] = ()
+    replaced: Sequence[FiledRun] = ()
+    former: Sequence[Run] = ()
+    renamed: Sequence[FiledRun] = ()
+    unproven: Sequence[FiledRun] = ()
+    aliases: Sequence[tuple[int, int, str]] = ()
+    warnings: Mapping[UUID, Sequence[str]] = field(default_factory=dict)
+    made: Stored = field(default_factory=Stored)
+
+    @property
+    def written(self) -> list[FiledRun]:
+        """The runs that are inserted."""
+        return [*self.new, *self.replaced]
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """The rows that a batch of documents names. ``aliased`` are what the names of runs stand for,
+    where aliases of the lab have them filed under other ones.
     """
 
     trees: Mapping[str, Tree]
@@ -61,62 +112,13 @@ class Subjects:
     modes: Mapping[str, Mode]
     metrics: Mapping[str, Metric]
     variants: Mapping[str, Variant]
-    aliased: Mapping[UUID, HardwareAndMode]
     warnings: Mapping[UUID, list[str]]
     made: Stored
-
-    def series_key(self, run: RunDocument, metric: MetricDocument) -> SeriesKey:
-        """The ids of what a metric of the run is about."""
-        names = self.names_of(run)
-        variant = self.variant_of(run) or PLAIN
-        return (self.trees[run.tree].pk, *names, self.metrics[metric.name].pk, variant)
-
-    def names_of(self, run: RunDocument) -> HardwareAndMode:
-        """Under which hardware and mode the run is filed."""
-        return self.aliased.get(run.uuid) or self.sent_names_of(run)
+    aliased: Mapping[UUID, HardwareAndMode] = field(default_factory=dict)
 
     def sent_names_of(self, run: RunDocument) -> HardwareAndMode:
         """Under which it was sent."""
         return HardwareAndMode(self.hardware[run.hardware].pk, self.modes[str(run.mode)].pk)
-
-    def options_of(self, run: RunDocument) -> Collection[str]:
-        """The options of the mode under which it is filed."""
-        return self._options[self.names_of(run).mode]
-
-    @cached_property
-    def _options(self) -> dict[int, list[str]]:
-        return {mode.pk: mode.options for mode in self.modes.values()}
-
-    def variant_of(self, run: RunDocument) -> int | None:
-        """The id of the run's variant; None: the plain kernel."""
-        return self.variants[run.variant_name].pk if run.variant else None
-
-    def revision_of(self, run: RunDocument) -> Placed:
-        """The revision that the run measured."""
-        return self.revisions[run.tree, run.revision]
-
-
-@dataclass(frozen=True, slots=True)
-class Filed:
-    """``subjects`` are the rows of the runs; None where no run changes what is stored of them.
-    ``former`` are the stored runs that ``replaced`` take the place of, in the same order.
-    """
-
-    identified: Identified
-    subjects: Subjects | None = None
-    replaced: Sequence[RunDocument] = ()
-    former: Sequence[Run] = ()
-
-    @property
-    def documents(self) -> list[RunDocument]:
-        """The runs that are written."""
-        return [*self.identified.new, *self.replaced]
-
-    @property
-    def known(self) -> list[RunDocument]:
-        """The runs that are stored already and stay."""
-        written = {run.uuid for run in self.documents}
-        return [run for run in self.identified.fresh if run.uuid not in written]
 
 
 def file_runs(identified: Identified) -> Filed:
@@ -127,19 +129,35 @@ def file_runs(identified: Identified) -> Filed:
         Unprocessable: as `_resolve`.
         Conflict: a run is stored with other content and is not to be replaced.
     """
-    if not identified.need_subjects:
+    if not identified.need_rows:
         return Filed(identified)
-    received, changed = identified.received, identified.changed
-    runs, agent = identified.identities.runs, received.agent
-    stored = lock_current(run.uuid for run in changed) if changed else {}
+    received, identities = identified.received, identified.identities
+    runs, agent = identities.runs, received.agent
+    stored = lock_current(run.uuid for run in identified.changed) if identified.changed else {}
     _refuse_foreign_runs(runs, stored, agent.lab, replace=received.replace)
     # Indices in problems are those of the batch as it was sent, so all runs are resolved.
-    subjects = _resolve(runs, agent, register=received.register)
-    differing = _differing(changed, stored, subjects) if changed else {}
+    rows = _resolve(runs, agent, register=received.register)
+    changed = _filed(identified.changed, rows, identities)
+    differing = _differing(changed, stored) if changed else {}
     if differing and not received.replace:
         raise Conflict(_conflicts(runs, differing))
     replaced = [run for run in changed if run.uuid in differing]
-    return Filed(identified, subjects, replaced, [stored[run.uuid] for run in replaced])
+    renamed = [run for run in identified.renamed if run.uuid not in differing]
+    return Filed(
+        identified,
+        new=_filed(identified.new, rows, identities),
+        replaced=replaced,
+        former=[stored[run.uuid] for run in replaced],
+        renamed=_filed(renamed, rows, identities),
+        unproven=_filed(identified.unproven, rows, identities),
+        aliases=[
+            (rows.trees[run.tree].pk, rows.revisions[run.tree, run.revision].pk, found.alias)
+            for run in runs
+            if (found := identities.of.get(run.uuid)) is not None and found.alias
+        ],
+        warnings=rows.warnings,
+        made=rows.made,
+    )
 
 
 def lock_current(uuids: Iterable[UUID]) -> dict[UUID, Run]:
@@ -172,7 +190,7 @@ def _refuse_foreign_runs(
     raise Forbidden(problems, attempted=[run.pk for run in foreign.values()] if replace else [])
 
 
-def _resolve(runs: Sequence[RunDocument], agent: Agent, *, register: bool) -> Subjects:
+def _resolve(runs: Sequence[RunDocument], agent: Agent, *, register: bool) -> _Rows:
     """The rows that ``runs`` name. Raises with every problem that it found, not the first.
 
     Raises:
@@ -193,9 +211,7 @@ def _resolve(runs: Sequence[RunDocument], agent: Agent, *, register: bool) -> Su
         raise Forbidden(foreign)
     modes = modes_named(run.mode for run in runs)
     variants = variants_of(run.variant for run in runs if run.variant)
-    named = Subjects(
-        trees, revisions, hardware, modes, metrics, variants, {}, remarks.warnings, made
-    )
+    named = _Rows(trees, revisions, hardware, modes, metrics, variants, remarks.warnings, made)
     aliases = aliases_in_force(lab.pk)
     return _with_aliased(runs, named, aliases) if aliases else named
 
@@ -212,31 +228,55 @@ def _named(runs: Sequence[RunDocument]) -> list[tuple[str, str]]:
     return [(f"runs[{i}].hardware", run.hardware) for i, run in enumerate(runs)]
 
 
-def _with_aliased(
-    runs: Sequence[RunDocument], subjects: Subjects, aliases: Sequence[Alias]
-) -> Subjects:
-    """``subjects`` with what the names of ``runs`` stand for, of those where that is something
-    else."""
-    sent = {run.uuid: subjects.sent_names_of(run) for run in runs}
+def _with_aliased(runs: Sequence[RunDocument], rows: _Rows, aliases: Sequence[Alias]) -> _Rows:
+    """``rows`` with what the names of ``runs`` stand for, of those where that is something else."""
+    sent = {run.uuid: rows.sent_names_of(run) for run in runs}
     found = {}
     for run in runs:
-        mode = subjects.modes[str(run.mode)].parts
-        names = meant(sent[run.uuid].hardware, mode, _filing(run, subjects), aliases)
+        mode = rows.modes[str(run.mode)].parts
+        names = meant(sent[run.uuid].hardware, mode, _filing(run, rows), aliases)
         if names != (sent[run.uuid].hardware, mode):
             found[run.uuid] = names
     modes = modes_named(mode for _, mode in found.values()) if found else {}
-    named = {uuid: HardwareAndMode(pk, modes[str(mode)].pk) for uuid, (pk, mode) in found.items()}
-    aliased = {uuid: names for uuid, names in named.items() if names != sent[uuid]}
-    return replace(subjects, aliased=aliased, modes={**subjects.modes, **modes})
+    aliased = {uuid: HardwareAndMode(pk, modes[str(mode)].pk) for uuid, (pk, mode) in found.items()}
+    return replace(rows, aliased=aliased, modes={**rows.modes, **modes})
 
 
-def _filing(run: RunDocument, subjects: Subjects) -> Filing:
+def _filing(run: RunDocument, rows: _Rows) -> Filing:
     """Where the run lies, as `aliases` has it of a stored one."""
-    place = subjects.revision_of(run)
+    place = rows.revisions[run.tree, run.revision]
     seen = run.evidence
     called = (seen.directory, seen.label, seen.session_name) if seen else ()
-    tree = subjects.trees[run.tree].pk
+    tree = rows.trees[run.tree].pk
     return Filing(tree, None if place.is_waiting else place.position, called)
+
+
+def _filed(runs: Sequence[RunDocument], rows: _Rows, identities: Identities) -> list[FiledRun]:
+    options = {mode.pk: mode.options for mode in rows.modes.values()}
+    return [_filed_run(run, rows, options, identities) for run in runs]
+
+
+def _filed_run(
+    run: RunDocument, rows: _Rows, options: Mapping[int, Sequence[str]], identities: Identities
+) -> FiledRun:
+    sent, tree = rows.sent_names_of(run), rows.trees[run.tree].pk
+    names = rows.aliased.get(run.uuid, sent)
+    variant = rows.variants[run.variant_name].pk if run.variant else None
+    return FiledRun(
+        document=run,
+        tree=tree,
+        revision=rows.revisions[run.tree, run.revision],
+        sent=sent,
+        names=names,
+        options=options[names.mode],
+        variant=variant,
+        series={
+            one.name: (tree, *names, rows.metrics[one.name].pk, variant or PLAIN)
+            for one in run.metrics
+        },
+        identity=identities.of.get(run.uuid, Identity(run.revision)),
+        left_out=identities.left_out.get(run.uuid, ""),
+    )
 
 
 def _metrics(runs: Sequence[RunDocument], remarks: Remarks) -> dict[str, Metric]:
@@ -270,9 +310,7 @@ def _other_direction(metric: MetricDocument, known: Metric) -> str:
     )
 
 
-def _differing(
-    changed: Sequence[RunDocument], stored: Mapping[UUID, Run], subjects: Subjects
-) -> dict[UUID, list[str]]:
+def _differing(changed: Sequence[FiledRun], stored: Mapping[UUID, Run]) -> dict[UUID, list[str]]:
     """UUID → the fields in which a document differs from the stored run.
 
     Digests are of documents; names may have moved since (hardware renamed, modes merged), so the
@@ -285,45 +323,41 @@ def _differing(
     differing = {}
     for run in changed:
         row = stored[run.uuid]
-        fields = _differing_fields(run, row, subjects) + _differing_metrics(
-            run, kept.get(row.pk, {}), subjects
-        )
+        fields = _differing_fields(run, row) + _differing_metrics(run, kept.get(row.pk, {}))
         if fields:
             differing[run.uuid] = fields
     return differing
 
 
-def _differing_fields(run: RunDocument, row: Run, subjects: Subjects) -> list[str]:
-    kept = names_as_sent(row)
-    is_renamed = kept.mode.name in run.former_names
-    names = subjects.sent_names_of(run)
+def _differing_fields(run: FiledRun, row: Run) -> list[str]:
+    kept, document = names_as_sent(row), run.document
+    is_renamed = kept.mode.name in document.former_names
     sent = {
-        "hardware": names.hardware,
-        "revision": subjects.revision_of(run).pk,
-        "mode": names.mode,
-        "variant": subjects.variant_of(run),
-        "build_id": run.build_id,
-        "kernel_ident": run.kernel_ident,
-        "measured_at": run.measured_at,
+        "hardware": run.sent.hardware,
+        "revision": run.revision.pk,
+        "mode": run.sent.mode,
+        "variant": run.variant,
+        "build_id": document.build_id,
+        "kernel_ident": document.kernel_ident,
+        "measured_at": document.measured_at,
     }
     measured = {
         "hardware": kept.hardware.pk,
         "revision": row.revision_id,
-        "mode": names.mode if is_renamed else kept.mode.pk,
-        "variant": subjects.variant_of(run) if is_renamed else row.variant_id,
+        "mode": run.sent.mode if is_renamed else kept.mode.pk,
+        "variant": run.variant if is_renamed else row.variant_id,
         "build_id": row.build_id,
         "kernel_ident": row.kernel_ident,
         "measured_at": row.measured_at,
     }
-    return [name for name in COMPARED_FIELDS if sent[name] != measured[name]]
+    return [name for name, value in sent.items() if value != measured[name]]
 
 
-def _differing_metrics(
-    run: RunDocument, kept: dict[int, Measurement], subjects: Subjects
-) -> list[str]:
-    fields = []
-    sent = {subjects.metrics[metric.name].pk: metric for metric in run.metrics}
-    for pk, metric in sent.items():
+def _differing_metrics(run: FiledRun, kept: Mapping[int, Measurement]) -> list[str]:
+    fields, sent = [], set()
+    for metric in run.document.metrics:
+        _, _, _, pk, _ = run.series[metric.name]
+        sent.add(pk)
         row = kept.get(pk)
         if row is None:
             fields.append(f"metrics.{metric.name}")

@@ -49,8 +49,8 @@ class Identified:
     marked: Sequence[RunDocument]
 
     @property
-    def need_subjects(self) -> bool:
-        """Whether any run changes what is stored of trees, series or places."""
+    def need_rows(self) -> bool:
+        """Whether any run changes what is stored of trees, series or positions."""
         return bool(self.new or self.changed or self.unproven or self.renamed)
 
 

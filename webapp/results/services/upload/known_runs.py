@@ -6,7 +6,7 @@ An agent that reads a mode otherwise than agents before it says how these read i
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from uuid import UUID
 
@@ -16,7 +16,6 @@ from django.utils import timezone
 from webapp.labs.models import Lab
 from webapp.queueing import Task, queue_on_commit
 from webapp.results.documents import RunDocument
-from webapp.results.identity import Identity
 from webapp.results.models import Mode, RevisionAlias, Run, WaitingRun
 from webapp.results.models.history import WAITING_FROM
 from webapp.results.services.aliases import file_by_names, names_as_sent, note_names
@@ -31,10 +30,10 @@ from webapp.results.services.refiling import (
     refile,
     renew,
 )
-from webapp.results.services.upload.filing import Filed, Subjects, lock_current
+from webapp.results.services.upload.filing import Filed, FiledRun, lock_current
 from webapp.results.services.upload.receiving import as_sent_data
 from webapp.results.services.validity import adopt_marks
-from webapp.results.services.waiting import LEFT_OUT, WAITS, decide_waiting, note_waiting
+from webapp.results.services.waiting import LEFT_OUT, WAITS, decide_waiting, note_doubts
 
 # A count of all commits that had no place by right is another name of the commit.
 ANSWER_TO = """
@@ -65,9 +64,7 @@ class Adopted:
     refiled: frozenset[UUID] = frozenset()
 
 
-def adopt_modes(
-    runs: Sequence[RunDocument], subjects: Subjects, *, besides: Iterable[SeriesKey] = ()
-) -> frozenset[UUID]:
+def adopt_modes(runs: Sequence[FiledRun], *, besides: Iterable[SeriesKey]) -> frozenset[UUID]:
     """Move those of the stored ``runs`` that still have their former mode to the one they name;
     their UUIDs. A run whose mode an operator merged into another one stays there.
 
@@ -75,25 +72,26 @@ def adopt_modes(
     going to write to. Points of both series are pooled anew; a run that waits or was withdrawn
     moves, and stays out.
     """
+    if not runs:
+        return frozenset()
     stored = lock_current(run.uuid for run in runs)
-    names = {name for run in runs for name in run.former_names}
+    names = {name for run in runs for name in run.document.former_names}
     former = dict(Mode.objects.filter(name__in=names).values_list("name", "pk"))
-    called: dict[int, RunDocument] = {}
+    called: dict[int, FiledRun] = {}
     for run in runs:
-        row, into = stored.get(run.uuid), subjects.modes[str(run.mode)].pk
-        known = {former[name] for name in run.former_names if name in former}
+        row = stored.get(run.uuid)
+        known = {former[name] for name in run.document.former_names if name in former}
         sent = names_as_sent(row).mode.pk if row else None
-        if row and sent in known and sent != into:
+        if row and sent in known and sent != run.sent.mode:
             called[row.pk] = run
     if not called:
         return frozenset()
-    aliased = {pk: run for pk, run in called.items() if run.uuid in subjects.aliased}
-    former_aliased = [row.pk for row in stored.values() if names_as_sent(row) is not row]
-    sent_as = {pk: subjects.sent_names_of(run) for pk, run in aliased.items()}
+    former_aliased = {row.pk for row in stored.values() if names_as_sent(row) is not row}
+    sent_as = {pk: run.sent for pk, run in called.items() if run.is_aliased}
     note_names(sent_as, of=called.keys() & former_aliased)
-    _note_former(called, subjects)
-    moved = {pk: subjects.names_of(run) for pk, run in called.items()}
-    variants = {pk: subjects.variant_of(run) for pk, run in called.items()}
+    _note_former(called)
+    moved = {pk: run.names for pk, run in called.items()}
+    variants = {pk: run.variant for pk, run in called.items()}
     move_to_series(moved, variants=variants, besides=besides)
     return frozenset(uuid for uuid, row in stored.items() if row.pk in moved)
 
@@ -103,26 +101,23 @@ def adopt(filed: Filed) -> Adopted:
     evidence, marks and decisions. The series of the upload are written and pooled.
     """
     found, lab = filed.identified, filed.identified.received.agent.lab
-    adopted = Adopted()
-    if filed.subjects is not None:
-        _name_aliases(_named_anew(found.identities, filed.subjects))
-        if found.unproven:
-            adopted = _adopt_evidence(found.unproven, filed.subjects, found.identities)
-    written = {run.uuid for run in filed.documents}
+    _name_commits(filed.aliases)
+    adopted = _adopt_evidence(filed.unproven) if filed.unproven else Adopted()
+    written = {run.uuid for run in filed.written}
     adopt_marks([run for run in found.marked if run.uuid not in written], lab)
     undecided = frozenset(run.uuid for run in found.undecided)
     decided = _decide_as_sent(found.undecided, found.identities, lab) if undecided else frozenset()
     return Adopted(adopted.waiting | (undecided - decided), adopted.refiled | decided)
 
 
-def _note_former(called: Mapping[int, RunDocument], subjects: Subjects) -> None:
-    """What runs (ids) were called before, and what is kept of the document that says so."""
+def _note_former(called: Mapping[int, FiledRun]) -> None:
+    """What runs (ids) were called before, and what is kept of the document with the reason."""
     rows = [
         {
             "run": pk,
-            "variant": subjects.variant_of(run),
-            "former": run.former_mode or (run.as_sent.former_mode if run.as_sent else ""),
-            "as_sent": as_sent_data(run),
+            "variant": run.variant,
+            "former": _former_mode(run.document),
+            "as_sent": as_sent_data(run.document),
         }
         for pk, run in called.items()
     ]
@@ -130,25 +125,18 @@ def _note_former(called: Mapping[int, RunDocument], subjects: Subjects) -> None:
         cursor.execute(NOTE_FORMER, [json.dumps(rows)])
 
 
-def _named_anew(identities: Identities, subjects: Subjects) -> Iterator[tuple[Identity, int, int]]:
-    """The commits that evidence gives another name, with tree and revision (ids)."""
-    for run in identities.runs:
-        identity = identities.of.get(run.uuid)
-        if identity is not None and identity.alias:
-            yield identity, subjects.trees[run.tree].pk, subjects.revision_of(run).pk
+def _former_mode(run: RunDocument) -> str:
+    return run.former_mode or (run.as_sent.former_mode if run.as_sent else "")
 
 
-def _name_aliases(identities: Iterable[tuple[Identity, int, int]]) -> None:
-    """Let commits answer to the other name that evidence gave them: each is an identity, its tree
-    and its revision. A name that another revision of the tree bears stays that one's, unless that
-    is no more than the name: it is merged then (``webapp.merging``).
+def _name_commits(aliases: Sequence[tuple[int, int, str]]) -> None:
+    """Let commits, by tree and revision (ids), answer to another name. A name that another revision
+    of the tree bears stays that one's, unless that is no more than the name: it is merged then
+    (``webapp.merging``).
     """
     made = {
-        (tree, identity.alias): RevisionAlias(
-            tree_id=tree, revision_id=revision, name=identity.alias
-        )
-        for identity, tree, revision in identities
-        if identity.alias
+        (tree, name): RevisionAlias(tree_id=tree, revision_id=revision, name=name)
+        for tree, revision, name in aliases
     }
     if made:
         RevisionAlias.objects.bulk_create(made.values(), ignore_conflicts=True)
@@ -158,9 +146,7 @@ def _name_aliases(identities: Iterable[tuple[Identity, int, int]]) -> None:
         queue_on_commit(Task.ESTIMATE_POSITIONS)
 
 
-def _adopt_evidence(
-    runs: Sequence[RunDocument], subjects: Subjects, identities: Identities
-) -> Adopted:
+def _adopt_evidence(runs: Sequence[FiledRun]) -> Adopted:
     """Keep the evidence of ``runs`` that were stored without it, and file them by it.
 
     A run that somebody withdrew stays out, wherever it is filed.
@@ -169,30 +155,36 @@ def _adopt_evidence(
     now = timezone.now()
     lock_series_of_runs(row.pk for row in stored.values())
     before = points_at(row.pk for row in stored.values())
-    ids = {run.uuid: stored[run.uuid].pk for run in runs}
+    by_pk = {stored[run.uuid].pk: run for run in runs}
+    _keep_evidence(by_pk)
+    waiting = {pk: run for pk, run in by_pk.items() if run.identity.waits}
+    moved = {
+        pk: run.revision
+        for pk, run in by_pk.items()
+        if run.revision.pk != stored[run.uuid].revision_id
+    }
+    refile(moved)
+    for reason, is_left_out in ((LEFT_OUT, True), (WAITS, False)):
+        its = [pk for pk, run in waiting.items() if bool(run.left_out) is is_left_out]
+        leave_out(its, reason=reason, now=now)
+    note_doubts([run.doubt(pk) for pk, run in waiting.items()], now)
+    if touched := {*moved, *waiting}:
+        renew(before | points_at(touched))
+    file_by_names(by_pk)
+    open_ones = frozenset(run.uuid for run in waiting.values() if not run.left_out)
+    return Adopted(open_ones, frozenset(by_pk[pk].uuid for pk in moved) - open_ones)
+
+
+def _keep_evidence(runs: Mapping[int, FiledRun]) -> None:
+    """Store the evidence of runs (ids)."""
     Run.objects.bulk_update(
         [
-            Run(pk=ids[run.uuid], evidence=asdict(found), session=found.session_name)
-            for run in runs
-            if (found := run.evidence)
+            Run(pk=pk, evidence=asdict(found), session=found.session_name)
+            for pk, run in runs.items()
+            if (found := run.document.evidence)
         ],
         ["evidence", "session"],
     )
-    waiting = [run for run in runs if identities.of[run.uuid].waits]
-    places = {run.uuid: subjects.revision_of(run) for run in runs}
-    moved = {uuid: place for uuid, place in places.items() if place.pk != stored[uuid].revision_id}
-    refile({ids[uuid]: place for uuid, place in moved.items()})
-    for reason, left in ((LEFT_OUT, True), (WAITS, False)):
-        its = [ids[run.uuid] for run in waiting if (run.uuid in identities.left_out) is left]
-        leave_out(its, reason=reason, now=now)
-    note_waiting(waiting, ids, identities, now)
-    changed = {*moved, *(run.uuid for run in waiting)}
-    touched = {ids[uuid] for uuid in changed}
-    if touched:
-        renew(before | points_at(touched))
-    file_by_names(ids.values())
-    open_ones = {run.uuid for run in waiting if run.uuid not in identities.left_out}
-    return Adopted(frozenset(open_ones), frozenset(moved.keys() - open_ones))
 
 
 def _decide_as_sent(

@@ -14,18 +14,18 @@ from django.db import connection
 from django.db.models import ManyToManyRel
 from django.utils import timezone
 
-from webapp.results.documents import MetricDocument, RunDocument
+from webapp.results.documents import MetricDocument
 from webapp.results.models import Measurement, Run
 from webapp.results.services.aliases import note_names
 from webapp.results.services.bulk import fetch_rows, insert_rows
-from webapp.results.services.named_rows import SeriesKey, lock_series
+from webapp.results.services.named_rows import lock_series
 from webapp.results.services.points import SeriesRevision
 from webapp.results.services.refiling import points_at
-from webapp.results.services.upload.filing import Filed, Subjects
+from webapp.results.services.upload.filing import Filed, FiledRun
 from webapp.results.services.upload.known_runs import adopt_modes
 from webapp.results.services.upload.receiving import as_sent_data
 from webapp.results.services.validity import marked
-from webapp.results.services.waiting import LEFT_OUT, WAITS, note_waiting, withdrawal_of
+from webapp.results.services.waiting import LEFT_OUT, WAITS, note_doubts
 
 REPLACED = "Other content was uploaded under its UUID."
 # A new run is current from its insert on, and a UUID has one current run: the former one has to
@@ -57,56 +57,42 @@ class Written:
 
 def write(filed: Filed) -> Written:
     """Write the runs of the upload that are new or replace others. Points are not pooled yet."""
-    subjects, former = filed.subjects, filed.former
-    if subjects is None:
-        return Written(filed)
-    keys = {subjects.series_key(run, metric) for run in filed.documents for metric in run.metrics}
-    replaced = {run.uuid for run in filed.replaced}
-    renaming = [run for run in filed.identified.renamed if run.uuid not in replaced]
-    renamed = adopt_modes(renaming, subjects, besides=keys) if renaming else frozenset[UUID]()
-    if not filed.documents:
+    keys = {key for run in filed.written for key in run.series.values()}
+    renamed = adopt_modes(filed.renamed, besides=keys)
+    if not filed.written:
         return Written(filed, renamed=renamed)
+    former = filed.former
     points = points_at(run.pk for run in former) if former else {}
-    series = lock_series(keys, besides={series for series, _ in points}, made=subjects.made)
+    series = lock_series(keys, besides={series for series, _ in points}, made=filed.made)
     now = timezone.now()
-    points |= _insert(filed, subjects, series, now)
+    successors = _supersede(former, now)
+    ids = _insert_runs(filed, successors, now)
+    rows = [
+        _measured(ids[run.uuid], series[run.series[metric.name]], metric)
+        for run in filed.written
+        for metric in run.document.metrics
+    ]
+    insert_rows(Measurement, rows)
+    doubted = [run for run in filed.written if run.identity.waits]
+    note_doubts([run.doubt(ids[run.uuid]) for run in doubted], now)
+    note_names({ids[run.uuid]: run.sent for run in filed.written if run.is_aliased})
+    _share_lists(former, successors)
+    for run in filed.written:
+        for key in run.series.values():
+            points[series[key], run.revision.pk] = run.revision.position
     return Written(filed, now, points, renamed)
 
 
-def _insert(
-    filed: Filed, subjects: Subjects, series: Mapping[SeriesKey, int], now: datetime
-) -> dict[SeriesRevision, int]:
-    """The points that the samples belong to, with the positions of their revisions."""
-    successors = _supersede(filed.former, now)
-    ids = _insert_runs(filed, subjects, successors, now)
-    samples = [
-        (run, series[subjects.series_key(run, metric)], metric)
-        for run in filed.documents
-        for metric in run.metrics
-    ]
-    insert_rows(Measurement, [_measured(ids[run.uuid], pk, metric) for run, pk, metric in samples])
-    note_waiting(filed.documents, ids, filed.identified.identities, now)
-    aliased = {ids[run.uuid]: run for run in filed.documents if run.uuid in subjects.aliased}
-    note_names({pk: subjects.sent_names_of(run) for pk, run in aliased.items()})
-    _share_lists(filed.former, successors)
-    places = ((pk, subjects.revision_of(run)) for run, pk, _ in samples)
-    return {(pk, revision.pk): revision.position for pk, revision in places}
-
-
-def _insert_runs(
-    filed: Filed, subjects: Subjects, successors: dict[UUID, int], now: datetime
-) -> dict[UUID, int]:
+def _insert_runs(filed: Filed, successors: dict[UUID, int], now: datetime) -> dict[UUID, int]:
     """The ids of all runs by their UUIDs; ``successors`` are those of the replacing ones."""
-    identities, history = filed.identified.identities, filed.identified.received.history
-    new = [
-        _row(filed, subjects, run, now, history=history) | withdrawal_of(run, identities, now)
-        for run in filed.identified.new
-    ]
+    received = filed.identified.received
+    agent, history = received.agent.pk, received.history
+    new = [_row(run, agent, now, history=history) | _waiting(run, now) for run in filed.new]
     ids = dict(insert_rows(Run, new, returning=("uuid", "id"))) | successors
     replacing = [
-        _row(filed, subjects, run, now, history=history or old.history)
+        _row(run, agent, now, history=history or old.history)
         | _withdrawal(old)
-        | (withdrawal_of(run, identities, now) if _counts(old) else {})
+        | (_waiting(run, now) if _counts(old) else {})
         | {"id": successors[run.uuid]}
         for run, old in zip(filed.replaced, filed.former, strict=True)
     ]
@@ -125,18 +111,16 @@ def _measured(run: int, series: int, metric: MetricDocument) -> dict[str, Any]:
     }
 
 
-def _row(
-    filed: Filed, subjects: Subjects, run: RunDocument, now: datetime, *, history: bool
-) -> dict[str, Any]:
+def _row(filed: FiledRun, agent: int, now: datetime, *, history: bool) -> dict[str, Any]:
     """The columns of a new run."""
-    names = subjects.names_of(run)
+    run = filed.document
     return {
         "uuid": run.uuid,
-        "agent_id": filed.identified.received.agent.pk,
-        "hardware_id": names.hardware,
-        "revision_id": subjects.revision_of(run).pk,
-        "mode_id": names.mode,
-        "variant_id": subjects.variant_of(run),
+        "agent_id": agent,
+        "hardware_id": filed.names.hardware,
+        "revision_id": filed.revision.pk,
+        "mode_id": filed.names.mode,
+        "variant_id": filed.variant,
         "as_sent": as_sent_data(run),
         "digest": run.digest(),
         "build_id": run.build_id,
@@ -150,6 +134,13 @@ def _row(
         "sources": run.sources,
         "warnings": run.warnings,
     }
+
+
+def _waiting(run: FiledRun, now: datetime) -> dict[str, Any]:
+    """The columns that take a new run out of the statistics while it waits, or for good."""
+    if not run.identity.waits:
+        return {"withdrawn_at": None, "withdrawn_reason": ""}
+    return {"withdrawn_at": now, "withdrawn_reason": LEFT_OUT if run.left_out else WAITS}
 
 
 def waited(former: Run) -> bool:
