@@ -142,10 +142,10 @@ def note_facts(reports: Iterable[Report], *, history: bool) -> tuple[ChangedFact
     return () if history else tuple(_changes(before, after))
 
 
-def renew_facts(former: Sequence[Run], instead: Sequence[Report]) -> None:
-    """Stored runs, with their modes, no longer count: ``instead`` of each there is another one."""
+def renew_facts(replaced: Iterable[tuple[Run, Report]]) -> None:
+    """Stored runs, with their modes, no longer count: instead of each there is another report."""
     stale: set[int] = set()
-    for run, report in zip(former, instead, strict=True):
+    for run, report in replaced:
         at = run.measured_at or run.received_at
         was = Report(run.hardware_id, at, run.facts, run.mode.options)
         if _seen([was]) != _seen([report]):

@@ -11,10 +11,10 @@ from webapp.results.models import NameAlias, Revision, Run, Tree, WaitingRun
 from webapp.results.revision_ids import day_of
 from webapp.results.services.aliases import file_by_names
 from webapp.results.services.bulk import chunks
-from webapp.results.services.days import places_of_days
 from webapp.results.services.identities import identify_stored
 from webapp.results.services.locks import begin_reshaping
 from webapp.results.services.placing import Placed, place_names
+from webapp.results.services.positions import places_of_days
 from webapp.results.services.refiling import (
     leave_out,
     lock_series_of_runs,
@@ -22,7 +22,7 @@ from webapp.results.services.refiling import (
     refile,
     renew,
 )
-from webapp.results.services.renumbering import Move, lock_series_of, move_revisions
+from webapp.results.services.revisions import Move, lock_series_of, move_revisions
 from webapp.results.services.waiting import WAITS, Doubt, decide_waiting, note_doubts
 
 HISTORY = "imported history"

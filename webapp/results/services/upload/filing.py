@@ -8,6 +8,7 @@ make it once.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 from uuid import UUID
 
 from webapp.labs.models import Agent, Lab
@@ -45,8 +46,9 @@ from webapp.results.services.waiting import Doubt
 class FiledRun:
     """A run with the rows (ids) that it belongs to: ``sent`` are its own hardware and mode,
     ``names`` those that they stand for by the aliases of its lab, with the ``options`` of that
-    mode; ``variant`` None is the plain kernel. ``series`` are by the names of metrics. ``left_out``
-    is the rule that keeps it out.
+    mode; ``variant`` None is the plain kernel. ``series`` are by the names of metrics. ``as_sent``
+    is what is kept of the document's own mode and variant; None: it is filed under these.
+    ``left_out`` is the rule that keeps it out, ``former`` the stored run whose place it takes.
     """
 
     document: RunDocument
@@ -57,8 +59,10 @@ class FiledRun:
     options: Sequence[str]
     variant: int | None
     series: Mapping[str, SeriesKey]
+    as_sent: dict[str, Any] | None
     identity: Identity
     left_out: str
+    former: Run | None = None
 
     @property
     def uuid(self) -> UUID:
@@ -78,26 +82,19 @@ class FiledRun:
 
 @dataclass(frozen=True, slots=True)
 class Filed:
-    """``former`` are the stored runs that ``replaced`` take the place of, in the same order.
-    ``renamed`` and ``unproven`` are known runs, as in `Identified`. ``aliases`` are commits, by
-    tree and revision (ids), with another name that evidence gives them. All are empty where no run
-    changes what is stored of trees, series or positions.
+    """``runs`` are to be written: new ones, then those that replace a stored one. ``renamed`` and
+    ``unproven`` are known runs, as in `Identified`. ``aliases`` are commits, by tree and revision
+    (ids), with another name that evidence gives them. All are empty where no run changes what is
+    stored of trees, series or positions.
     """
 
     identified: Identified
-    new: Sequence[FiledRun] = ()
-    replaced: Sequence[FiledRun] = ()
-    former: Sequence[Run] = ()
+    runs: Sequence[FiledRun] = ()
     renamed: Sequence[FiledRun] = ()
     unproven: Sequence[FiledRun] = ()
     aliases: Sequence[tuple[int, int, str]] = ()
     warnings: Mapping[UUID, Sequence[str]] = field(default_factory=dict)
     made: Stored = field(default_factory=Stored)
-
-    @property
-    def written(self) -> list[FiledRun]:
-        """The runs that are inserted."""
-        return [*self.new, *self.replaced]
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +126,7 @@ def file_runs(identified: Identified) -> Filed:
         Unprocessable: as `_resolve`.
         Conflict: a run is stored with other content and is not to be replaced.
     """
-    if not identified.need_rows:
+    if not (identified.new or identified.changed or identified.unproven or identified.renamed):
         return Filed(identified)
     received, identities = identified.received, identified.identities
     runs, agent = identities.runs, received.agent
@@ -141,13 +138,11 @@ def file_runs(identified: Identified) -> Filed:
     differing = _differing(changed, stored) if changed else {}
     if differing and not received.replace:
         raise Conflict(_conflicts(runs, differing))
-    replaced = [run for run in changed if run.uuid in differing]
+    replacing = [replace(run, former=stored[run.uuid]) for run in changed if run.uuid in differing]
     renamed = [run for run in identified.renamed if run.uuid not in differing]
     return Filed(
         identified,
-        new=_filed(identified.new, rows, identities),
-        replaced=replaced,
-        former=[stored[run.uuid] for run in replaced],
+        runs=[*_filed(identified.new, rows, identities), *replacing],
         renamed=_filed(renamed, rows, identities),
         unproven=_filed(identified.unproven, rows, identities),
         aliases=[
@@ -274,6 +269,7 @@ def _filed_run(
             one.name: (tree, *names, rows.metrics[one.name].pk, variant or PLAIN)
             for one in run.metrics
         },
+        as_sent=_as_sent(run),
         identity=identities.of.get(run.uuid, Identity(run.revision)),
         left_out=identities.left_out.get(run.uuid, ""),
     )
@@ -308,6 +304,13 @@ def _other_direction(metric: MetricDocument, known: Metric) -> str:
         f"of {metric.name}, {known.better} is better here, not {metric.better}: the run is stored "
         "and judged so until an operator changes the metric"
     )
+
+
+def _as_sent(run: RunDocument) -> dict[str, Any] | None:
+    sent = run.as_sent or run
+    if str(sent.mode) == str(run.mode) and not sent.variant:
+        return None
+    return {"mode": str(sent.mode), "variant": [part.to_data() for part in sent.variant]}
 
 
 def _differing(changed: Sequence[FiledRun], stored: Mapping[UUID, Run]) -> dict[UUID, list[str]]:

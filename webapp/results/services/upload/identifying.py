@@ -9,11 +9,12 @@ from uuid import UUID
 
 from webapp.labs.services import require_quota
 from webapp.results.documents import RunDocument
+from webapp.results.errors import Problem, Unprocessable
 from webapp.results.models.history import WAITING_FROM
 from webapp.results.services.bulk import fetch_rows
 from webapp.results.services.identities import Identities, identify_runs
 from webapp.results.services.locks import begin_replacing
-from webapp.results.services.upload.receiving import Received, without_repeats
+from webapp.results.services.upload.receiving import Received
 
 STORED = """
 SELECT run.uuid, run.digest, revision.position, run.evidence IS NULL,
@@ -48,11 +49,6 @@ class Identified:
     renamed: Sequence[RunDocument]
     marked: Sequence[RunDocument]
 
-    @property
-    def need_rows(self) -> bool:
-        """Whether any run changes what is stored of trees, series or positions."""
-        return bool(self.new or self.changed or self.unproven or self.renamed)
-
 
 class _Stored(NamedTuple):
     """What decides what becomes of another upload of a run. ``mode``: as it was sent."""
@@ -76,7 +72,7 @@ def identify(received: Received) -> Identified:
     """
     lab = received.agent.lab
     identities = identify_runs(received.runs, lab)
-    fresh = without_repeats(identities.runs)
+    fresh = _without_repeats(identities.runs)
     sent = {run.uuid: run.digest() for run in fresh}
     stored = _stored(fresh)
     if received.replace and any(row.digest != sent[uuid] for uuid, row in stored.items()):
@@ -117,3 +113,22 @@ def _stored(runs: Sequence[RunDocument]) -> dict[UUID, _Stored]:
     """The current runs of these UUIDs."""
     rows = map(_Stored._make, fetch_rows(STORED, [run.uuid for run in runs]))
     return {row.uuid: row for row in rows}
+
+
+def _without_repeats(runs: Sequence[RunDocument]) -> list[RunDocument]:
+    """Each UUID once. The same UUID with other content in one batch has no right answer; of two
+    names of its mode the later one counts.
+    """
+    first: dict[UUID, int] = {}
+    problems = []
+    for i, run in enumerate(runs):
+        at = first.setdefault(run.uuid, i)
+        if at != i and run.digest() != runs[at].digest():
+            problems.append(
+                Problem(f"runs[{i}].uuid", f"the same UUID as runs[{at}] with other content")
+            )
+        elif run.former_mode and not runs[at].former_mode:
+            first[run.uuid] = i
+    if problems:
+        raise Unprocessable(problems)
+    return [runs[i] for i in first.values()]

@@ -30,9 +30,8 @@ from webapp.results.services.refiling import (
     refile,
     renew,
 )
+from webapp.results.services.run_decisions import adopt_marks
 from webapp.results.services.upload.filing import Filed, FiledRun, lock_current
-from webapp.results.services.upload.receiving import as_sent_data
-from webapp.results.services.validity import adopt_marks
 from webapp.results.services.waiting import LEFT_OUT, WAITS, decide_waiting, note_doubts
 
 # A count of all commits that had no place by right is another name of the commit.
@@ -103,7 +102,7 @@ def adopt(filed: Filed) -> Adopted:
     found, lab = filed.identified, filed.identified.received.agent.lab
     _name_commits(filed.aliases)
     adopted = _adopt_evidence(filed.unproven) if filed.unproven else Adopted()
-    written = {run.uuid for run in filed.written}
+    written = {run.uuid for run in filed.runs}
     adopt_marks([run for run in found.marked if run.uuid not in written], lab)
     undecided = frozenset(run.uuid for run in found.undecided)
     decided = _decide_as_sent(found.undecided, found.identities, lab) if undecided else frozenset()
@@ -117,7 +116,7 @@ def _note_former(called: Mapping[int, FiledRun]) -> None:
             "run": pk,
             "variant": run.variant,
             "former": _former_mode(run.document),
-            "as_sent": as_sent_data(run.document),
+            "as_sent": run.as_sent,
         }
         for pk, run in called.items()
     ]

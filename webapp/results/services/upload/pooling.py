@@ -21,16 +21,14 @@ from webapp.results.services.upload.writing import Written, waited
 def pool(written: Written) -> Recorded:
     """Pool the points that samples came to or left, and report what became of the upload."""
     filed, found = written.filed, written.filed.identified
-    facts = _pool_written(written) if filed.written else ()
+    facts = _pool_written(written) if filed.runs else ()
     adopted = adopt(filed)
-    if filed.written and not found.received.asked_for:
-        spend_quota(
-            lab=found.received.agent.lab, stored=replace(filed.made, runs=len(filed.written))
-        )
-    new = {run.uuid for run in filed.written}
+    if filed.runs and not found.received.asked_for:
+        spend_quota(lab=found.received.agent.lab, stored=replace(filed.made, runs=len(filed.runs)))
+    new = {run.uuid for run in filed.runs}
     return Recorded(
-        stored=tuple(run.uuid for run in filed.new),
-        replaced=tuple(run.uuid for run in filed.replaced),
+        stored=tuple(run.uuid for run in filed.runs if not run.former),
+        replaced=tuple(run.uuid for run in filed.runs if run.former),
         known=tuple(run.uuid for run in found.fresh if run.uuid not in new),
         waiting=adopted.waiting | (found.identities.waiting & new),
         refiled=adopted.refiled | written.renamed,
@@ -43,9 +41,9 @@ def _pool_written(written: Written) -> tuple[ChangedFact, ...]:
     """The facts of machines that changed."""
     filed, at = written.filed, written.at
     renew(written.points)
-    renew_facts(filed.former, [_report(run, at) for run in filed.replaced])
+    renew_facts([(run.former, _report(run, at)) for run in filed.runs if run.former])
     history = filed.identified.received.history
-    return note_facts([_report(run, at) for run in filed.new], history=history)
+    return note_facts([_report(run, at) for run in filed.runs if not run.former], history=history)
 
 
 def _report(run: FiledRun, now: datetime) -> Report:
@@ -59,11 +57,11 @@ def _warnings(filed: Filed) -> Mapping[UUID, list[str]]:
     found = filed.identified
     warnings = {run.uuid: [waiting_text(run.revision, run.tree)] for run in found.placeless}
     texts = {uuid: list(of_run) for uuid, of_run in filed.warnings.items()}
-    for run in filed.former:
-        if run.is_withdrawn and not waited(run):
-            texts.setdefault(run.uuid, []).append(
-                f"the run that this one replaces was withdrawn ({run.withdrawn_reason}), and so is "
-                "this one until an operator takes that back"
+    for former in (run.former for run in filed.runs):
+        if former and former.is_withdrawn and not waited(former):
+            texts.setdefault(former.uuid, []).append(
+                f"the run that this one replaces was withdrawn ({former.withdrawn_reason}), "
+                "and so is this one until an operator takes that back"
             )
     warnings |= texts
     for uuid, identity in found.identities.of.items():

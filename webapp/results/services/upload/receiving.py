@@ -6,12 +6,9 @@ for this transaction, and then files these runs anew like all others.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
-from uuid import UUID
 
 from webapp.labs.models import Agent
 from webapp.results.documents import RunDocument
-from webapp.results.errors import Problem, Unprocessable
 from webapp.results.label_parts import PartRule, tell
 from webapp.results.models import LabelRule
 from webapp.results.modes import ModeName
@@ -36,35 +33,6 @@ def receive(*, agent: Agent, runs: Sequence[RunDocument], **flags: bool) -> Rece
     """Hold off reshapings until the transaction ends, and apply the rules about labels."""
     begin_writing()
     return Received(agent=agent, runs=_by_rules(runs, agent.lab_id), **flags)
-
-
-def without_repeats(runs: Sequence[RunDocument]) -> list[RunDocument]:
-    """Each UUID once. The same UUID with other content in one batch has no right answer; of two
-    names of its mode the later one counts.
-    """
-    first: dict[UUID, int] = {}
-    problems = []
-    for i, run in enumerate(runs):
-        at = first.setdefault(run.uuid, i)
-        if at != i and run.digest() != runs[at].digest():
-            problems.append(
-                Problem(f"runs[{i}].uuid", f"the same UUID as runs[{at}] with other content")
-            )
-        elif run.former_mode and not runs[at].former_mode:
-            first[run.uuid] = i
-    if problems:
-        raise Unprocessable(problems)
-    return [runs[i] for i in first.values()]
-
-
-def as_sent_data(run: RunDocument) -> dict[str, Any] | None:
-    """What is kept of a document's own mode and variant; None: it is filed under that mode, and
-    named no variant.
-    """
-    sent = run.as_sent or run
-    if str(sent.mode) == str(run.mode) and not sent.variant:
-        return None
-    return {"mode": str(sent.mode), "variant": [part.to_data() for part in sent.variant]}
 
 
 def _by_rules(runs: Sequence[RunDocument], lab: int) -> Sequence[RunDocument]:

@@ -21,10 +21,9 @@ from webapp.results.services.bulk import fetch_rows, insert_rows
 from webapp.results.services.named_rows import lock_series
 from webapp.results.services.points import SeriesRevision
 from webapp.results.services.refiling import points_at
+from webapp.results.services.run_decisions import marked
 from webapp.results.services.upload.filing import Filed, FiledRun
 from webapp.results.services.upload.known_runs import adopt_modes
-from webapp.results.services.upload.receiving import as_sent_data
-from webapp.results.services.validity import marked
 from webapp.results.services.waiting import LEFT_OUT, WAITS, note_doubts
 
 REPLACED = "Other content was uploaded under its UUID."
@@ -57,11 +56,11 @@ class Written:
 
 def write(filed: Filed) -> Written:
     """Write the runs of the upload that are new or replace others. Points are not pooled yet."""
-    keys = {key for run in filed.written for key in run.series.values()}
+    keys = {key for run in filed.runs for key in run.series.values()}
     renamed = adopt_modes(filed.renamed, besides=keys)
-    if not filed.written:
+    if not filed.runs:
         return Written(filed, renamed=renamed)
-    former = filed.former
+    former = [run.former for run in filed.runs if run.former]
     points = points_at(run.pk for run in former) if former else {}
     series = lock_series(keys, besides={series for series, _ in points}, made=filed.made)
     now = timezone.now()
@@ -69,15 +68,15 @@ def write(filed: Filed) -> Written:
     ids = _insert_runs(filed, successors, now)
     rows = [
         _measured(ids[run.uuid], series[run.series[metric.name]], metric)
-        for run in filed.written
+        for run in filed.runs
         for metric in run.document.metrics
     ]
     insert_rows(Measurement, rows)
-    doubted = [run for run in filed.written if run.identity.waits]
+    doubted = [run for run in filed.runs if run.identity.waits]
     note_doubts([run.doubt(ids[run.uuid]) for run in doubted], now)
-    note_names({ids[run.uuid]: run.sent for run in filed.written if run.is_aliased})
+    note_names({ids[run.uuid]: run.sent for run in filed.runs if run.is_aliased})
     _share_lists(former, successors)
-    for run in filed.written:
+    for run in filed.runs:
         for key in run.series.values():
             points[series[key], run.revision.pk] = run.revision.position
     return Written(filed, now, points, renamed)
@@ -87,14 +86,19 @@ def _insert_runs(filed: Filed, successors: dict[UUID, int], now: datetime) -> di
     """The ids of all runs by their UUIDs; ``successors`` are those of the replacing ones."""
     received = filed.identified.received
     agent, history = received.agent.pk, received.history
-    new = [_row(run, agent, now, history=history) | _waiting(run, now) for run in filed.new]
+    new = [
+        _row(run, agent, now, history=history) | _waiting(run, now)
+        for run in filed.runs
+        if not run.former
+    ]
     ids = dict(insert_rows(Run, new, returning=("uuid", "id"))) | successors
     replacing = [
         _row(run, agent, now, history=history or old.history)
         | _withdrawal(old)
         | (_waiting(run, now) if _counts(old) else {})
         | {"id": successors[run.uuid]}
-        for run, old in zip(filed.replaced, filed.former, strict=True)
+        for run in filed.runs
+        if (old := run.former)
     ]
     insert_rows(Run, replacing)
     return ids
@@ -121,7 +125,7 @@ def _row(filed: FiledRun, agent: int, now: datetime, *, history: bool) -> dict[s
         "revision_id": filed.revision.pk,
         "mode_id": filed.names.mode,
         "variant_id": filed.variant,
-        "as_sent": as_sent_data(run),
+        "as_sent": filed.as_sent,
         "digest": run.digest(),
         "build_id": run.build_id,
         "kernel_ident": run.kernel_ident,
