@@ -25,7 +25,7 @@ from webapp.results.models import (
 )
 from webapp.results.modes import ModeName
 from webapp.results.revision_ids import position_of
-from webapp.results.services.pooling import moments, of_runs
+from webapp.results.services.points import moments, of_runs
 
 DAY_ONE = datetime(2026, 1, 1, 12, tzinfo=UTC)
 FIVE_SAMPLES = (100.0, 101.0, 99.0, 100.5, 99.5)

@@ -18,7 +18,7 @@ from webapp.outbox.messages import compose
 from webapp.outbox.models import Mail
 from webapp.results.models import Metric, Series
 from webapp.results.services import forget_names
-from webapp.results.services.series import set_direction
+from webapp.results.services.subjects import set_direction
 
 pytestmark = pytest.mark.django_db
 

@@ -1,4 +1,4 @@
-"""A room's doors show what other rooms use, and nothing else."""
+"""A room's doors show what other rooms use, and nothing else; and rooms use nothing but doors."""
 
 import ast
 from collections import defaultdict
@@ -15,6 +15,10 @@ from tests.places import PROJECT
 #: The doors that are packages: a door of one module is what it defines. Django finds the admin
 #: pages behind theirs, and nobody imports those.
 DOORS = ("models", "services", "queries", "tasks")
+#: What a room shows: whatever else it consists of is its own.
+SHOWN = (*DOORS, "admin")
+#: Rooms without doors, whose modules everybody may import: they are pure, or wire the others.
+OPEN = {"charts", "config", "launcher", "queueing", "search", "stats"}
 
 
 def module_of(file: Path) -> str:
@@ -93,3 +97,49 @@ TASK = "webapp.room.tasks.send"
         "webapp.room.queries.read",
         "webapp.room.tasks.send",
     }
+
+
+def reached_into(module: str, tree: ast.Module) -> list[str]:
+    """The modules of other rooms that ``module`` imports from behind their doors."""
+    found = []
+    for node in ast.walk(tree):
+        match node:
+            case ast.ImportFrom(module=str(source), names=names):
+                is_room = source.count(".") == 1
+                found += [f"{source}.{name.name}" for name in names] if is_room else [source]
+            case ast.Import(names=names):
+                found += [name.name for name in names]
+    rooms = [name.split(".") for name in found if name.startswith("webapp.")]
+    return [
+        ".".join(parts)
+        for parts in rooms
+        if parts[1] not in OPEN | {room_of(module)} and parts[2:] not in ([one] for one in SHOWN)
+    ]
+
+
+def test_rooms_are_entered_by_their_doors() -> None:
+    """The wiring of ``config`` may reach inside."""
+    reached = {}
+    for file in sorted((PROJECT / "webapp").rglob("*.py")):
+        module = module_of(file)
+        if room_of(module) != "config":
+            reached[module] = reached_into(module, ast.parse(file.read_text()))
+    assert len(reached) > 300
+    assert {module: inside for module, inside in reached.items() if inside} == {}
+
+
+@pytest.mark.parametrize(
+    ("source", "inside"),
+    [
+        ("from webapp.results.services import poll", []),
+        ("from webapp.results import services", []),
+        ("import webapp.results.models", []),
+        ("from webapp.stats.compare import pool", []),
+        ("from webapp.alerts.plan import plan", []),
+        ("from webapp.results.models.runs import Run", ["webapp.results.models.runs"]),
+        ("from webapp.results import documents", ["webapp.results.documents"]),
+        ("def f():\n    import webapp.jobs.leases", ["webapp.jobs.leases"]),
+    ],
+)
+def test_what_reaches_inside_is_found(source: str, inside: list[str]) -> None:
+    assert reached_into("webapp.alerts.services.clock", ast.parse(source)) == inside

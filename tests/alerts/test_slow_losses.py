@@ -17,7 +17,7 @@ from webapp.accounts.models import User
 from webapp.alerts import services as alerts
 from webapp.alerts.models import Alert
 from webapp.alerts.queries import dry_run, suspicion_of
-from webapp.alerts.queries.scopes import Scope
+from webapp.alerts.queries.min_effects import Scope
 from webapp.alerts.services import TriageError, analyse_dirty_series, set_min_effect
 from webapp.analysis import services
 from webapp.analysis.models import Finding

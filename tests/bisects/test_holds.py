@@ -14,7 +14,7 @@ from webapp.accounts.models import User
 from webapp.alerts.models import Alert, AlertHold
 from webapp.alerts.queries.dry_runs import dry_run
 from webapp.alerts.queries.findings import findings_of
-from webapp.alerts.queries.scopes import Scope
+from webapp.alerts.queries.min_effects import Scope
 from webapp.alerts.services import merge, reconcile_trees, reopen, resolve, undo
 from webapp.analysis.models import Finding
 from webapp.bisects.models import Bisect

@@ -11,8 +11,7 @@ from tests.bisects.lab import Truth
 from tests.bisects.test_prior import settle, touch
 from tests.profiles import boots_of, store
 from webapp.bisects.deciding import replay
-from webapp.bisects.definitions import defines
-from webapp.bisects.prior import ELSEWHERE, UNLIKELY, prior_of
+from webapp.bisects.prior import ELSEWHERE, UNLIKELY, defines, prior_of
 from webapp.bisects.services import start_bisect
 from webapp.bisects.view import view_of
 from webapp.pages.bisects.report import as_markdown

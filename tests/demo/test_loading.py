@@ -19,7 +19,7 @@ from webapp.demo.parts import Part, published_part, simulated_part
 from webapp.labs import services
 from webapp.labs.models import Token
 from webapp.results.models import Hardware, Metric, Mode, Revision, Run, Series, Tree
-from webapp.results.services.names import forget_names
+from webapp.results.services.named_rows import forget_names
 
 MakeLoading = Callable[..., Loading]
 REAL_AGENT = f"import sys; sys.path[:0] = {sys.path!r}; from labagent.cli import main; main()"

@@ -10,7 +10,7 @@ from tests import make
 from tests.results.steps import analyse
 from webapp.accounts.models import User
 from webapp.results.models import Revision
-from webapp.results.services.pooling import refresh_points
+from webapp.results.services.points import refresh_points
 
 pytestmark = pytest.mark.django_db
 

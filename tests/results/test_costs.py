@@ -19,8 +19,7 @@ from webapp.merging.services import merge_hardware, merge_modes, merge_revisions
 from webapp.results.errors import Unprocessable
 from webapp.results.models import CostSamples, Hardware, Metric, Mode, Point, Revision, Run, Series
 from webapp.results.services import restore_run, withdraw_run
-from webapp.results.services.deciding import change_metric
-from webapp.results.services.series import set_direction
+from webapp.results.services.subjects import change_metric, set_direction
 
 pytestmark = pytest.mark.django_db
 

@@ -17,8 +17,8 @@ from webapp.merging.services import merge_revisions
 from webapp.results.commit_documents import CommitDocument
 from webapp.results.errors import Unprocessable
 from webapp.results.models import Metric, PlaceProposal, Point, Revision, Run, Series
-from webapp.results.services.deciding import displace_revision, place_revision
 from webapp.results.services.history import import_revisions
+from webapp.results.services.revisions import displace_revision, place_revision
 
 pytestmark = pytest.mark.django_db
 FAR = 4 * 10**18

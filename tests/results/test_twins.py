@@ -3,7 +3,7 @@
 import pytest
 
 from tests.results.spellings import draw
-from webapp.results.twins import suggest
+from webapp.results.services.near_duplicates import suggest
 
 SEEDS = range(100, 112)
 """None of them was looked at while the rules were written (these were 0 to 5)."""

@@ -21,7 +21,7 @@ from webapp.results.services import (
     undo_pooling_decision,
     withdraw_run,
 )
-from webapp.results.services.uploads import key_of
+from webapp.results.services.upload_consistency import key_of
 
 pytestmark = pytest.mark.django_db
 
@@ -107,7 +107,8 @@ class TestMarking:
         before = (point().runs, Run.objects.count(), Series.objects.get().version)
         with (
             mock.patch(
-                "webapp.results.services.uploads.agreement.judge", side_effect=InterruptedError
+                "webapp.results.services.upload_consistency.agreement.judge",
+                side_effect=InterruptedError,
             ),
             pytest.raises(InterruptedError),
             transaction.atomic(),

@@ -15,8 +15,8 @@ from webapp.merging.services import settle_counts
 from webapp.results.models import Point, Revision, RevisionAlias, Run
 from webapp.results.revision_ids import day_of, is_release
 from webapp.results.services import Unprocessable
-from webapp.results.services.deciding import displace_revision, place_revision
 from webapp.results.services.estimating import estimate
+from webapp.results.services.revisions import displace_revision, place_revision
 
 pytestmark = pytest.mark.django_db
 GIT = 10**9

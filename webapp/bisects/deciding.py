@@ -1,30 +1,23 @@
-"""One decision: made from the evidence, and made again to see that it is the same."""
+"""One decision, of one machine and mode or of several: made from the evidence, and made again to
+see that it is the same.
+"""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import dropwhile
 from math import exp
 from typing import Any
 
-from webapp.bisects.deciding_together import (
-    asked_from,
-    decide_for_all,
-    failures_from,
-    pending_of,
-    together_of,
-)
 from webapp.bisects.marks import marks_of
 from webapp.bisects.models import Bisect, BisectAct, BisectBoot, BisectDecision
-from webapp.bisects.question import PAST, Circumstances, evidence_of, plan_of
+from webapp.bisects.question import PAST, Circumstances, evidence_of, plan_of, subjects_of
 from webapp.bisects.sentences import progress_sentence
 from webapp.stats import bisection
 from webapp.stats.normal import TWO_SIDED_95
 
 LEAST_CHANCE = 0.0005
 """Chances below are not kept with a decision; they can be had again by making it again."""
-
 DIGITS = 6
-
 MOST_LOG = 70_000.0
 """Log percent: a factor that a float still holds, far beyond what any two values are apart."""
 
@@ -81,6 +74,77 @@ def decision_of_all(
     return row, together
 
 
+def replay(bisect: Bisect, names: Sequence[str]) -> list[BisectDecision]:
+    """Every decision of a bisect made again, unsaved, from the rows that it rested on."""
+    boots, acts = list(bisect.boots.all()), list(bisect.acts.all())
+    again = []
+    for row in bisect.decisions.all():
+        known = [boot for boot in boots if boot.number <= row.boots and _counts(boot, row.number)]
+        done = [act for act in acts if act.number <= row.acts]
+        made = _again(bisect, names, row, known, done)
+        made.number = row.number
+        again.append(made)
+    return again
+
+
+def check_candidates(bisect: Bisect, names: Sequence[str], acts: Sequence[BisectAct]) -> str:
+    """Why the acts make no sense together; empty when they do.
+
+    The statistics only doubt what a person ruled out; if that were everything, nothing were said.
+    """
+    plan, evidence = (
+        plan_of(bisect, names),
+        evidence_of((), acts, Circumstances(bisect.created_at)),
+    )
+    possible = {index for index, weight in enumerate(plan.weights, start=1) if weight}
+    if possible <= evidence.excluded | evidence.identical:
+        return "no candidate is left: let at least one commit be possible"
+    return ""
+
+
+def decide_for_all(
+    bisect: Bisect,
+    names: Sequence[str],
+    boots: Sequence[BisectBoot],
+    acts: Sequence[BisectAct],
+    circumstances: Circumstances,
+) -> bisection.Together:
+    """What the statistics decide from what is known of each machine and mode."""
+    subjects = subjects_of(bisect, names, boots, acts, circumstances)
+    return bisection.decide_together(
+        subjects, circumstances.asked, circumstances.free, now=circumstances.at
+    )
+
+
+def pending_of(circumstances: Circumstances) -> list[list[Any]]:
+    """What is under measurement as a decision keeps it."""
+    return [
+        [one.measure.index, one.measure.purpose.value, one.measure.rebuild, one.subject]
+        for one in circumstances.asked
+    ]
+
+
+def asked_from(pending: Sequence[Sequence[Any]]) -> tuple[bisection.Asked, ...]:
+    """What ``pending_of`` wrote."""
+    return tuple(
+        bisection.Asked(subject, bisection.Measure(index, bisection.Purpose(purpose), rebuild))
+        for index, purpose, rebuild, subject in pending
+    )
+
+
+def together_of(circumstances: Circumstances) -> dict[str, Any]:
+    """What else such a decision depends on, as JSON."""
+    return {
+        "free": dict(circumstances.free),
+        "failures": {str(number): text for number, text in circumstances.failures.items()},
+    }
+
+
+def failures_from(together: Mapping[str, Any]) -> dict[int, str]:
+    """The failures that ``together_of`` wrote."""
+    return {int(number): text for number, text in together.get("failures", {}).items()}
+
+
 def _subject(
     together: bisection.Together,
     number: int,
@@ -129,19 +193,6 @@ def _row(
     )
 
 
-def replay(bisect: Bisect, names: Sequence[str]) -> list[BisectDecision]:
-    """Every decision of a bisect made again, unsaved, from the rows that it rested on."""
-    boots, acts = list(bisect.boots.all()), list(bisect.acts.all())
-    again = []
-    for row in bisect.decisions.all():
-        known = [boot for boot in boots if boot.number <= row.boots and _counts(boot, row.number)]
-        done = [act for act in acts if act.number <= row.acts]
-        made = _again(bisect, names, row, known, done)
-        made.number = row.number
-        again.append(made)
-    return again
-
-
 def _again(
     bisect: Bisect,
     names: Sequence[str],
@@ -163,21 +214,6 @@ def _again(
         for index, purpose, rebuild in row.pending
     )
     return decision_of(bisect, names, boots, acts, replace(at_hand, pending=pending))[0]
-
-
-def check_candidates(bisect: Bisect, names: Sequence[str], acts: Sequence[BisectAct]) -> str:
-    """Why the acts make no sense together; empty when they do.
-
-    The statistics only doubt what a person ruled out; if that were everything, nothing were said.
-    """
-    plan, evidence = (
-        plan_of(bisect, names),
-        evidence_of((), acts, Circumstances(bisect.created_at)),
-    )
-    possible = {index for index, weight in enumerate(plan.weights, start=1) if weight}
-    if possible <= evidence.excluded | evidence.identical:
-        return "no candidate is left: let at least one commit be possible"
-    return ""
 
 
 def _counts(boot: BisectBoot, decision: int) -> bool:

@@ -1,9 +1,12 @@
-"""How likely each candidate is before anything is measured: by the files that it touched."""
+"""How likely each candidate is before anything is measured: by the files that it touched, and by
+which of them define a function, as far as names show.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
+from pathlib import PurePosixPath
 
-from webapp.bisects.definitions import defines
 from webapp.bisects.models import Bisect
 from webapp.bisects.path_patterns import PathPattern
 from webapp.results.models import Revision
@@ -14,17 +17,21 @@ UNLIKELY = 0.05
 the list is a person's opinion of paths, a build may well read a file that looks like documentation,
 and a new layout of the image alone can move a benchmark. At one in twenty a search passes it by,
 and boots that contradict overrule it (three natural-log units of evidence)."""
-
 ELSEWHERE = 0.2
 """Weight of a candidate that touches no file of a function that profiles prove to have changed,
 where one that does has 1. The names of files and functions agree by habit, and a function's cost
 may change by what another file does, so it is well above `UNLIKELY`."""
-
 KERNEL_SOURCES = "sys/"
 """In a tree that has it, what lies elsewhere is user space."""
-
 NO_PATH = "no file"
 SHOWN = 3
+SOURCES = frozenset({".c", ".h", ".S", ".s", ".m", ".cc", ".cpp", ".rs"})
+KERNEL = ("", "kernel")
+"""Modules of functions that are compiled into the kernel, or of which nothing is known."""
+FEWEST_LETTERS = 3
+"""Of a function's first word that alone names files: `ip` or `in` begin too many."""
+DRIVER = "if_"
+"""What the files and modules of network drivers begin with, and their functions do not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,29 +43,6 @@ class Prior:
     weights: list[float] | None
     unlikely: dict[int, str]
     likelier: dict[int, str]
-
-
-def prior_of(
-    revisions: Sequence[Revision],
-    patterns: Sequence[PathPattern],
-    changed: Sequence[Function] = (),
-) -> Prior:
-    """Of the candidates of a bisect along ``revisions``, the good one first. ``changed`` are the
-    functions that profiles prove to have changed.
-
-    A revision whose paths are not known, or were cut, keeps its whole weight.
-    """
-    candidates = list(enumerate(revisions))[1:]
-    unlikely = {at: why for at, one in candidates if (why := _why_unlikely(one, patterns))}
-    rest = [(at, one) for at, one in candidates if at not in unlikely]
-    likelier = _likelier(rest, changed)
-    weights = dict.fromkeys(unlikely, UNLIKELY)
-    if likelier:
-        known = {at for at, one in rest if one.has_all_paths}
-        weights |= dict.fromkeys(known - likelier.keys(), ELSEWHERE)
-    if not weights:
-        return Prior(None, {}, {})
-    return Prior([weights.get(at, 1.0) for at, _ in candidates], unlikely, likelier)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,10 +81,27 @@ class ShownPrior:
         return prior_sentence(self.bisect)
 
 
-def _weighed(why: Mapping[str, str], revisions: Sequence[Revision]) -> list[Weighed]:
-    """The candidates of a bisect along ``revisions`` that ``why`` names by index, in order."""
-    rows = sorted((int(index), text) for index, text in why.items())
-    return [Weighed(revisions[index], text) for index, text in rows]
+def prior_of(
+    revisions: Sequence[Revision],
+    patterns: Sequence[PathPattern],
+    changed: Sequence[Function] = (),
+) -> Prior:
+    """Of the candidates of a bisect along ``revisions``, the good one first. ``changed`` are the
+    functions that profiles prove to have changed.
+
+    A revision whose paths are not known, or were cut, keeps its whole weight.
+    """
+    candidates = list(enumerate(revisions))[1:]
+    unlikely = {at: why for at, one in candidates if (why := _why_unlikely(one, patterns))}
+    rest = [(at, one) for at, one in candidates if at not in unlikely]
+    likelier = _likelier(rest, changed)
+    weights = dict.fromkeys(unlikely, UNLIKELY)
+    if likelier:
+        known = {at for at, one in rest if one.has_all_paths}
+        weights |= dict.fromkeys(known - likelier.keys(), ELSEWHERE)
+    if not weights:
+        return Prior(None, {}, {})
+    return Prior([weights.get(at, 1.0) for at, _ in candidates], unlikely, likelier)
 
 
 def likelier_sentence(bisect: Bisect) -> str:
@@ -128,6 +129,32 @@ def prior_sentence(bisect: Bisect) -> str:
         f"{of} {touch} only what cannot matter: {they} with {100 * UNLIKELY:.0f} % of the weight "
         f"of {other}."
     )
+
+
+def defines(path: str, function: Function) -> bool:
+    """Whether the file at ``path`` may define ``function``.
+
+    Of a module's function: a source file whose directory or stem is the module's name (`pf`:
+    `sys/netpfil/pf/pf.c`). Of the kernel's own: one whose stem is the beginning of the function's
+    name, or begins with its first word, if that has three letters (underscores aside:
+    `ip_fw_dynamic.c` and `ipfw_lookup_dyn_rule`).
+    """
+    file = PurePosixPath(path)
+    if file.suffix not in SOURCES:
+        return False
+    stem = file.stem.removeprefix(DRIVER)
+    if function.module not in KERNEL:
+        return function.module.removeprefix(DRIVER) in {stem, *file.parts[:-1]}
+    words = [word for word in function.name.split("_") if word]
+    stem = stem.replace("_", "")
+    first = words[0] if words else ""
+    return stem in accumulate(words) or (len(first) >= FEWEST_LETTERS and stem.startswith(first))
+
+
+def _weighed(why: Mapping[str, str], revisions: Sequence[Revision]) -> list[Weighed]:
+    """The candidates of a bisect along ``revisions`` that ``why`` names by index, in order."""
+    rows = sorted((int(index), text) for index, text in why.items())
+    return [Weighed(revisions[index], text) for index, text in rows]
 
 
 def _likelier(

@@ -1,4 +1,4 @@
-"""Where a bisect stands: everything its page, its Markdown and the API tell, read once."""
+"""The state of a bisect: everything that its page, its Markdown and the API show, read once."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,25 +11,23 @@ from webapp.bisects.lanes import Lane
 from webapp.bisects.marks import Marks, marks_of
 from webapp.bisects.models import Bisect, BisectAct, BisectBoot, BisectDecision, BisectJob
 from webapp.bisects.prior import ShownPrior
+from webapp.bisects.question import noise_from
 from webapp.bisects.sentences import boots_text, gaps_sentence, lab_sentence, with_what_is_left
 from webapp.bisects.services.collecting import revisions_along
-from webapp.bisects.spread import half_width_pct
 from webapp.charts.bisect import WEAK, BisectChart, Dot
 from webapp.results.models import Revision
 from webapp.stats import bisection, ministat
+from webapp.stats.normal import TWO_SIDED_95
 
 ANCHOR = bisection.Purpose.ANCHOR.value
 KNOWN_BEFORE = (BisectBoot.Source.HISTORY, BisectBoot.BEYOND)
 """Purposes of boots that are none of the bisect's effort."""
-
 NOT_YET = "Nothing is decided yet."
 LEAST_FOR_MINISTAT = 3
 LEAST_TO_ACCUSE = 0.8
 """Probability below which a suspect's author is not shown."""
-
 LAB_DRAWN = 0.5
 """Chance that the machine did not stay as it was, from which its shift is drawn."""
-
 NEIGHBOURS_DRAWN = 3
 """Revisions beside either end: all of them count, but the chart is of those in between."""
 
@@ -361,3 +359,11 @@ def view_of(bisect: Bisect) -> BisectView:
         acts=list(bisect.acts.select_related("actor", "revision")),
         asked=list(bisect.asked.select_related("job").order_by("pk")),
     )
+
+
+def half_width_pct(noise: dict[str, Any], runs: int) -> float:
+    """Half the 95 % interval of the median of ``runs`` runs of a boot, in percent of its value.
+
+    That of a normal distribution: it is a picture, not a test.
+    """
+    return TWO_SIDED_95 * float(noise_from(noise).boot_variance(runs) ** 0.5)

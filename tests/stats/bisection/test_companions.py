@@ -13,8 +13,8 @@ from webapp.stats.bisection.hypotheses import (
     STEPS_BESIDE,
     lab_step_spread,
 )
-from webapp.stats.bisection.lab_states import STATES_BESIDE, STEP_WEIGHT, LabKind
 from webapp.stats.bisection.noise import noise_nodes
+from webapp.stats.bisection.timeline import STATES_BESIDE, STEP_WEIGHT, LabKind
 from webapp.stats.errors import NotFiniteError, OutOfRangeError
 
 COMMITS, CULPRIT = 16, 9

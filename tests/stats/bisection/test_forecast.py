@@ -7,8 +7,8 @@ from webapp.stats.bisection import Boot, Evidence, Kind, Noise, Plan, Purpose, f
 from webapp.stats.bisection.believed import Believed
 from webapp.stats.bisection.culprits import Culprits, chance_of_several
 from webapp.stats.bisection.forecast import Trial, forecast_from, quantile
-from webapp.stats.bisection.lab_states import STATES
 from webapp.stats.bisection.posterior import TWO_STEPS_PRIOR
+from webapp.stats.bisection.timeline import STATES
 
 COMMITS = 32
 PLAN = Plan(weights=(1.0,) * COMMITS, effect=-3.0, noise=Noise(0.3, 0.3))

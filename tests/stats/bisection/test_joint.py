@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from webapp.stats.bisection import Boot, Evidence, Noise, Plan, Purpose, Subject, posterior
 from webapp.stats.bisection.joint import views
-from webapp.stats.bisection.subjects import check_subjects
+from webapp.stats.bisection.plan import check_subjects
 from webapp.stats.bisection.tally import tally
 from webapp.stats.errors import OutOfRangeError
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from webapp.stats.bisection import Boot, Evidence, Kind, Noise, Plan, Purpose, decide, posterior
-from webapp.stats.bisection.lab_found import Lab
-from webapp.stats.bisection.lab_states import STATES, STEP_WEIGHT
-from webapp.stats.bisection.lab_text import lab
-from webapp.stats.bisection.odd import odd_boots
+from webapp.stats.bisection.explain import lab
+from webapp.stats.bisection.posterior import Lab
+from webapp.stats.bisection.tally import odd_boots
+from webapp.stats.bisection.timeline import STATES, STEP_WEIGHT
 
 COMMITS, CULPRIT = 16, 9
 PLAN = Plan((1.0,) * COMMITS, -2.0, Noise(0.3, 0.3))

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from webapp.stats.bisection.hypotheses import mixed
-from webapp.stats.bisection.marginal import (
+from webapp.stats.bisection.hypotheses import (
     Fit,
     PairPrior,
     columns_apart,
+    mixed,
     products,
     two_columns,
 )

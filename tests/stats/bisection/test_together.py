@@ -21,9 +21,8 @@ from webapp.stats.bisection import (
     forecast_together,
 )
 from webapp.stats.bisection.believed import Believed
-from webapp.stats.bisection.forecast_together import _labs
-from webapp.stats.bisection.playing import LabChanges, SimulatedLab, step_levels
-from webapp.stats.bisection.playing_together import play_together
+from webapp.stats.bisection.forecast import _labs
+from webapp.stats.bisection.playing import LabChanges, SimulatedLab, play_together, step_levels
 from webapp.stats.errors import OutOfRangeError
 from webapp.stats.simulate import bisect_team_table
 from webapp.stats.simulate.bisect_teams import Member, Team, play_team, team_result

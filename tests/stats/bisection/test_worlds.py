@@ -8,10 +8,9 @@ import pytest
 from webapp.stats.bisection import Boot, Evidence, Noise, Plan, Purpose, Subject
 from webapp.stats.bisection.believed import Believed
 from webapp.stats.bisection.culprits import Culprits
-from webapp.stats.bisection.forecast_together import draw_moves
+from webapp.stats.bisection.forecast import POOL, Worlds, draw_moves, hardness
 from webapp.stats.bisection.joint import views
 from webapp.stats.bisection.tally import tally
-from webapp.stats.bisection.worlds import POOL, Worlds, hardness
 
 PLAN = Plan(weights=(1.0,) * 16, effect=-2.0, noise=Noise(0.3, 0.4))
 PAST = tuple(Boot(-back, 0.01 * back) for back in range(6))

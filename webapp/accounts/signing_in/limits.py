@@ -7,7 +7,7 @@ delay her, not even from her own address.
 
 The counts are in Redis, and in this process as well. Without Redis, or after it was emptied, each
 process counts for itself: the limit is then as many times as high as there are processes.
-"""
+."""
 
 import math
 import time
@@ -23,8 +23,8 @@ from limits.errors import StorageError
 from limits.storage import MemoryStorage, RedisStorage, Storage
 from limits.strategies import MovingWindowRateLimiter
 
+from webapp.accounts.addresses import client_address, counted_as
 from webapp.accounts.signing_in import browsers
-from webapp.accounts.signing_in.client import client_network
 from webapp.accounts.signing_in.errors import TooManyFailures
 
 PER_NAME = RateLimitItemPerMinute(5, namespace="sign-in-name")
@@ -82,17 +82,27 @@ class Limiter:
         return max(1, math.ceil(wait))
 
 
+def limiters() -> tuple[Limiter, Limiter]:
+    """What counts wrong passwords: for all processes in Redis, and in this process alone."""
+    return _limiters(settings.REDIS_URL)
+
+
+def client_network(request: HttpRequest) -> str:
+    """The IPv4 address or the IPv6 network of the client."""
+    address = client_address(
+        request.META.get("REMOTE_ADDR", ""),
+        request.headers.get("X-Forwarded-For", ""),
+        proxies=settings.PROXIES,
+    )
+    return counted_as(address) or "unknown"
+
+
 def _unless_lost(ask: Callable[[], Answer], otherwise: Answer) -> Answer:
     try:
         return ask()
     except StorageError as error:
         log.warning("wrong passwords are counted in this process only", error=str(error))
         return otherwise
-
-
-def limiters() -> tuple[Limiter, Limiter]:
-    """What counts wrong passwords: for all processes in Redis, and in this process alone."""
-    return _limiters(settings.REDIS_URL)
 
 
 @cache

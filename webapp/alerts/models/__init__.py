@@ -1,9 +1,8 @@
 """What people triage, one file per part."""
 
 from webapp.alerts.models.alerts import Alert, AlertEvent, FormerAlert
-from webapp.alerts.models.assignments import Assignment
 from webapp.alerts.models.holds import AlertHold
-from webapp.alerts.models.membership import AlertFinding
+from webapp.alerts.models.membership import AlertFinding, Assignment
 from webapp.alerts.models.min_effects import MinEffect, MinEffectChange
 
 __all__ = [

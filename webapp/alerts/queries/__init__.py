@@ -1,40 +1,50 @@
-from webapp.alerts.queries.around_commit import PointsAround, points_around
-from webapp.alerts.queries.around_findings import Surroundings, moves_of, surroundings_of
-from webapp.alerts.queries.as_of import Past, members_at
-from webapp.alerts.queries.at_commit import (
-    Detected,
-    Gated,
-    Suspecting,
-    detected_at,
-    passing,
-    why_not,
+from webapp.alerts.queries.alert_page import (
+    MOST_PROFILED,
+    Elsewhere,
+    Unmoved,
+    beside,
+    facts_beside,
+    left_out_beside,
+    left_out_of,
+    machine_elsewhere,
 )
-from webapp.alerts.queries.at_commits import (
+from webapp.alerts.queries.commit_findings import (
+    FindingAt,
     LargestFinding,
     VerdictAt,
     largest_at,
     tallies_at,
     verdicts_at,
 )
-from webapp.alerts.queries.beside_alert import MOST_PROFILED, facts_beside
-from webapp.alerts.queries.commit_surroundings import BesideCommit, beside_commit
-from webapp.alerts.queries.dry_runs import DryRun, dry_run
-from webapp.alerts.queries.elsewhere import Elsewhere, machine_elsewhere
-from webapp.alerts.queries.events import events_of
-from webapp.alerts.queries.finding_at import FindingAt
+from webapp.alerts.queries.commits import (
+    BesideCommit,
+    Detected,
+    Gated,
+    PointsAround,
+    Suspecting,
+    beside_commit,
+    detected_at,
+    passing,
+    points_around,
+    why_not,
+)
+from webapp.alerts.queries.dry_runs import DryRun, dry_run, holds_in
 from webapp.alerts.queries.findings import (
+    Past,
+    Surroundings,
     by_alert,
     candidates_beside,
+    events_of,
     findings_of,
+    members_at,
+    moves_of,
     of_interest,
+    surroundings_of,
     why_withdrawn,
     worst_of,
 )
-from webapp.alerts.queries.holds import holds_in
 from webapp.alerts.queries.inbox import Asked, Listed, choices, counts, listed, one_listed
-from webapp.alerts.queries.judged import judged_by_kind
 from webapp.alerts.queries.lab_hints import lab_hint
-from webapp.alerts.queries.left_out import left_out_beside, left_out_of
 from webapp.alerts.queries.losses import (
     MOST_COMMITS,
     OpenLoss,
@@ -51,16 +61,21 @@ from webapp.alerts.queries.machine import (
     series_on,
 )
 from webapp.alerts.queries.members import Members
-from webapp.alerts.queries.min_effects import DEFAULT, EffectInForce, MinEffects
-from webapp.alerts.queries.neighbours import Unmoved, beside
-from webapp.alerts.queries.noisy import noisiest
-from webapp.alerts.queries.quality import mail_quality, open_by_age, triage_quality
+from webapp.alerts.queries.min_effects import (
+    DEFAULT,
+    EffectInForce,
+    MinEffects,
+    Scope,
+    ScopeError,
+    noisiest,
+)
+from webapp.alerts.queries.quality import judged_by_kind, mail_quality, open_by_age, triage_quality
 from webapp.alerts.queries.releases import AlertBetween, ComparedReleases, compare_releases
 from webapp.alerts.queries.rows import commits_between
-from webapp.alerts.queries.scopes import Scope, ScopeError
-from webapp.alerts.queries.sharper import SharperInterval, sharper_interval
 from webapp.alerts.queries.suspicion import (
+    SharperInterval,
     Suspicion,
+    sharper_interval,
     suspicion_of,
     suspicions_of,
     suspicions_of_findings,

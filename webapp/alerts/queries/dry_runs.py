@@ -11,13 +11,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from webapp.alerts.models import Alert, AlertFinding
+from webapp.alerts.models import Alert, AlertFinding, AlertHold
 from webapp.alerts.plan.known import KnownHold
-from webapp.alerts.queries.evidence import alertable_in, conclude, uploaded_as_history
-from webapp.alerts.queries.holds import holds_in
-from webapp.alerts.queries.machine_losses import excursions, slow_losses
-from webapp.alerts.queries.min_effects import MinEffects
-from webapp.alerts.queries.scopes import Scope
+from webapp.alerts.queries.evidence import (
+    alertable_in,
+    conclude,
+    excursions,
+    slow_losses,
+    uploaded_as_history,
+)
+from webapp.alerts.queries.min_effects import MinEffects, Scope
 from webapp.analysis.models import Finding
 
 ANY_SIZE = float("inf")
@@ -137,6 +140,15 @@ def dry_run(scope: Scope, percent: float | None, *, since: datetime) -> DryRun:
         overruled=len(found.overruled),
         uncovered=sorted(found.uncovered),
     )
+
+
+def holds_in(trees: Iterable[int]) -> list[KnownHold]:
+    """What is held of the alerts of trees (ids), in the order of their alerts; one statement."""
+    lasting = AlertHold.objects.filter(ended_at__isnull=True, alert__tree__in=list(trees))
+    rows = lasting.order_by("alert", "series", "after__position", "pk").values_list(
+        "alert", "series", "after__position", "last__position", "is_loss"
+    )
+    return [KnownHold(*row) for row in rows]
 
 
 def _uncovered(findings: Sequence[Finding], opening: set[int], there: set[int]) -> set[int]:

@@ -1,5 +1,8 @@
-"""Read what the alerts of a tree are made from."""
+"""Read what the alerts of a tree are made from, and which slow losses and excursions make an alert
+of their machine: no commit is to blame for either, so that nothing groups them by commits.
+"""
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -13,8 +16,12 @@ from webapp.alerts.plan import conclusions
 from webapp.alerts.plan.conclusions import Conclusion
 from webapp.alerts.plan.known import KnownFinding, KnownHold
 from webapp.alerts.queries.min_effects import MinEffects
-from webapp.analysis.models import Finding
+from webapp.analysis.models import Finding, Verdict
 from webapp.results.models import Point, Run
+from webapp.stats.odd_machine import modes_agree
+
+Measured = tuple[int, int, int]  # revision, hardware, mode
+Odd = tuple[int, int]  # hardware, revision
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +93,71 @@ def is_large(row: Finding, min_effects: MinEffects) -> bool:
     return row.change_pct is None or abs(row.change_pct) >= least
 
 
+def uploaded_as_history(findings: Sequence[Finding]) -> set[int]:
+    """The ids of those at whose revision every run was uploaded as history; one query."""
+    rows = (
+        Run.objects.counted()
+        .plain()
+        .filter(revision__in={row.revision_id for row in findings})
+        .order_by()
+        .values_list("revision_id", "hardware_id", "mode_id")
+        .annotate(only=BoolAnd("history"))
+    )
+    historic = {(revision, hardware, mode) for revision, hardware, mode, only in rows if only}
+    return {row.pk for row in findings if _measured(row) in historic}
+
+
+def slow_losses(
+    tree: int, findings: Sequence[Finding], min_effects: MinEffects | None = None
+) -> Mapping[int, list[Finding]]:
+    """By machine (id) the losses worth an alert whose windows overlap with that of the one that
+    goes on longest, the largest first; ``findings`` are slow ones. Under the thresholds in force
+    unless others are given.
+    """
+    worse = [
+        row
+        for row in findings
+        if row.verdict == Verdict.WORSE and row.state == Finding.State.CONFIRMED
+    ]
+    if not worse:
+        return {}
+    least = min_effects or MinEffects.of({row.series_id for row in worse}, tree=tree)
+    by_machine: dict[int, list[Finding]] = defaultdict(list)
+    for row in worse:
+        if is_large(row, least):
+            by_machine[row.series.hardware_id].append(row)
+    return {hardware: _overlapping(rows) for hardware, rows in by_machine.items()}
+
+
+def excursions(
+    tree: int, findings: Sequence[Finding], min_effects: MinEffects | None = None
+) -> Mapping[Odd, list[Finding]]:
+    """The losses worth an alert of each machine at each revision where its modes agree, the largest
+    first; ``findings`` are excursions. What an option costs is no mode of its own. Under the
+    thresholds in force unless others are given.
+    """
+    worse = [
+        row
+        for row in findings
+        if row.verdict == Verdict.WORSE and row.state in Finding.ALERTED and not row.series.is_cost
+    ]
+    by_odd: dict[Odd, list[Finding]] = defaultdict(list)
+    for row in worse:
+        by_odd[row.series.hardware_id, row.revision_id].append(row)
+    several = {key: rows for key, rows in by_odd.items() if len(_modes(rows)) > 1}
+    if not several:
+        return {}
+    series = {row.series_id for rows in several.values() for row in rows}
+    least = min_effects or MinEffects.of(series, tree=tree)
+    large = {key: [row for row in rows if is_large(row, least)] for key, rows in several.items()}
+    measured = _measured_at(list(large))
+    return {
+        key: sorted(rows, key=_largest_first)
+        for key, rows in large.items()
+        if modes_agree(len(_modes(rows)), measured.get(key, 0))
+    }
+
+
 def _parents(findings: Sequence[Finding]) -> dict[int, tuple[int, ...]]:
     """Of each cost (series, by id) that changed: those of the series it follows from that did."""
     by_subject = {
@@ -154,9 +226,6 @@ def _received(proven: Iterable[Finding]) -> dict[int, int]:
     return {positions[revision]: series for revision, series in counted}
 
 
-Measured = tuple[int, int, int]  # revision, hardware, mode
-
-
 def _measured(row: Finding) -> Measured:
     return row.revision_id, row.series.hardware_id, row.series.mode_id
 
@@ -176,15 +245,28 @@ def _with_history(
     return [replace(one, is_history=True) if one.number in old else one for one in known]
 
 
-def uploaded_as_history(findings: Sequence[Finding]) -> set[int]:
-    """The ids of those at whose revision every run was uploaded as history; one query."""
-    rows = (
-        Run.objects.counted()
+def _overlapping(rows: Sequence[Finding]) -> list[Finding]:
+    newest = max(rows, key=lambda row: row.position)
+    joined = [row for row in rows if newest.after.position < row.position]
+    return sorted(joined, key=_largest_first)
+
+
+def _largest_first(row: Finding) -> tuple[float, int]:
+    return row.change_pct or 0.0, row.pk
+
+
+def _modes(rows: Sequence[Finding]) -> set[int]:
+    return {row.series.mode_id for row in rows}
+
+
+def _measured_at(odd: Sequence[Odd]) -> dict[Odd, int]:
+    """How many modes each machine measured at each revision."""
+    counted = (
+        Point.objects.that_agree()
         .plain()
-        .filter(revision__in={row.revision_id for row in findings})
+        .filter(revision__in={at for _, at in odd}, series__hardware__in={on for on, _ in odd})
         .order_by()
-        .values_list("revision_id", "hardware_id", "mode_id")
-        .annotate(only=BoolAnd("history"))
+        .values_list("series__hardware", "revision")
+        .annotate(modes=Count("series__mode", distinct=True))
     )
-    historic = {(revision, hardware, mode) for revision, hardware, mode, only in rows if only}
-    return {row.pk for row in findings if _measured(row) in historic}
+    return {(hardware, revision): modes for hardware, revision, modes in counted}

@@ -7,8 +7,7 @@ from datetime import datetime
 from django.db.models import Q
 
 from webapp.alerts.models import Alert
-from webapp.alerts.queries.as_of import Past, members_of_all_at
-from webapp.alerts.queries.findings import by_alert, findings_of
+from webapp.alerts.queries.findings import Past, by_alert, findings_of, members_of_all_at
 from webapp.analysis.models import Finding, Verdict
 from webapp.analysis.queries import (
     MeasuredRelease,

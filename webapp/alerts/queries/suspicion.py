@@ -3,26 +3,39 @@
 One rule for mails, pages, feeds, webhooks, the API and subscriptions. The chance of a finding is
 that of the step between two measured revisions; the commits between them, measured by nobody, share
 it. A commit is named, and with it its author, only when it holds at least 80 % alone; commits are
-counted only where all of them are known (`Revision.objects.spans`).
+counted only where all of them are known (`Revision.objects.spans`). Where several changes of
+an alert began is read together.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from webapp.alerts.models import Alert
-from webapp.alerts.queries.at_commits import LargestFinding
-from webapp.alerts.queries.finding_at import FindingAt
+from webapp.alerts.queries.commit_findings import FindingAt, LargestFinding
 from webapp.alerts.queries.rows import REVISION_NAMES, revision_from, rows_of
 from webapp.analysis.models import Finding
 from webapp.results.models import Revision, Span
+from webapp.stats.common_location import Location, common_location
 
 SURE = 0.8
 """What one commit must hold before it is named: the smallest chance at which four in five who are
 told that it was their commit are told so rightly.
 """
-
 INTERVAL = 0.95
 """What the suspects of a finding or an alert hold together."""
+NARROWEST = f"""
+SELECT DISTINCT ON (alert.id) alert.id, finding.here,
+       {", ".join(f"previous.{name}" for name in REVISION_NAMES)}
+  FROM alerts_alert AS alert
+  JOIN alerts_alertfinding AS membership ON membership.alert_id = alert.id
+  JOIN analysis_finding AS finding ON finding.id = membership.finding_id
+       AND finding.revision_id = alert.likeliest_id
+  JOIN results_revision AS previous ON previous.id = finding.previous_id
+ WHERE alert.id = ANY(%s) AND finding.here >= %s AND finding.state = ANY(%s)
+ ORDER BY alert.id, previous.position DESC, finding.here DESC
+"""  # noqa: S608 (names of columns; no value of a request is in this text)
+FEWEST_SERIES = 2
 
 
 class Suspicion(NamedTuple):
@@ -65,6 +78,23 @@ class Suspicion(NamedTuple):
         return self.last if is_sure and not names_none else None
 
 
+@dataclass(frozen=True, slots=True)
+class SharperInterval:
+    """The commits later than ``after`` up to ``last``, by name, hold the beginning of the changes
+    of ``series`` series on ``machines`` machines with 95 %, if it is one; ``likeliest`` is the
+    likeliest first revision at the new levels, with the chance ``here``. ``alone`` is what the
+    clearest of them says by itself.
+    """
+
+    after: str
+    likeliest: str
+    last: str
+    here: float
+    series: int
+    machines: int
+    alone: Finding
+
+
 def suspicion_of(alert: Alert) -> Suspicion:
     """Which commits ``alert`` suspects, in two queries; see `suspicions_of`."""
     return suspicions_of([alert])[alert.pk]
@@ -92,17 +122,27 @@ def suspicions_of_findings(
     return _counted({row.pk: _of_finding(row) for row in findings})
 
 
-NARROWEST = f"""
-SELECT DISTINCT ON (alert.id) alert.id, finding.here,
-       {", ".join(f"previous.{name}" for name in REVISION_NAMES)}
-  FROM alerts_alert AS alert
-  JOIN alerts_alertfinding AS membership ON membership.alert_id = alert.id
-  JOIN analysis_finding AS finding ON finding.id = membership.finding_id
-       AND finding.revision_id = alert.likeliest_id
-  JOIN results_revision AS previous ON previous.id = finding.previous_id
- WHERE alert.id = ANY(%s) AND finding.here >= %s AND finding.state = ANY(%s)
- ORDER BY alert.id, previous.position DESC, finding.here DESC
-"""  # noqa: S608 (names of columns; no value of a request is in this text)
+def sharper_interval(findings: Sequence[Finding]) -> SharperInterval | None:
+    """What findings of one alert, read with builds and revisions, say together of their place;
+    None where that is no sharper than the clearest of them alone.
+    """
+    rows = [row for row in findings if row.locations and row.state in Finding.PROVEN]
+    if len({row.series_id for row in rows}) < FEWEST_SERIES:
+        return None
+    found = common_location([_location(row) for row in rows])
+    clearest = max(rows, key=lambda row: (row.score, -row.pk))
+    if not _is_sharper((found.after, found.last), clearest):
+        return None
+    names = {position: name for row in rows for position, name, _ in row.locations}
+    return SharperInterval(
+        names[found.after],
+        names[found.likeliest],
+        names[found.last],
+        found.here,
+        len({row.series_id for row in rows}),
+        len({row.series.hardware_id for row in rows}),
+        clearest,
+    )
 
 
 def _narrowest(alerts: Sequence[Alert]) -> Mapping[int, tuple[float, Revision]]:
@@ -164,3 +204,15 @@ def _counted(
 
 def _shared(span: Span) -> int | None:
     return span.known if span.is_whole else None
+
+
+def _location(row: Finding) -> Location:
+    positions, _, masses = zip(*row.locations, strict=True)
+    return Location(row.series.hardware_id, positions, masses, getattr(row, "build", None) or "")
+
+
+def _is_sharper(found: tuple[int, int], alone: Finding) -> bool:
+    """Inside what the clearest says, and shorter."""
+    after, last = found
+    ends = alone.after.position, alone.last.position
+    return ends[0] <= after < last <= ends[1] and (after, last) != ends

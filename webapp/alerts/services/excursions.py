@@ -11,8 +11,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from webapp.alerts.models import Alert, AlertEvent
-from webapp.alerts.queries.evidence import uploaded_as_history
-from webapp.alerts.queries.machine_losses import Odd, excursions
+from webapp.alerts.queries.evidence import Odd, excursions, uploaded_as_history
 from webapp.alerts.services.events import Change, write
 from webapp.alerts.services.machine_alerts import add_members, let_go, retracted
 from webapp.alerts.services.opening import open_alert

@@ -10,8 +10,8 @@ from django.utils import timezone
 from webapp.alerts.models import Alert
 from webapp.alerts.plan import plan_changes
 from webapp.alerts.plan.known import CommitRange, Known, KnownAlert, State
+from webapp.alerts.queries.dry_runs import holds_in
 from webapp.alerts.queries.evidence import Read, alertable_in, read_evidence
-from webapp.alerts.queries.holds import holds_in
 from webapp.alerts.services.excursions import reconcile_excursions
 from webapp.alerts.services.slow_losses import reconcile_slow_losses
 from webapp.alerts.services.writing import write_changes

@@ -10,8 +10,7 @@ from datetime import datetime
 from django.utils import timezone
 
 from webapp.alerts.models import Alert, AlertEvent
-from webapp.alerts.queries.evidence import uploaded_as_history
-from webapp.alerts.queries.machine_losses import slow_losses
+from webapp.alerts.queries.evidence import slow_losses, uploaded_as_history
 from webapp.alerts.services.events import Change, write
 from webapp.alerts.services.machine_alerts import add_members, let_go, retracted
 from webapp.alerts.services.opening import open_alert

@@ -1,14 +1,6 @@
 """Pages of operators, one file per part, like the models."""
 
-from webapp.results.admin import (
-    history,
-    pooling_decisions,
-    runs,
-    sample_decisions,
-    series,
-    subjects,
-    waiting,
-)
+from webapp.results.admin import decisions, history, runs, series, subjects
 from webapp.results.admin.history import RevisionAdmin
 from webapp.results.admin.subjects import HardwareAdmin, ModeAdmin
 
@@ -16,11 +8,9 @@ __all__ = [
     "HardwareAdmin",
     "ModeAdmin",
     "RevisionAdmin",
+    "decisions",
     "history",
-    "pooling_decisions",
     "runs",
-    "sample_decisions",
     "series",
     "subjects",
-    "waiting",
 ]

@@ -21,7 +21,7 @@ from webapp.accounts.admin import (
 )
 from webapp.results.errors import Unprocessable
 from webapp.results.models import Revision, RevisionAlias, Series, Tree
-from webapp.results.services.deciding import displace_revision, place_revision
+from webapp.results.services.revisions import displace_revision, place_revision
 
 
 @admin.register(Tree)

@@ -17,7 +17,7 @@ from webapp.accounts.admin import (
     whether,
 )
 from webapp.results.models import Point, Series
-from webapp.results.services.series import analyse_again, set_direction
+from webapp.results.services.subjects import analyse_again, set_direction
 
 PARTS = ["tree", "hardware", "mode", "metric", "variant"]
 

@@ -11,8 +11,7 @@ from webapp.accounts.admin import Inline, ModelForm, OperatedAdmin, ReadOnlyInli
 from webapp.results.errors import Unprocessable
 from webapp.results.models import Hardware, HardwareAlias, Metric, Mode, ModeAlias, Series
 from webapp.results.services import forget_names
-from webapp.results.services.deciding import change_metric
-from webapp.results.services.subjects import check_hardware_name, rename_hardware
+from webapp.results.services.subjects import change_metric, check_hardware_name, rename_hardware
 
 
 class AboutSeries(OperatedAdmin):

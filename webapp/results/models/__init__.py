@@ -14,6 +14,7 @@ from webapp.results.histograms import Histograms, derived_name, histogram_name
 from webapp.results.known_history import Span
 from webapp.results.label_parts import VariantPart
 from webapp.results.models.costs import CostSamples
+from webapp.results.models.decisions import PoolingDecision, SampleDecision
 from webapp.results.models.facts import HardwareFact
 from webapp.results.models.history import (
     WAITING_FROM,
@@ -24,25 +25,22 @@ from webapp.results.models.history import (
     Tree,
 )
 from webapp.results.models.name_aliases import DIRECTORY_MAX, AliasedRun, NameAlias
-from webapp.results.models.pooling_decisions import PoolingDecision
 from webapp.results.models.profiles import (
     FUNCTION_MAX,
     PROFILE_NAME_MAX,
     Profile,
     ProfiledFunction,
 )
-from webapp.results.models.refusals import RefusedReplacement
-from webapp.results.models.runs import Measurement, Run, RunHistograms
-from webapp.results.models.sample_decisions import SampleDecision
+from webapp.results.models.runs import Measurement, RefusedReplacement, Run, RunHistograms
 from webapp.results.models.series import Point, PointQuerySet, Series, digest_of_builds
 from webapp.results.models.subjects import (
+    DismissedTwins,
     Hardware,
     HardwareAlias,
     Metric,
     Mode,
     ModeAlias,
 )
-from webapp.results.models.twins import DismissedTwins
 from webapp.results.models.variants import LabelRule, Variant
 from webapp.results.models.waiting import Choice, IdentityRule, WaitingRun
 from webapp.results.modes import MODE_PATTERN, NAME_MAX, PART_MAX, PART_PATTERN, ModeName

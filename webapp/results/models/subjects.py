@@ -8,6 +8,7 @@ from django.db import models
 from django.db.models import Q
 from django.urls import reverse
 
+from webapp.accounts.models import User
 from webapp.labs.models import Lab
 from webapp.results.bounds import SHORT_FACT
 from webapp.results.modes import NAME_MAX, PART_MAX, ModeName
@@ -243,3 +244,27 @@ class Metric(models.Model):
     def is_cost(self) -> bool:
         """Whether it is what an option costs, and so follows from two other series."""
         return self.of_id is not None
+
+
+class DismissedTwins(models.Model):
+    """Two modes that are two things, whatever their names look like: they are not suggested again.
+
+    By their names, ``one`` before ``other``: a mode that goes and comes back is the same.
+    """
+
+    one = models.CharField(max_length=NAME_MAX)
+    other = models.CharField(max_length=NAME_MAX)
+    dismissed_by = models.ForeignKey(
+        User, on_delete=models.PROTECT, related_name="+", db_index=False
+    )
+    dismissed_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["one", "other"]
+        verbose_name_plural = "dismissed twins"
+        constraints = [
+            models.UniqueConstraint(fields=["one", "other"], name="twins_dismissed_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.one} and {self.other}"

@@ -14,8 +14,7 @@ from webapp.results.queries.profiles import (
     profiles_of_runs,
     rates_of_runs,
 )
-from webapp.results.queries.received import received_by
-from webapp.results.queries.sessions import Session, newest_sessions
+from webapp.results.queries.sessions import Session, newest_sessions, received_by
 from webapp.results.queries.subjects import (
     SERIES_COLUMNS,
     SERIES_JOINS,

@@ -1,10 +1,15 @@
-"""What was measured together: the runs of a revision on a machine that name one session."""
+"""What was measured together: the runs of a revision on a machine that name one session; and which
+points were there at a past moment.
+"""
 
 from collections.abc import Collection
 from datetime import datetime
 from typing import NamedTuple
 
 from django.db import connection
+from django.db.models import Exists, OuterRef
+
+from webapp.results.models import PointQuerySet, Run
 
 # A session's number is that of its newest run. Runs that name no session are in none.
 NEWEST = """
@@ -73,3 +78,19 @@ def newest_sessions(
     with connection.cursor() as cursor:
         cursor.execute(NEWEST, asked)
         return [Session._make(row) for row in cursor.fetchall()]
+
+
+def received_by(points: PointQuerySet, moment: datetime) -> PointQuerySet:
+    """Those of ``points``, of plain kernels, of which a run had been received at ``moment`` and was
+    not withdrawn then.
+    """
+    runs = (
+        Run.objects.counted_at(moment)
+        .plain()
+        .filter(
+            revision=OuterRef("revision"),
+            hardware=OuterRef("series__hardware"),
+            mode=OuterRef("series__mode"),
+        )
+    )
+    return points.filter(Exists(runs))

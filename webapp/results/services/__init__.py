@@ -4,7 +4,7 @@ from webapp.results.documents import MetricDocument, Recorded, RunDocument
 from webapp.results.errors import Conflict, Forbidden, Problem, ResultsError, Unprocessable
 from webapp.results.fact_names import ChangedFact, as_text
 from webapp.results.identity import Evidence
-from webapp.results.services.aliasing import file_by_names, move_whole_series
+from webapp.results.services.aliases import file_by_names, move_whole_series
 from webapp.results.services.bulk import fetch_rows, insert_rows, update_rows
 from webapp.results.services.cost_pairs import changed_costs
 from webapp.results.services.costs import renew_costs
@@ -15,17 +15,8 @@ from webapp.results.services.estimating import (
     unsettled_counts,
 )
 from webapp.results.services.facts import machines_retold, rebuild_facts
-from webapp.results.services.hardware_names import (
-    foreign_hardware,
-    hardware_named,
-    unknown_hardware,
-)
-from webapp.results.services.known_revisions import ensure_revision
-from webapp.results.services.label_refiling import (
-    drop_unused,
-    make_missing_rules,
-    refile_by_rules,
-)
+from webapp.results.services.label_rules import drop_unused, make_missing_rules, refile_by_rules
+from webapp.results.services.locks import begin_reshaping, begin_writing, lock_trees
 from webapp.results.services.merging import (
     begin_merge,
     end_subject,
@@ -34,23 +25,29 @@ from webapp.results.services.merging import (
     move_series,
 )
 from webapp.results.services.name_aliases import AliasNames, add_alias, end_alias, preview_alias
-from webapp.results.services.names import forget_names
-from webapp.results.services.pooling import mark_dirty
-from webapp.results.services.pooling_decisions import count_together, undo_pooling_decision
+from webapp.results.services.named_rows import (
+    foreign_hardware,
+    forget_names,
+    hardware_named,
+    unknown_hardware,
+)
+from webapp.results.services.near_duplicates import dismiss_twins, suggest_again, suggested_twins
+from webapp.results.services.points import mark_dirty
 from webapp.results.services.profiling import NoSuchRun, ProfileDocument, store_profile
-from webapp.results.services.quotas import recount_quotas
-from webapp.results.services.recording import record_runs
-from webapp.results.services.refusals import note_refused_replacement
-from webapp.results.services.reshaping import begin_reshaping, begin_writing
-from webapp.results.services.second_names import answer_to
-from webapp.results.services.source_browsers import set_source_template
-from webapp.results.services.subjects import register_hardware
-from webapp.results.services.tree_locks import lock_trees
-from webapp.results.services.twins import dismiss_twins, suggest_again, suggested_twins
-from webapp.results.services.uploads import ask_for_epochs
-from webapp.results.services.validity import decide_samples, undo_sample_decision
+from webapp.results.services.revisions import answer_to, ensure_revision
+from webapp.results.services.run_decisions import (
+    count_together,
+    decide_samples,
+    restore_run,
+    undo_pooling_decision,
+    undo_sample_decision,
+    withdraw_run,
+)
+from webapp.results.services.subjects import recount_quotas, register_hardware, set_source_template
+from webapp.results.services.upload.recording import record_runs
+from webapp.results.services.upload.refusals import note_refused_replacement
+from webapp.results.services.upload_consistency import ask_for_epochs
 from webapp.results.services.waiting import decide_waiting, reopen_waiting
-from webapp.results.services.withdrawing import restore_run, withdraw_run
 
 __all__ = [
     "AliasNames",

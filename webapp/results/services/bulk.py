@@ -6,11 +6,15 @@ more for that than for everything else together. PostgreSQL unpacks JSON into ty
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from itertools import islice
+from typing import Any, TypeVar
 
 from django.db import connection, models
+
+CHUNK = 5000
+T = TypeVar("T")
 
 
 def insert_rows(
@@ -61,6 +65,13 @@ def fetch_rows(statement: str, *parameters: Any) -> list[tuple[Any, ...]]:
     with connection.cursor() as cursor:
         cursor.execute(statement, parameters)
         return list(cursor.fetchall())
+
+
+def chunks(items: Iterable[T], size: int = CHUNK) -> Iterator[list[T]]:
+    """``items`` in lists of at most ``size``."""
+    iterator = iter(items)
+    while chunk := list(islice(iterator, size)):
+        yield chunk
 
 
 @lru_cache(maxsize=64)

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 
 from django.db import connection, transaction
 
-from webapp.results.documents import RunDocument
 from webapp.results.fact_intervals import (
     Interval,
     Observation,
@@ -37,7 +36,6 @@ from webapp.results.fact_names import (
 )
 from webapp.results.models import Hardware, HardwareFact, Mode, Run
 from webapp.results.services.bulk import fetch_rows, insert_rows
-from webapp.results.services.resolving import Subjects
 
 CHUNK = 2000
 # Of each fact the interval that begins before what is new, those that begin within, and the next.
@@ -144,23 +142,10 @@ def note_facts(reports: Iterable[Report], *, history: bool) -> tuple[ChangedFact
     return () if history else tuple(_changes(before, after))
 
 
-def reports_of(documents: Iterable[RunDocument], subjects: Subjects, now: datetime) -> list[Report]:
-    """What runs tell that arrive ``now``."""
-    return [
-        Report(
-            subjects.names_of(run).hardware,
-            run.measured_at or now,
-            run.facts,
-            subjects.options_of(run),
-        )
-        for run in documents
-    ]
-
-
-def renew_facts(former: Sequence[Run], instead: Sequence[Report]) -> None:
-    """Stored runs, with their modes, no longer count: ``instead`` of each there is another one."""
+def renew_facts(replaced: Iterable[tuple[Run, Report]]) -> None:
+    """Stored runs, with their modes, no longer count: instead of each there is another report."""
     stale: set[int] = set()
-    for run, report in zip(former, instead, strict=True):
+    for run, report in replaced:
         at = run.measured_at or run.received_at
         was = Report(run.hardware_id, at, run.facts, run.mode.options)
         if _seen([was]) != _seen([report]):

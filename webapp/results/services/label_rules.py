@@ -1,67 +1,108 @@
-"""The rules about parts of labels: read for an upload, and made where the program brings new ones.
+"""The rules about parts of labels, and stored runs filed anew when one comes, goes or changes.
 
-An upload whose runs have no options costs no statement here. The caller has begun writing, so a
-rule that is edited meanwhile waits, and then files these runs anew like all others.
+The identity and the samples of runs stay. A series whose runs all go to a place where there is none
+yet goes there itself, with all that was concluded and said of it; where there is one, it becomes a
+part of that; and where only some of its runs go, these do. These are steps: `webapp.merging` takes
+them, and has the other rooms hand over what points at a series that ends.
 """
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+import json
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from webapp.results.documents import RunDocument
-from webapp.results.label_parts import BUILTIN_RULES, ModeAndVariant, PartRule, VariantPart, tell
-from webapp.results.models import LabelRule
-from webapp.results.modes import ModeName
+from django.db import connection, transaction
 
+from webapp.results.label_parts import (
+    BUILTIN_RULES,
+    ModeAndVariant,
+    PartRule,
+    VariantPart,
+    tell,
+)
+from webapp.results.models import LabelRule, Measurement, Mode, Run, Series, Variant
+from webapp.results.modes import ModeName
+from webapp.results.services.aliases import file_by_names
+from webapp.results.services.bulk import fetch_rows
+from webapp.results.services.facts import machines_retold, rebuild_facts
+from webapp.results.services.merging import relations_to
+from webapp.results.services.named_rows import (
+    PLAIN,
+    SeriesKey,
+    forget_names,
+    lock_series,
+    modes_named,
+    variants_of,
+)
+from webapp.results.services.points import mark_dirty
+from webapp.results.services.refiling import (
+    lock_series_of_runs,
+    move_measurements,
+    points_at,
+    renew,
+)
+
+# One row for all runs that the rules cannot tell apart.
+RUNS = """
+SELECT mode.id, mode.name, COALESCE(run.variant_id, 0), run.as_sent::text,
+       COALESCE(NULLIF(run.evidence->>'image', ''), run.facts->>'image', ''), hardware.lab_id,
+       array_agg(run.id ORDER BY run.id)
+  FROM results_run AS run
+  LEFT JOIN results_aliasedrun AS aliased ON aliased.run_id = run.id
+  JOIN results_mode AS mode ON mode.id = COALESCE(aliased.mode_id, run.mode_id)
+  JOIN results_hardware AS hardware ON hardware.id = run.hardware_id
+ WHERE cardinality(mode.options) > 0 OR run.as_sent IS NOT NULL
+ GROUP BY 1, 2, 3, 4, 5, 6
+ ORDER BY 1, 3, 4, 5, 6
+"""
+# Of runs that aliases file elsewhere: the mode that they stand for.
+FILE_ALIASED = """
+UPDATE results_aliasedrun AS aliased SET mode_id = filed.mode
+  FROM unnest(%s::bigint[], %s::bigint[]) AS filed (run, mode)
+ WHERE aliased.run_id = filed.run
+"""
+FILE = """
+UPDATE results_run AS run
+   SET mode_id = filed.mode, variant_id = filed.variant, as_sent = filed.as_sent
+  FROM json_to_recordset(%s::json) AS filed (run bigint, mode bigint, variant bigint, as_sent jsonb)
+ WHERE run.id = filed.run
+"""
 STEP = 10
 """Between the orders of rules that come with the program: there is room for others."""
 
-
-def rules_of(lab: int | None) -> list[PartRule]:
-    """The rules for the runs of a lab (id), in the order in which they are asked."""
-    return [row.rule() for row in LabelRule.objects.of_lab(lab)]
+Pair = tuple[int, int]
+"""A run and a series (ids)."""
 
 
-def rules_of_labs(labs: Iterable[int]) -> Mapping[int, Sequence[PartRule]]:
-    """The same for several labs, in one statement."""
-    own: defaultdict[int | None, list[PartRule]] = defaultdict(list)
-    for row in LabelRule.objects.filter(is_active=True).order_by("order", "pk"):
-        own[row.lab_id].append(row.rule())
-    return {lab: [*own[lab], *own[None]] for lab in labs}
-
-
-def tell_parts(runs: Sequence[RunDocument], lab: int) -> list[RunDocument]:
-    """``runs`` of a lab (id), each with the mode and the variant that the rules tell."""
-    if not any(_has_parts(run) for run in runs):
-        return list(runs)
-    rules = rules_of(lab)
-    return [_with_parts(run, rules) if _has_parts(run) else run for run in runs]
-
-
-def as_sent_data(run: RunDocument) -> dict[str, Any] | None:
-    """What is kept of a document's own mode and variant; None: it is filed under that mode, and
-    named no variant.
+@dataclass(frozen=True, slots=True)
+class RefiledRuns:
+    """How many runs were filed anew. Of each pair of ``joined`` the first series is a part of the
+    second one now, which has its measurements, and is to go. ``left`` and ``left_variants`` are
+    modes and variants (ids) that lost runs.
     """
-    sent = run.as_sent or run
-    if str(sent.mode) == str(run.mode) and not sent.variant:
-        return None
-    return {"mode": str(sent.mode), "variant": [part.to_data() for part in sent.variant]}
+
+    runs: int = 0
+    joined: Sequence[tuple[Series, Series]] = ()
+    left: Collection[int] = ()
+    left_variants: Collection[int] = ()
 
 
-def tell_stored(
-    mode: str, as_sent: Mapping[str, Any] | None, image: str, rules: Sequence[PartRule]
-) -> ModeAndVariant:
-    """What the rules tell of a stored run by what is kept of its document."""
-    sent = as_sent or {"mode": mode, "variant": []}
-    parts = map(VariantPart.from_data, sent["variant"])
-    return tell(ModeName.parse(sent["mode"]), rules, image=image, parts=parts)
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a run belongs: mode and variant (ids, `PLAIN` for none), and what is kept of its
+    document.
+    """
+
+    mode: int
+    variant: int
+    as_sent: dict[str, Any] | None
 
 
-def missing_rules() -> list[LabelRule]:
-    """The rules that come with the program and are not stored yet, unsaved."""
+def make_missing_rules() -> int:
+    """Store the rules that come with the program and are not stored yet; how many."""
     stored = set(LabelRule.objects.filter(lab=None).values_list("pattern", "of_image"))
-    return [
+    missing = [
         LabelRule(
             order=STEP * number,
             pattern=rule.pattern,
@@ -73,18 +114,183 @@ def missing_rules() -> list[LabelRule]:
         for number, rule in enumerate(BUILTIN_RULES, 1)
         if (rule.pattern, rule.of_image) not in stored
     ]
+    LabelRule.objects.bulk_create(missing, ignore_conflicts=True)
+    return len(missing)
 
 
-def _has_parts(run: RunDocument) -> bool:
-    return bool(run.mode.options or run.variant or "+" in run.former_mode)
+def refile_by_rules() -> RefiledRuns:
+    """File every stored run as the rules that there are now say. The caller reshapes."""
+    forget_names()
+    places = _places()
+    if not places:
+        return RefiledRuns()
+    modes, variants = _left(places)
+    lock_series_of_runs(places)
+    targets = _targets(places)
+    going, joined = _settle(_whole(targets))
+    machines = _machines_retold(places)
+    _file(places)
+    _go(going)
+    _move({pair: key for pair, key in targets.items() if pair[1] not in going})
+    file_by_names(places)
+    for machine in sorted(machines):
+        rebuild_facts(machine)
+    rows = Series.objects.in_bulk([*joined, *joined.values()])
+    transaction.on_commit(forget_names)
+    pairs = [(rows[pk], rows[into]) for pk, into in joined.items()]
+    return RefiledRuns(len(places), pairs, modes, variants)
 
 
-def _with_parts(run: RunDocument, rules: Sequence[PartRule]) -> RunDocument:
-    told = tell(run.mode, rules, image=run.image, parts=run.variant)
-    former = run.former_mode
-    if former:
-        former = str(tell(ModeName.parse(former), rules, image=run.image).mode)
-    if (told.mode, told.parts) == (run.mode, run.variant):
-        return replace(run, former=former)
-    sent = run.as_sent or run
-    return replace(run, mode=told.mode, variant=told.parts, as_sent=sent, former=former)
+def drop_unused(refiled: RefiledRuns) -> None:
+    """Delete the modes and variants that lost runs and that nothing is about any more."""
+    for model, ids in ((Mode, refiled.left), (Variant, refiled.left_variants)):
+        unused = set(ids)
+        for relation in relations_to(model):
+            rows: Any = relation.related_model._default_manager  # noqa: SLF001 (documented)
+            name = relation.field.name
+            found = rows.filter(**{f"{name}__in": unused}).order_by()
+            unused -= set(found.values_list(name, flat=True).distinct())
+        model._default_manager.filter(pk__in=unused).delete()  # noqa: SLF001 (documented)
+
+
+def _places() -> dict[int, _Place]:
+    """Of each run (id) that is filed otherwise than the rules say: where it belongs."""
+    rows = fetch_rows(RUNS)
+    rules = _rules_of({row[5] for row in rows})
+    parted = [_by_rules(row, rules) for row in rows]
+    modes = modes_named(one.mode for one in parted)
+    variants = variants_of(one.parts for one in parted if one.parts)
+    found: dict[int, _Place] = {}
+    for (mode, name, variant, as_sent, _, _, runs), one in zip(rows, parted, strict=True):
+        into = variants[one.variant].pk if one.parts else PLAIN
+        place = _Place(modes[str(one.mode)].pk, into, _kept(name, as_sent, one))
+        if (place.mode, place.variant) != (mode, variant):
+            found |= dict.fromkeys(runs, place)
+    return found
+
+
+def _rules_of(labs: Iterable[int]) -> Mapping[int, Sequence[PartRule]]:
+    """The rules for the runs of each lab (id), in the order in which they are asked."""
+    own: defaultdict[int | None, list[PartRule]] = defaultdict(list)
+    for row in LabelRule.objects.filter(is_active=True).order_by("order", "pk"):
+        own[row.lab_id].append(row.rule())
+    return {lab: [*own[lab], *own[None]] for lab in labs}
+
+
+def _by_rules(row: tuple[Any, ...], rules: Mapping[int, Sequence[PartRule]]) -> ModeAndVariant:
+    """Mode and variant of the runs of a row, by what is kept of their documents."""
+    _, name, _, as_sent, image, lab, _ = row
+    sent = json.loads(as_sent) if as_sent else {"mode": name, "variant": []}
+    parts = map(VariantPart.from_data, sent["variant"])
+    return tell(ModeName.parse(sent["mode"]), rules[lab], image=image, parts=parts)
+
+
+def _kept(name: str, as_sent: str | None, found: ModeAndVariant) -> dict[str, Any] | None:
+    sent: dict[str, Any] = json.loads(as_sent) if as_sent else {"mode": name, "variant": []}
+    is_as_filed = sent["mode"] == str(found.mode) and not sent["variant"]
+    return None if is_as_filed else sent
+
+
+def _left(places: Mapping[int, _Place]) -> tuple[set[int], set[int]]:
+    """The modes and the variants (ids) that the runs are filed under so far."""
+    statement = "SELECT DISTINCT mode_id, variant_id FROM results_run WHERE id = ANY(%s)"
+    rows = fetch_rows(statement, list(places))
+    return {mode for mode, _ in rows}, {variant for _, variant in rows if variant is not None}
+
+
+def _machines_retold(places: Mapping[int, _Place]) -> set[int]:
+    """Those whose facts change with the options of their runs."""
+    rows = Run.objects.filter(pk__in=list(places)).order_by().values_list("pk", "hardware")
+    return machines_retold({pk: (hardware, places[pk].mode) for pk, hardware in rows})
+
+
+def _targets(places: Mapping[int, _Place]) -> dict[Pair, SeriesKey]:
+    """The series that each measurement of the runs belongs to."""
+    rows = Measurement.objects.filter(run__in=list(places)).order_by("pk")
+    parts = ("run_id", "series_id", "series__tree_id", "series__hardware_id", "series__metric_id")
+    return {
+        (run, series): (tree, hardware, places[run].mode, metric, places[run].variant)
+        for run, series, tree, hardware, metric in rows.values_list(*parts)
+    }
+
+
+def _whole(targets: Mapping[Pair, SeriesKey]) -> dict[int, SeriesKey]:
+    """The series (ids) all of whose measurements belong to one other."""
+    counts = dict(
+        fetch_rows(
+            "SELECT series_id, count(*) FROM results_measurement"
+            " WHERE series_id = ANY(%s) GROUP BY series_id",
+            sorted({series for _, series in targets}),
+        )
+    )
+    leaving = Counter(series for _, series in targets)
+    into: dict[int, set[SeriesKey]] = {}
+    for (_, series), key in targets.items():
+        into.setdefault(series, set()).add(key)
+    return {
+        series: next(iter(keys))
+        for series, keys in sorted(into.items())
+        if len(keys) == 1 and leaving[series] == counts[series]
+    }
+
+
+def _settle(whole: Mapping[int, SeriesKey]) -> tuple[dict[int, SeriesKey], dict[int, int]]:
+    """Of series (ids) that go as a whole: those that go to a place that is free, and those that
+    become a part of another one, which stays or goes there first.
+    """
+    standing = _present(set(whole.values()))
+    first: dict[SeriesKey, int] = {}
+    joined: dict[int, int] = {}
+    for pk, key in sorted(whole.items()):
+        if key not in standing:
+            into = first.setdefault(key, pk)
+        elif standing[key] in whole:  # it goes elsewhere: only the runs move
+            continue
+        else:
+            into = standing[key]
+        if into != pk:
+            joined[pk] = into
+    return {pk: key for key, pk in first.items()}, joined
+
+
+def _present(keys: Collection[SeriesKey]) -> dict[SeriesKey, int]:
+    """Those of ``keys`` that are there, with their series (ids)."""
+    rows = Series.objects.filter(mode__in={key[2] for key in keys}).values_list(
+        "tree_id", "hardware_id", "mode_id", "metric_id", "variant_id", "pk"
+    )
+    found = {(*subject, variant or PLAIN): pk for *subject, variant, pk in rows}
+    return {key: found[key] for key in keys if key in found}
+
+
+def _file(places: Mapping[int, _Place]) -> None:
+    rows = [
+        {
+            "run": run,
+            "mode": place.mode,
+            "variant": place.variant or None,
+            "as_sent": place.as_sent,
+        }
+        for run, place in places.items()
+    ]
+    with connection.cursor() as cursor:
+        cursor.execute(FILE, [json.dumps(rows)])
+        cursor.execute(FILE_ALIASED, [list(places), [place.mode for place in places.values()]])
+
+
+def _go(going: Mapping[int, SeriesKey]) -> None:
+    """Let whole series be about something else."""
+    for pk, (_, _, mode, _, variant) in going.items():
+        Series.objects.filter(pk=pk).update(mode=mode, variant=variant or None)
+    if going:
+        mark_dirty(dict.fromkeys(going, 0))
+
+
+def _move(targets: Mapping[Pair, SeriesKey]) -> None:
+    """Let measurements be of the series of these keys, which are made where they are new."""
+    if not targets:
+        return
+    runs = {run for run, _ in targets}
+    before = points_at(runs)
+    series = lock_series(targets.values(), besides={pk for _, pk in targets})
+    move_measurements({pair: series[key] for pair, key in targets.items()})
+    renew(before | points_at(runs))

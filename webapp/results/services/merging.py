@@ -22,10 +22,9 @@ from webapp.results.models import (
     Run,
     Series,
 )
-from webapp.results.services.names import forget_names
-from webapp.results.services.pooling import mark_dirty, refresh_points
-from webapp.results.services.reshaping import begin_reshaping
-from webapp.results.services.subjects import lock_series_ids
+from webapp.results.services.locks import begin_reshaping, lock_series_ids
+from webapp.results.services.named_rows import forget_names
+from webapp.results.services.points import mark_dirty, refresh_points
 
 Subject = Hardware | Mode
 

@@ -9,7 +9,6 @@ from django.utils import timezone
 
 from webapp.accounts.models import User
 from webapp.labs.models import Lab
-from webapp.results.aliases import wrong_with
 from webapp.results.errors import Problem, Unprocessable
 from webapp.results.models import (
     DIRECTORY_MAX,
@@ -23,13 +22,17 @@ from webapp.results.models import (
     wrong_with_line,
 )
 from webapp.results.modes import PART, PART_MAX
-from webapp.results.services.aliased_runs import Named
-from webapp.results.services.aliasing import Move, moves_of
+from webapp.results.services.aliases import (
+    RunMove,
+    alias_of,
+    aliases_in_force,
+    moves_of,
+    with_hardware,
+    wrong_with,
+)
 from webapp.results.services.bulk import fetch_rows
-from webapp.results.services.hardware_names import hardware_named
-from webapp.results.services.names import forget_names
-from webapp.results.services.names_in_force import alias_of, aliases_in_force, with_hardware
-from webapp.results.services.reshaping import begin_reshaping
+from webapp.results.services.locks import begin_reshaping
+from webapp.results.services.named_rows import HardwareAndMode, forget_names, hardware_named
 
 EXAMPLES = 20
 # Of each pair of modes (with hardware) what was measured of both at one revision, and how far the
@@ -109,7 +112,7 @@ def preview_alias(names: AliasNames) -> Preview:
     return _seen(list(moves_of(_candidates(row), held)))
 
 
-def add_alias(*, names: AliasNames, by: User) -> tuple[NameAlias, list[Move]]:
+def add_alias(*, names: AliasNames, by: User) -> tuple[NameAlias, list[RunMove]]:
     """Store an alias; the runs that it moves, for `move_whole_series`. Nobody else uploads or
     reshapes until the transaction ends.
 
@@ -127,7 +130,7 @@ def add_alias(*, names: AliasNames, by: User) -> tuple[NameAlias, list[Move]]:
     return row, moves
 
 
-def end_alias(*, number: int, by: User) -> tuple[NameAlias, list[Move]]:
+def end_alias(*, number: int, by: User) -> tuple[NameAlias, list[RunMove]]:
     """Take an alias back; the runs that go where they belong without it. Idempotent.
 
     Raises:
@@ -248,15 +251,15 @@ def _hardware(row: NameAlias) -> int:
     return hardware_named({row.name})[row.name].pk
 
 
-def _seen(moves: Sequence[Move]) -> Preview:
+def _seen(moves: Sequence[RunMove]) -> Preview:
     """Moves to what is another mode by now, in groups."""
     names = {str(mode) for _, mode in (one.meaning for one in moves)}
     modes = dict(ModeAlias.objects.filter(name__in=names).values_list("name", "mode"))
     modes |= dict(Mode.objects.filter(name__in=names).values_list("name", "pk"))
-    groups: dict[tuple[Named, int, str], list[Move]] = {}
+    groups: dict[tuple[HardwareAndMode, int, str], list[RunMove]] = {}
     for one in moves:
         hardware, mode = one.meaning
-        if Named(hardware, modes.get(str(mode), 0)) != one.present:
+        if HardwareAndMode(hardware, modes.get(str(mode), 0)) != one.present:
             groups.setdefault((one.present, hardware, str(mode)), []).append(one)
     shown = sorted(groups.items(), key=lambda pair: (-len(pair[1]), pair[0]))[:EXAMPLES]
     beside = _beside([(*key[:2], modes.get(key[2], 0), of) for key, of in shown])
@@ -282,7 +285,7 @@ def _seen(moves: Sequence[Move]) -> Preview:
 
 
 def _beside(
-    groups: Sequence[tuple[Named, int, int, Sequence[Move]]],
+    groups: Sequence[tuple[HardwareAndMode, int, int, Sequence[RunMove]]],
 ) -> dict[int, tuple[int, float | None]]:
     """Index of a group → revisions that were measured under both names, and the greatest difference
     in percent."""

@@ -2,7 +2,7 @@
 
 Trees are shared by labs: the first upload of a revision proposes its place, and nobody is locked
 out by that. What contradicts another lab's proposal is stored with a warning; an operator or
-imported history decides (``deciding``). A place far off waits for them.
+imported history decides (``revisions``). A place far off waits for them.
 """
 
 from collections import defaultdict
@@ -18,8 +18,7 @@ from webapp.results.models import PlaceProposal, Revision, Tree
 from webapp.results.models.history import WAITING_FROM
 from webapp.results.revision_ids import day_of, is_total, position_of
 from webapp.results.services.bulk import fetch_rows
-from webapp.results.services.days import places_of_days
-from webapp.results.services.far_off import far_off
+from webapp.results.services.positions import far_off, places_of_days
 
 Key = tuple[str, str]  # (tree, a name of the revision)
 

@@ -9,12 +9,12 @@ from django.utils import timezone
 from webapp.results.identity import Evidence, Identity
 from webapp.results.models import NameAlias, Revision, Run, Tree, WaitingRun
 from webapp.results.revision_ids import day_of
-from webapp.results.services.aliasing import file_by_names
-from webapp.results.services.bulk import insert_rows
-from webapp.results.services.days import places_of_days
-from webapp.results.services.identifying import identify_stored
-from webapp.results.services.matching import chunks
+from webapp.results.services.aliases import file_by_names
+from webapp.results.services.bulk import chunks
+from webapp.results.services.identities import identify_stored
+from webapp.results.services.locks import begin_reshaping
 from webapp.results.services.placing import Placed, place_names
+from webapp.results.services.positions import places_of_days
 from webapp.results.services.refiling import (
     leave_out,
     lock_series_of_runs,
@@ -22,9 +22,8 @@ from webapp.results.services.refiling import (
     refile,
     renew,
 )
-from webapp.results.services.renumbering import Move, lock_series_of, move_revisions
-from webapp.results.services.reshaping import begin_reshaping
-from webapp.results.services.waiting import WAITS, decide_waiting
+from webapp.results.services.revisions import Move, lock_series_of, move_revisions
+from webapp.results.services.waiting import WAITS, Doubt, decide_waiting, note_doubts
 
 HISTORY = "imported history"
 
@@ -137,19 +136,7 @@ def _let_wait(doubted: list[tuple[Run, Identity]]) -> int:
     now, ids = timezone.now(), [run.pk for run, _ in doubted]
     lock_series_of_runs(ids)
     leave_out(ids, reason=WAITS, now=now)
-    insert_rows(
-        WaitingRun,
-        [
-            {
-                "run_id": run.pk,
-                "candidates": [one.to_data() for one in identity.candidates],
-                "label": run.evidence["label"],
-                "since": now,
-                "rule": "",
-            }
-            for run, identity in doubted
-        ],
-    )
+    note_doubts([Doubt(run.pk, identity, run.evidence["label"]) for run, identity in doubted], now)
     renew(points_at(ids))
     return len(ids)
 

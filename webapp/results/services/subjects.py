@@ -1,21 +1,41 @@
-"""Writes to hardware: register, rename."""
+"""Acts upon what runs are about: hardware, metrics, series, trees and what labs have of them."""
 
 import re
+from collections.abc import Iterable
 from typing import Any
 
-from django.db import transaction
+from django.core.exceptions import ValidationError
+from django.db import connection, transaction
+from django.db.models import Q
 
 from webapp.labs.models import Lab
 from webapp.results.bounds import HALVES, HARDWARE_MAX, INVISIBLE
 from webapp.results.errors import Forbidden, Problem, Unprocessable
-from webapp.results.models import Hardware, HardwareAlias, Series
+from webapp.results.models import Hardware, HardwareAlias, Metric, Series, Tree
 from webapp.results.services.facts import call_by_facts
-from webapp.results.services.names import forget_names
-from webapp.results.services.pooling import mark_dirty
-from webapp.results.services.reshaping import begin_reshaping
+from webapp.results.services.locks import begin_reshaping, begin_writing, lock_series_ids
+from webapp.results.services.named_rows import forget_names
+from webapp.results.services.points import mark_dirty
+from webapp.results.source_links import check_source_template
 
 _PART = rf"[^\s:?#&/{INVISIBLE}{HALVES}]+"
 HARDWARE_NAME = re.compile(rf"(?=.{{1,{HARDWARE_MAX}}}\Z){_PART}(/{_PART})*")
+RECOUNT = """
+INSERT INTO labs_labquota AS quota (lab_id, day, runs, trees, series, profiles)
+SELECT lab.id, (now() AT TIME ZONE 'UTC')::date, 0, 0,
+       (SELECT count(*) FROM results_series AS series
+          JOIN results_hardware AS hardware ON hardware.id = series.hardware_id
+          JOIN results_metric AS metric ON metric.id = series.metric_id
+         WHERE hardware.lab_id = lab.id AND metric.of_id IS NULL),
+       (SELECT coalesce(sum(ceil((octet_length(profile.calls) + 4 * cardinality(profile.functions))
+                                 / 1000.0)), 0)
+          FROM results_profile AS profile
+          JOIN results_run AS run ON run.id = profile.run_id
+          JOIN results_hardware AS hardware ON hardware.id = run.hardware_id
+         WHERE hardware.lab_id = lab.id)
+  FROM labs_lab AS lab ORDER BY lab.id
+    ON CONFLICT (lab_id) DO UPDATE SET series = EXCLUDED.series, profiles = EXCLUDED.profiles
+"""
 
 
 @transaction.atomic
@@ -73,9 +93,72 @@ def check_hardware_name(*, name: str, hardware: Hardware) -> None:
         raise Unprocessable([Problem("name", f"{name!r} is taken; merge the two instead")])
 
 
-def lock_series_ids(**subject: Any) -> list[int]:
-    """The ids of the series about ``subject`` (as filters), locked in their order."""
-    found = (
-        Series.objects.filter(**subject).order_by("pk").select_for_update(of=["self"], no_key=True)
-    )
-    return list(found.values_list("pk", flat=True))
+@transaction.atomic
+def change_metric(*, metric: Metric, unit: str, better: str) -> None:
+    """Decide unit and direction; the stored numbers stay as they are, and every series of the
+    metric is analysed anew. What options cost in it has the same direction.
+
+    Raises:
+        Unprocessable: it is what an option costs in another metric.
+    """
+    if metric.is_cost:
+        message = f"{metric} follows from {metric.of}: change that metric instead"
+        raise Unprocessable([Problem("better", message)])
+    begin_reshaping()
+    Metric.objects.filter(pk=metric.pk).update(unit=unit, better=better)
+    Metric.objects.filter(of=metric.pk).update(better=better)
+    series = lock_series_ids(metric__in=Metric.objects.filter(Q(pk=metric.pk) | Q(of=metric.pk)))
+    if series:
+        mark_dirty(dict.fromkeys(series, 0))
+    transaction.on_commit(forget_names)
+
+
+@transaction.atomic
+def set_direction(*, series: Series, better: str) -> None:
+    """Say which way is better in ``series``, empty meaning that of its metric; it is analysed anew,
+    and what is concluded turns round. What was said before, in mails, stays as it was said.
+    """
+    begin_writing()
+    lock_series_ids(pk=series.pk)
+    Series.objects.filter(pk=series.pk).update(own_better=better)
+    mark_dirty({series.pk: 0})
+
+
+@transaction.atomic
+def analyse_again(*, series: Iterable[int]) -> int:
+    """Mark series (ids) dirty from their first point on; the number of those there are.
+
+    The next sweep finds them.
+    """
+    begin_writing()
+    found = lock_series_ids(pk__in=list(series))
+    if found:
+        mark_dirty(dict.fromkeys(found, 0))
+    return len(found)
+
+
+def set_source_template(*, tree: str, template: str) -> Tree:
+    """Store the template of ``tree`` (by name); empty: its commits link nowhere.
+
+    Raises Unprocessable for an unknown tree, and for what is no template, with the remedy.
+    """
+    found = Tree.objects.filter(name=tree).first()
+    if found is None:
+        raise Unprocessable([Problem("tree", f"there is no tree {tree!r}")])
+    if template:
+        try:
+            check_source_template(template)
+        except ValidationError as error:
+            said = " ".join(error.messages)
+            raise Unprocessable([Problem("source_template", said)]) from error
+    found.source_template = template
+    found.save(update_fields=["source_template"])
+    return found
+
+
+def recount_quotas() -> None:
+    """Count the series and profiles of every lab: merging makes fewer, moving hardware gives them
+    away, and old profiles go.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(RECOUNT)

@@ -5,25 +5,21 @@ revision of its tree and has it count; nobody has to upload anything again.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Any
+from typing import NamedTuple
 from uuid import UUID
 
 from django.db import transaction
 from django.utils import timezone
 
 from webapp.accounts.models import User
-from webapp.labs.models import Lab
-from webapp.queueing import Task, queue_on_commit
-from webapp.results.documents import RunDocument
 from webapp.results.errors import Problem, Unprocessable
 from webapp.results.identity import Identity
-from webapp.results.models import Choice, IdentityRule, RevisionAlias, Run, WaitingRun
-from webapp.results.models.history import WAITING_FROM
-from webapp.results.services.aliasing import file_by_names
-from webapp.results.services.bulk import fetch_rows, insert_rows
-from webapp.results.services.identifying import Identified, rule_for
+from webapp.results.models import Choice, IdentityRule, Run, WaitingRun
+from webapp.results.services.aliases import file_by_names
+from webapp.results.services.bulk import insert_rows
+from webapp.results.services.identities import rule_for
+from webapp.results.services.locks import begin_writing
 from webapp.results.services.placing import Placed, place_names
 from webapp.results.services.refiling import (
     count_again,
@@ -33,121 +29,34 @@ from webapp.results.services.refiling import (
     refile,
     renew,
 )
-from webapp.results.services.replacing import lock_current
-from webapp.results.services.reshaping import begin_writing
 
-# A count of all commits that had no place by right is another name of the commit.
-ANSWER_TO = """
-UPDATE results_revisionalias AS alias SET revision_id = given.revision
-  FROM unnest(%s::bigint[], %s::text[], %s::bigint[]) AS given (tree, name, revision),
-       results_revision AS former
- WHERE alias.tree_id = given.tree AND alias.name = given.name
-   AND alias.revision_id <> given.revision AND former.id = alias.revision_id
-   AND former.name = given.name AND (former.is_estimated OR former.position >= %s)
-   AND NOT former.decided AND former.name ~ '^c[0-9]{6}$'
-RETURNING alias.id
-"""
 WAITS = "Its kernel and its names say two commits; it waits until somebody decides."
 LEFT_OUT = "Its kernel and its names say two commits, and it was decided to leave it out."
 
 
-@dataclass(frozen=True, slots=True)
-class Adopted:
-    """What new evidence changed of known runs."""
+class Doubt(NamedTuple):
+    """A stored run (id) whose identity waits; ``rule`` is the text of one that leaves it out."""
 
-    waiting: frozenset[UUID] = frozenset()
-    refiled: frozenset[UUID] = frozenset()
-
-
-def withdrawal_of(run: RunDocument, identified: Identified, now: datetime) -> dict[str, Any]:
-    """The columns that take a new run out of the statistics while it waits, or for good."""
-    identity = identified.identities.get(run.uuid)
-    if identity is None or not identity.waits:
-        return {"withdrawn_at": None, "withdrawn_reason": ""}
-    reason = LEFT_OUT if run.uuid in identified.left_out else WAITS
-    return {"withdrawn_at": now, "withdrawn_reason": reason}
+    run: int
+    identity: Identity
+    label: str
+    rule: str = ""
 
 
-def note_waiting(
-    runs: Iterable[RunDocument], ids: Mapping[UUID, int], identified: Identified, now: datetime
-) -> None:
-    """Keep of the stored ``runs`` that wait what speaks for which commit."""
-    rows = []
-    for run in runs:
-        identity = identified.identities.get(run.uuid)
-        if identity is not None and identity.waits:
-            rule = identified.left_out.get(run.uuid, "")
-            rows.append(
-                {
-                    "run_id": ids[run.uuid],
-                    "candidates": [one.to_data() for one in identity.candidates],
-                    "label": run.evidence.label if run.evidence else "",
-                    "since": now,
-                    "decided_at": now if rule else None,
-                    "rule": rule,
-                }
-            )
+def note_doubts(doubts: Iterable[Doubt], now: datetime) -> None:
+    """Keep of stored runs that wait what supports which commit."""
+    rows = [
+        {
+            "run_id": one.run,
+            "candidates": [candidate.to_data() for candidate in one.identity.candidates],
+            "label": one.label,
+            "since": now,
+            "decided_at": now if one.rule else None,
+            "rule": one.rule,
+        }
+        for one in doubts
+    ]
     insert_rows(WaitingRun, rows)
-
-
-def name_aliases(identities: Iterable[tuple[Identity, int, int]]) -> None:
-    """Let commits answer to the other name that evidence gave them: each is an identity, its tree
-    and its revision. A name that another revision of the tree bears stays that one's, unless that
-    is no more than the name: it is merged then (``webapp.merging``).
-    """
-    made = {
-        (tree, identity.alias): RevisionAlias(
-            tree_id=tree, revision_id=revision, name=identity.alias
-        )
-        for identity, tree, revision in identities
-        if identity.alias
-    }
-    if made:
-        RevisionAlias.objects.bulk_create(made.values(), ignore_conflicts=True)
-        trees, names = zip(*made, strict=True)
-        revisions = [alias.revision_id for alias in made.values()]
-        fetch_rows(ANSWER_TO, list(trees), list(names), revisions, WAITING_FROM)
-        queue_on_commit(Task.ESTIMATE_POSITIONS)
-
-
-def adopt_evidence(
-    runs: Sequence[RunDocument], places: Mapping[UUID, Placed], identified: Identified
-) -> Adopted:
-    """Keep the evidence of ``runs`` that were stored without it, and file them by it.
-
-    A run that somebody withdrew stays out, wherever it is filed.
-    """
-    stored = lock_current(run.uuid for run in runs)
-    now = timezone.now()
-    lock_series_of_runs(row.pk for row in stored.values())
-    before = points_at(row.pk for row in stored.values())
-    ids = {run.uuid: stored[run.uuid].pk for run in runs}
-    Run.objects.bulk_update(
-        [
-            Run(pk=ids[run.uuid], evidence=asdict(found), session=found.session_name)
-            for run in runs
-            if (found := run.evidence)
-        ],
-        ["evidence", "session"],
-    )
-    waiting = [run for run in runs if identified.identities[run.uuid].waits]
-    moved = {
-        run.uuid: places[run.uuid]
-        for run in runs
-        if places[run.uuid].pk != stored[run.uuid].revision_id
-    }
-    refile({ids[uuid]: place for uuid, place in moved.items()})
-    for reason, left in ((LEFT_OUT, True), (WAITS, False)):
-        its = [ids[run.uuid] for run in waiting if (run.uuid in identified.left_out) is left]
-        leave_out(its, reason=reason, now=now)
-    note_waiting(waiting, ids, identified, now)
-    changed = {*moved, *(run.uuid for run in waiting)}
-    touched = {ids[uuid] for uuid in changed}
-    if touched:
-        renew(before | points_at(touched))
-    file_by_names(ids.values())
-    open_ones = {run.uuid for run in waiting if run.uuid not in identified.left_out}
-    return Adopted(frozenset(open_ones), frozenset(moved.keys() - open_ones))
 
 
 @transaction.atomic
@@ -218,23 +127,6 @@ def _former(row: WaitingRun, by: User, now: datetime) -> dict[str, str]:
         "taken_back_by": str(by),
         "taken_back_at": now.isoformat(),
     }
-
-
-def decide_as_sent(
-    runs: Iterable[RunDocument], identified: Identified, lab: Lab
-) -> frozenset[UUID]:
-    """Decide known ``runs`` that wait and are sent again with whom to believe; those of ``lab``."""
-    asked: dict[str, list[UUID]] = {}
-    for run in runs:
-        if run.evidence and run.evidence.trust and not identified.identities[run.uuid].waits:
-            asked.setdefault(run.evidence.trust, []).append(run.uuid)
-    decided: set[UUID] = set()
-    for trust, uuids in asked.items():
-        rows = WaitingRun.objects.open().filter(run__uuid__in=uuids, run__hardware__lab=lab)
-        own = set(rows.values_list("run__uuid", flat=True))
-        decide_waiting(runs=own, choice=trust, by=None, rule=f"sent with --trust {trust}")
-        decided |= own
-    return frozenset(decided)
 
 
 def apply_rule(rule: IdentityRule, *, by: User | None) -> int:

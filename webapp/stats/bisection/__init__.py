@@ -11,16 +11,21 @@ pure; values are in log percent (`log_percent`). The method in words: docs/bisec
 """
 
 from webapp.stats.bisection.case import Decision, Measure, State
-from webapp.stats.bisection.decision import decide
 from webapp.stats.bisection.ending import Kind, Outcome, credible_set
-from webapp.stats.bisection.forecast import TOLD_APART_FROM, Forecast, Way, forecast
-from webapp.stats.bisection.forecast_together import forecast_together
+from webapp.stats.bisection.explain import leaders
+from webapp.stats.bisection.forecast import (
+    TOLD_APART_FROM,
+    Forecast,
+    Way,
+    forecast,
+    forecast_together,
+)
 from webapp.stats.bisection.joint import View
-from webapp.stats.bisection.lab_found import Lab
-from webapp.stats.bisection.leaders import leaders
 from webapp.stats.bisection.noise import Noise, estimate_noise
 from webapp.stats.bisection.outside import Outside, Side
 from webapp.stats.bisection.plan import (
+    SPARED,
+    SPARED_UNTOLD,
     Boot,
     Budget,
     Companion,
@@ -28,11 +33,12 @@ from webapp.stats.bisection.plan import (
     Evidence,
     Plan,
     Purpose,
+    Subject,
     log_percent,
 )
-from webapp.stats.bisection.posterior import Posterior, posterior
+from webapp.stats.bisection.posterior import Lab, Posterior, posterior
 from webapp.stats.bisection.sentences import forecast_text, headline, report
-from webapp.stats.bisection.subjects import SPARED, SPARED_UNTOLD, Subject
+from webapp.stats.bisection.stages import decide
 from webapp.stats.bisection.together import Asked, Together, decide_together
 from webapp.stats.bisection.validation import Validation
 

@@ -12,21 +12,20 @@ from math import sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from webapp.stats.bisection.hypotheses import EFFECT_SPREAD, Joint, lab_step_spread, weigh
-from webapp.stats.bisection.lab_states import (
+from webapp.stats.bisection.hypotheses import EFFECT_SPREAD, Fit, Joint, lab_step_spread, weigh
+from webapp.stats.bisection.noise import Noise
+from webapp.stats.bisection.plan import Evidence, Plan
+from webapp.stats.bisection.playing import LabChanges, SimulatedLab
+from webapp.stats.bisection.tally import SHARES, SHARES_PRIOR, Tally, odd_reach, tally
+from webapp.stats.bisection.timeline import (
     GAP_BOOTS,
     MOST_POSITIONS,
     STATES,
     STEP_WEIGHT,
     LabKind,
+    Timeline,
+    timeline,
 )
-from webapp.stats.bisection.marginal import Fit
-from webapp.stats.bisection.noise import Noise
-from webapp.stats.bisection.odd import SHARES, SHARES_PRIOR, odd_reach
-from webapp.stats.bisection.plan import Evidence, Plan
-from webapp.stats.bisection.playing import LabChanges, SimulatedLab
-from webapp.stats.bisection.tally import Tally, tally
-from webapp.stats.bisection.timeline import Timeline, timeline
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]

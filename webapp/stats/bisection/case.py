@@ -5,7 +5,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from webapp.stats.bisection import explain, lab_text
+from webapp.stats.bisection import explain
 from webapp.stats.bisection.ending import Outcome
 from webapp.stats.bisection.plan import Boot, Evidence, Plan, Purpose
 from webapp.stats.bisection.posterior import Posterior
@@ -102,7 +102,7 @@ class Case:
         )
 
     def _lab_text(self, text: str) -> str:
-        told = lab_text.lab(self.now.lab)
+        told = explain.lab(self.now.lab)
         return "" if told in text else told
 
     def _odd_text(self) -> str:

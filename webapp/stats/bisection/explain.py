@@ -1,21 +1,30 @@
 """Why a bisect does what it does: one or two sentences with the rule and its figures."""
 
+from collections.abc import Callable, Sequence
+from itertools import groupby
 from math import expm1
 
+import numpy as np
+from numpy.typing import NDArray
+
 from webapp.stats.bisection.ending import is_sharp
-from webapp.stats.bisection.leaders import leaders
 from webapp.stats.bisection.outside import Outside, Side
 from webapp.stats.bisection.plan import Evidence, Plan
-from webapp.stats.bisection.posterior import Posterior
+from webapp.stats.bisection.posterior import Lab, Posterior
 from webapp.stats.bisection.remainder import SHARE as SECOND
 from webapp.stats.bisection.validation import BOUND, ERROR, MOST_BOOTS, SHARE, Validation, Verdict
 from webapp.stats.normal import TWO_SIDED_95
 
 LEAST_CHANCE = 0.005
 """Truths less probable than this are not listed."""
-
 LEADING = 0.05
 """A candidate less probable than this leads nothing."""
+FEW = 4
+"""So many that share a chance are named one by one."""
+LIKELY = 0.5
+"""Chance from which what the lab did is told, and is suspected where no commit is named."""
+LEAST_MOVED = 0.05
+"""Log percent: a drift that reads as nothing is none to tell."""
 
 
 def missing_end(end: str) -> str:
@@ -126,14 +135,6 @@ def first_of_several(plan: Plan, now: Posterior) -> str:
     return f" It is the first of several ({_another(plan, now)}): bisect the rest on its own."
 
 
-def _another(plan: Plan, now: Posterior) -> str:
-    """What speaks for a second change: the test of a size, or its chance where there is none."""
-    if is_sharp(plan, now):
-        ratio = signed(now.rest.ratio, 1)
-        return f"log likelihood ratio {ratio} of another change of {size(SECOND * plan.effect)}"
-    return f"{percent(now.two)} that another commit contributes"
-
-
 def not_ruled_out(other: float | None) -> str:
     """What a second change can still hide; None: nothing is known. Begins with a space."""
     if other is None:
@@ -212,42 +213,10 @@ def effect(now: Posterior) -> str:
     return f"{change(now.effect)} [{low}, {high}]"
 
 
-def _leaders(plan: Plan, now: Posterior, most: int = 3) -> str:
-    if now.candidates.max() < max(LEADING, min(2 / plan.bad, 0.3)):
-        parts = [f"none of {plan.bad} candidates leads"]
-    else:
-        parts = leaders(
-            now.candidates,
-            say=percent,
-            name=lambda index: plan.name(index + 1),
-            most=most,
-            least=LEAST_CHANCE,
-        )
-    if now.none >= LEAST_CHANCE:
-        parts.append(f"{percent(now.none)} no step")
-    return ", ".join(parts)
-
-
 def leading(plan: Plan, now: Posterior) -> str:
     """The most probable truths, to begin a sentence with."""
     text = _leaders(plan, now)
     return text[0].upper() + text[1:]
-
-
-def _boots(test: Validation) -> str:
-    good, bad = test.boots
-    return f"{good} {_boots_of(good)} of good and {bad} of bad"
-
-
-def _boots_of(count: int) -> str:
-    return "boot" if count == 1 else "boots"
-
-
-def _gap(plan: Plan, gap: tuple[int, int]) -> str:
-    first, last = gap
-    if first == last:
-        return f"at {plan.name(first)}"
-    return f"from {plan.name(first)} to {plan.name(last)}"
 
 
 def percent(chance: float) -> str:
@@ -270,3 +239,92 @@ def size(log: float) -> str:
 def signed(value: float, digits: int = 2) -> str:
     """With its sign, as pages and mails write it."""
     return f"{value:+.{digits}f}".replace("-", "−")
+
+
+def leaders(
+    candidates: NDArray[np.float64],
+    *,
+    say: Callable[[float], str],
+    name: Callable[[int], str],
+    most: int = 3,
+    least: float = 0.01,
+) -> list[str]:
+    """``93 % r303643``, the likeliest first: about ``most`` of those that hold ``least`` or more.
+
+    Those whose chance reads the same stand or fall together: ``4 commits at 23 % each`` where they
+    do not fit. ``candidates`` are probabilities; ``name`` is given their indices.
+    """
+    order = [int(at) for at in (-candidates).argsort(kind="stable") if candidates[at] >= least]
+    shown: list[str] = []
+    named = 0
+    for text, group in groupby(order, key=lambda at: say(float(candidates[at]))):
+        alike = sorted(group)
+        if named >= most:
+            break
+        shown += _alike(alike, text, name, room=most - named)
+        named += len(alike)
+    return shown
+
+
+def lab(found: Lab) -> str:
+    """What the lab did, as a sentence; empty while it is likelier that it did nothing."""
+    if found.unsteady < LIKELY:
+        return ""
+    if found.steps >= found.moves:
+        when = f"after boot {found.step_after}" if found.step_after else "before the first boot"
+        return (
+            f"The machine itself stepped by {change(found.step)} {when} "
+            f"({percent(found.unsteady)} that it did not stay as it was)."
+        )
+    if abs(found.moved) < LEAST_MOVED:
+        return f"The machine probably moved ({percent(found.unsteady)}); how far is not known yet."
+    return (
+        f"The machine drifted by {change(found.moved)} from the first to the last boot "
+        f"({percent(found.unsteady)} that it did not stay as it was)."
+    )
+
+
+def _another(plan: Plan, now: Posterior) -> str:
+    """What speaks for a second change: the test of a size, or its chance where there is none."""
+    if is_sharp(plan, now):
+        ratio = signed(now.rest.ratio, 1)
+        return f"log likelihood ratio {ratio} of another change of {size(SECOND * plan.effect)}"
+    return f"{percent(now.two)} that another commit contributes"
+
+
+def _leaders(plan: Plan, now: Posterior, most: int = 3) -> str:
+    if now.candidates.max() < max(LEADING, min(2 / plan.bad, 0.3)):
+        parts = [f"none of {plan.bad} candidates leads"]
+    else:
+        parts = leaders(
+            now.candidates,
+            say=percent,
+            name=lambda index: plan.name(index + 1),
+            most=most,
+            least=LEAST_CHANCE,
+        )
+    if now.none >= LEAST_CHANCE:
+        parts.append(f"{percent(now.none)} no step")
+    return ", ".join(parts)
+
+
+def _boots(test: Validation) -> str:
+    good, bad = test.boots
+    return f"{good} {_boots_of(good)} of good and {bad} of bad"
+
+
+def _boots_of(count: int) -> str:
+    return "boot" if count == 1 else "boots"
+
+
+def _gap(plan: Plan, gap: tuple[int, int]) -> str:
+    first, last = gap
+    if first == last:
+        return f"at {plan.name(first)}"
+    return f"from {plan.name(first)} to {plan.name(last)}"
+
+
+def _alike(alike: Sequence[int], text: str, name: Callable[[int], str], *, room: int) -> list[str]:
+    if len(alike) <= max(room, FEW if room > 1 else 1):
+        return [f"{text} {name(at)}" for at in alike]
+    return [f"{len(alike)} commits at {text} each"]

@@ -12,45 +12,56 @@ from math import sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from webapp.stats.bisection.lab_states import FOLLOWS, STATES, STEP_WEIGHT
-from webapp.stats.bisection.marginal import (
-    Fit,
-    PairPrior,
-    Products,
-    columns_apart,
-    one_column,
-    products,
-    two_columns,
-)
 from webapp.stats.bisection.noise import WITHIN_FACTORS, build_ratios
 from webapp.stats.bisection.plan import Plan
 from webapp.stats.bisection.tally import Tally
-from webapp.stats.bisection.timeline import Timeline
+from webapp.stats.bisection.timeline import FOLLOWS, STATES, STEP_WEIGHT, Timeline
 
 Floats = NDArray[np.float64]
-
 EFFECT_SPREAD = 0.25
 """Prior standard deviation of the step as a share of the alerted effect. Alerts pick large
 estimates (the winner's curse), so the true step is often smaller; but a step far below the
 alerted one is not what the search is for, and would hide among the noise of any candidate."""
-
 WIDE_SPREAD, WIDE_CHANCE = 4.0, 0.02
 """The same for an alert whose size says nothing, and the chance of that. Without it a step of
 four times the alerted size looks like two steps, and one of half of it is placed badly."""
-
 SPREADS = ((EFFECT_SPREAD, 1 - WIDE_CHANCE), (WIDE_SPREAD, WIDE_CHANCE))
-
 DIFFERENCE_SPREAD = 1.5
 """h: prior standard deviation of the difference of two steps as a share of the alerted effect: a
 loss of 3 % with a gain of 1 % behind it differ by twice the 2 % that were alerted."""
-
 STEPS_BESIDE, SPREAD_BESIDE = 0.5, 1.0
 """Chance that the culprit moves a companion that can step as well, and the standard deviation of
 that as a share of the alerted step, of either sign. Without it a companion with the culprit's step
 would look like a machine that changed, and hide the culprit."""
-
 LAB_STEP_BOOTS = 3.0
 """Standard deviation of the lab's own step: the alerted one's size, or so many of a boot's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Products:
+    """⟨·, ·⟩ of the values and of P columns: ``base`` (C,) is log Z without any column.
+
+    ``square`` (C, P, P), ``moment`` (C, P).
+    """
+
+    base: Floats
+    square: Floats
+    moment: Floats
+
+    def of(self, columns: slice) -> "Products":
+        """The same for some of the columns."""
+        return Products(self.base, self.square[:, columns, columns], self.moment[:, columns])
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """``log_z`` of each hypothesis, with ``mean`` and ``variance`` of the size of its (first)
+    column.
+    """
+
+    log_z: Floats
+    mean: Floats
+    variance: Floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +76,26 @@ class Joint:
     log: Floats
     effect: Fit
     steady: Products
+
+
+@dataclass(frozen=True, slots=True)
+class TwoSteps:
+    """``log_z``: log evidence with the gaps' priors; −∞ without two gaps. ``gaps``: the likeliest
+    pair.
+    """
+
+    log_z: float
+    gaps: tuple[int, int] | None
+
+
+@dataclass(frozen=True, slots=True)
+class PairPrior:
+    """Of two sizes: means, and covariance [[``own``, ``shared``], [``shared``, ``second``]]."""
+
+    means: tuple[float, float]
+    own: float
+    shared: float
+    second: float
 
 
 def weigh(plan: Plan, data: Tally, line: Timeline) -> Joint:
@@ -87,11 +118,6 @@ def weigh(plan: Plan, data: Tally, line: Timeline) -> Joint:
     return Joint(log, Fit(log, mean, variance), steady.of(slice(count)))
 
 
-def _beside(line: Timeline) -> Floats:
-    """Columns of the companions' own step at each cut; none where no companion can step."""
-    return line.after(beside=True) if line.can_step.any() else np.zeros((len(line.value), 0))
-
-
 def lab_prior(line: Timeline, positions: int) -> Floats:
     """Log prior (X,) of the states of the lab, then of its step at each of so many places."""
     known = [state.weight for state in line.states]
@@ -99,6 +125,148 @@ def lab_prior(line: Timeline, positions: int) -> Floats:
     each = positions // len(shares)
     places = [share * STEP_WEIGHT / max(each, 1) for share in shares for _ in range(each)]
     return np.asarray(np.log(np.array(known + places)))
+
+
+def lab_step_spread(plan: Plan) -> float:
+    """Prior standard deviation of the lab's own step, log percent."""
+    return max(abs(plan.effect), LAB_STEP_BOOTS * sqrt(plan.noise.boot_variance(plan.runs)))
+
+
+def mixed(fits: list[tuple[float, Fit]]) -> Fit:
+    """A mixture of priors with these chances: evidence, mean and variance."""
+    logs = [fit.log_z + np.log(chance) for chance, fit in fits]
+    top = logs[0]
+    for each in logs[1:]:
+        top = np.maximum(top, each)
+    shares = [np.exp(each - top) for each in logs]
+    total = sum(shares[1:], shares[0])
+    shares = [share / total for share in shares]
+    weighed = list(zip(shares, (fit for _, fit in fits), strict=True))
+    mean = sum((share * fit.mean for share, fit in weighed), np.float64(0))
+    variance = sum(
+        (share * (fit.variance + (fit.mean - mean) ** 2) for share, fit in weighed), np.float64(0)
+    )
+    return Fit(top + np.log(total), np.asarray(mean), np.asarray(variance))
+
+
+def two_steps(plan: Plan, data: Tally, steady: Products, gap_prior: Floats) -> TwoSteps:
+    """Two steps in different gaps of a steady lab (two inside one gap look like one)."""
+    inner = np.flatnonzero(gap_prior[1:-1])
+    if len(inner) < 2:
+        return TwoSteps(-np.inf, None)
+    i, j = np.triu_indices(len(inner), 1)
+    first, second = inner[i], inner[j]
+    prior = np.log(2 * STATES[0].weight * gap_prior[first + 1] * gap_prior[second + 1])
+    by_pair = pair_evidence(plan, data, steady, first, second) + prior
+    best = int(np.argmax(by_pair))
+    return TwoSteps(
+        float(np.logaddexp.reduce(by_pair)), (int(first[best]) + 1, int(second[best]) + 1)
+    )
+
+
+def pair_evidence(
+    plan: Plan,
+    data: Tally,
+    steady: Products,
+    first: NDArray[np.intp],
+    second: NDArray[np.intp],
+) -> Floats:
+    """Log evidence (Q,) of steps at both columns of ``steady`` with these numbers."""
+    found = []
+    for share, chance in SPREADS:
+        total, apart = (share * plan.effect) ** 2, (DIFFERENCE_SPREAD * plan.effect) ** 2
+        own, shared = (total + apart) / 4, (total - apart) / 4
+        half = (plan.effect / 2, plan.effect / 2)
+        prior = PairPrior(half, own, shared, own)
+        found.append((chance, two_columns(steady, first, second, prior)))
+    log_z = mixed(found).log_z + np.log(data.nodes.weight)[:, None]
+    return np.asarray(np.logaddexp.reduce(log_z, axis=0))
+
+
+def products(
+    covariance: Floats, factors: Floats, values: Floats, columns: Floats, levels: Floats
+) -> Products:
+    """From (C, T, T), (F,), (T,), (T, P) and (T, q): of every covariance times every factor.
+
+    The F · C lines are ordered by factor first.
+    """
+    count, known = levels.shape
+    sides = np.column_stack([levels, values, columns])
+    _, log_det = np.linalg.slogdet(covariance)
+    gram = np.matmul(sides.T, np.linalg.solve(covariance, sides))
+    gram, log_level = _without_levels(gram, known)
+    scale = factors[:, None]
+    base = log_det + log_level + gram[:, 0, 0] / scale + (count - known) * np.log(scale)
+    lines, shape = base.size, gram.shape[1] - 1
+    return Products(
+        base=-0.5 * base.ravel(),
+        square=(gram[None, :, 1:, 1:] / scale[..., None, None]).reshape(lines, shape, shape),
+        moment=(gram[None, :, 1:, 0] / scale[..., None]).reshape(lines, shape),
+    )
+
+
+def one_column(made: Products, size: float, spread: float) -> Fit:
+    """Each column on its own with the size N(``size``, ``spread``²): (C, P)."""
+    g = np.maximum(np.diagonal(made.square, axis1=1, axis2=2), 0.0)
+    b = made.moment - size * g
+    shrink = 1 + spread**2 * g
+    rss = size * size * g - 2 * size * made.moment
+    log_z = made.base[:, None] - 0.5 * (rss + np.log(shrink) - spread**2 * b * b / shrink)
+    return Fit(log_z, size + spread**2 * b / shrink, spread**2 / shrink)
+
+
+def two_columns(
+    made: Products, first: NDArray[np.intp], second: NDArray[np.intp], prior: PairPrior
+) -> Fit:
+    """Pairs of columns: ``first`` and ``second`` (Q,) are their numbers; (C, Q)."""
+    d, e = prior.means
+    g, h = made.square[:, first, first], made.square[:, second, second]
+    c = made.square[:, first, second]
+    y, z = made.moment[:, first], made.moment[:, second]
+    b1, b2 = y - d * g - e * c, z - d * c - e * h
+    rss = d * d * g + e * e * h + 2 * d * e * c - 2 * (d * y + e * z)
+    det_prior = prior.own * prior.second - prior.shared**2
+    k11, k22, k12 = prior.second, prior.own, -prior.shared
+    a11, a22, a12 = k11 / det_prior + g, k22 / det_prior + h, k12 / det_prior + c
+    det = np.maximum(a11 * a22 - a12 * a12, np.finfo(np.float64).tiny)
+    size1, size2 = (a22 * b1 - a12 * b2) / det, (a11 * b2 - a12 * b1) / det
+    gain = b1 * size1 + b2 * size2
+    log_z = made.base[:, None] - 0.5 * (rss + np.log(det * det_prior) - gain)
+    return Fit(log_z, d + size1, a22 / det)
+
+
+def columns_apart(made: Products, chosen: NDArray[np.intp], means: Floats, spreads: Floats) -> Fit:
+    """Sets of k columns, ``chosen`` (Q, k), with independent sizes N(``means``, ``spreads``²),
+    each (k,): (C, Q).
+
+    K⁻¹ + G is eliminated column by column from the last one, for all sets at once: what is left of
+    the first is the precision of its size.
+    """
+    count = chosen.shape[1]
+    square = [
+        [made.square[:, chosen[:, a], chosen[:, b]] for b in range(a + 1)] for a in range(count)
+    ]
+    moment = [made.moment[:, chosen[:, a]] for a in range(count)]
+    rss: Floats = np.zeros(moment[0].shape)
+    for a, b in [(a, b) for a in range(count) for b in range(count) if means[b]]:
+        shift = square[max(a, b)][min(a, b)] * means[b]
+        rss += means[a] * (shift - 2 * made.moment[:, chosen[:, a]]) if a == b else means[a] * shift
+        moment[a] = moment[a] - shift
+    rest = rss + 2 * float(np.log(spreads).sum())
+    for last in reversed(range(count)):
+        pivot = square[last][last] + 1 / spreads[last] ** 2
+        rest += np.log(pivot) - moment[last] * moment[last] / pivot
+        for a in range(last):
+            share = square[last][a] / pivot
+            moment[a] = moment[a] - share * moment[last]
+            for b in range(a + 1):
+                square[a][b] = square[a][b] - share * square[last][b]
+    return Fit(made.base[:, None] - 0.5 * rest, means[0] + moment[0] / pivot, 1 / pivot)
+
+
+def _beside(line: Timeline) -> Floats:
+    """Columns of the companions' own step at each cut; none where no companion can step."""
+    return line.after(beside=True) if line.can_step.any() else np.zeros((len(line.value), 0))
 
 
 def _in_states(
@@ -154,11 +322,6 @@ def _prior_beside(plan: Plan, share: float) -> PairPrior:
     return PairPrior((plan.effect, 0.0), variances[0], 0.0, variances[1])
 
 
-def lab_step_spread(plan: Plan) -> float:
-    """Prior standard deviation of the lab's own step, log percent."""
-    return max(abs(plan.effect), LAB_STEP_BOOTS * sqrt(plan.noise.boot_variance(plan.runs)))
-
-
 def _framed(plan: Plan, none: Floats, fit: Fit) -> tuple[Floats, ...]:
     """The gaps before and behind everything measured look like no step: axis 1 gets M + 2."""
     first = np.expand_dims(none, 1)
@@ -169,62 +332,11 @@ def _framed(plan: Plan, none: Floats, fit: Fit) -> tuple[Floats, ...]:
     return tuple(np.concatenate([end, inner, end, end], axis=1) for end, inner in outside)
 
 
-def mixed(fits: list[tuple[float, Fit]]) -> Fit:
-    """A mixture of priors with these chances: evidence, mean and variance."""
-    logs = [fit.log_z + np.log(chance) for chance, fit in fits]
-    top = logs[0]
-    for each in logs[1:]:
-        top = np.maximum(top, each)
-    shares = [np.exp(each - top) for each in logs]
-    total = sum(shares[1:], shares[0])
-    shares = [share / total for share in shares]
-    weighed = list(zip(shares, (fit for _, fit in fits), strict=True))
-    mean = sum((share * fit.mean for share, fit in weighed), np.float64(0))
-    variance = sum(
-        (share * (fit.variance + (fit.mean - mean) ** 2) for share, fit in weighed), np.float64(0)
-    )
-    return Fit(top + np.log(total), np.asarray(mean), np.asarray(variance))
-
-
-@dataclass(frozen=True, slots=True)
-class TwoSteps:
-    """``log_z``: log evidence with the gaps' priors; −∞ without two gaps. ``gaps``: the likeliest
-    pair.
-    """
-
-    log_z: float
-    gaps: tuple[int, int] | None
-
-
-def two_steps(plan: Plan, data: Tally, steady: Products, gap_prior: Floats) -> TwoSteps:
-    """Two steps in different gaps of a steady lab (two inside one gap look like one)."""
-    inner = np.flatnonzero(gap_prior[1:-1])
-    if len(inner) < 2:
-        return TwoSteps(-np.inf, None)
-    i, j = np.triu_indices(len(inner), 1)
-    first, second = inner[i], inner[j]
-    prior = np.log(2 * STATES[0].weight * gap_prior[first + 1] * gap_prior[second + 1])
-    by_pair = pair_evidence(plan, data, steady, first, second) + prior
-    best = int(np.argmax(by_pair))
-    return TwoSteps(
-        float(np.logaddexp.reduce(by_pair)), (int(first[best]) + 1, int(second[best]) + 1)
-    )
-
-
-def pair_evidence(
-    plan: Plan,
-    data: Tally,
-    steady: Products,
-    first: NDArray[np.intp],
-    second: NDArray[np.intp],
-) -> Floats:
-    """Log evidence (Q,) of steps at both columns of ``steady`` with these numbers."""
-    found = []
-    for share, chance in SPREADS:
-        total, apart = (share * plan.effect) ** 2, (DIFFERENCE_SPREAD * plan.effect) ** 2
-        own, shared = (total + apart) / 4, (total - apart) / 4
-        half = (plan.effect / 2, plan.effect / 2)
-        prior = PairPrior(half, own, shared, own)
-        found.append((chance, two_columns(steady, first, second, prior)))
-    log_z = mixed(found).log_z + np.log(data.nodes.weight)[:, None]
-    return np.asarray(np.logaddexp.reduce(log_z, axis=0))
+def _without_levels(gram: Floats, known: int) -> tuple[Floats, Floats]:
+    """The products of what is behind the first ``known`` sides, these taken out; log|N'V⁻¹N|."""
+    log_level = np.zeros(len(gram))
+    for _ in range(known):
+        level = gram[:, 0, 0]
+        log_level = log_level + np.log(level)
+        gram = gram[:, 1:, 1:] - gram[:, 1:, :1] * gram[:, :1, 1:] / level[:, None, None]
+    return gram, log_level

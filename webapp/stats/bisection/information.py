@@ -19,19 +19,21 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from webapp.stats.bisection.plan import Boot, Plan
+from webapp.stats.bisection.case import Case, Measure
+from webapp.stats.bisection.plan import Boot, Plan, Purpose
 from webapp.stats.bisection.posterior import Posterior
 
 Floats = NDArray[np.float64]
-
 ANSWER_NODES = 16
 """Gauss-Hermite nodes for the expectation over an answer."""
-
 MOST_BRANCHES = 32
 """Combinations of answers of boots under way that are thought through; the likeliest are kept."""
-
 MOST_REVISIONS = 96
 """Revisions looked at: all of them, or as many quantiles of the posterior."""
+POSSIBLE, LIKELY = 0.15, 0.5
+"""Chances that the lab did not stay as it was, from which anchors are booted."""
+EVERY_POSSIBLE, EVERY_LIKELY = 5, 3
+"""One boot in so many is an anchor then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +128,42 @@ def rated_option(
     return again if again[0] > best[0] else best
 
 
+def mutual_information(q: Floats, distance: Floats) -> Floats:
+    """I(q, d') in bits between a truth of chance ``q`` and a normal answer at 0 or at ``d'``.
+
+    E over answers by Gauss-Hermite quadrature, half of it from each truth; arrays broadcast.
+    """
+    scores, weights = _quadrature()
+    q, distance = np.broadcast_arrays(q, distance)
+    prior = np.clip(q, 1e-300, 1 - 1e-16)
+    odds = np.log(prior / (1 - prior))[..., None]
+    d = distance[..., None]
+    expected: Floats = np.zeros(q.shape)
+    for share, log_odds in (
+        (prior, odds + d * scores + d * d / 2),
+        (1 - prior, odds + d * scores - d * d / 2),
+    ):
+        expected = expected + share * (_entropy_of_odds(log_odds) @ weights)
+    return np.maximum(_entropy_of_odds(odds)[..., 0] - expected, 0.0)
+
+
+def anchors(case: Case) -> list[Measure]:
+    """The anchor that is due, if any: of the two ends the one whose last boot is longer ago."""
+    every = _every(case)
+    ends = {0: case.measurable(0), case.data.first_bad: case.measurable(case.data.first_bad)}
+    order = [case.slot(boot.index) for boot in case.fresh]
+    order += [case.slot(measure.index) for measure in case.pending]
+    last = {
+        slot: max((at for at, each in enumerate(order, 1) if each == slot), default=0)
+        for slot, known in ends.items()
+        if known
+    }
+    if not case.wanted or not last or not every or len(order) - max(last.values()) < every - 1:
+        return []
+    oldest = min(last, key=lambda slot: last[slot])
+    return [Measure(ends[oldest][0], Purpose.ANCHOR)]
+
+
 def _best(
     outlook: Outlook,
     revisions: NDArray[np.intp],
@@ -174,25 +212,6 @@ def _expected_loss(outlook: Outlook, after: Floats, weight: Floats) -> Floats:
     return np.asarray(outlook.likely @ bits)
 
 
-def mutual_information(q: Floats, distance: Floats) -> Floats:
-    """I(q, d') in bits between a truth of chance ``q`` and a normal answer at 0 or at ``d'``.
-
-    E over answers by Gauss-Hermite quadrature, half of it from each truth; arrays broadcast.
-    """
-    scores, weights = _quadrature()
-    q, distance = np.broadcast_arrays(q, distance)
-    prior = np.clip(q, 1e-300, 1 - 1e-16)
-    odds = np.log(prior / (1 - prior))[..., None]
-    d = distance[..., None]
-    expected: Floats = np.zeros(q.shape)
-    for share, log_odds in (
-        (prior, odds + d * scores + d * d / 2),
-        (1 - prior, odds + d * scores - d * d / 2),
-    ):
-        expected = expected + share * (_entropy_of_odds(log_odds) @ weights)
-    return np.maximum(_entropy_of_odds(odds)[..., 0] - expected, 0.0)
-
-
 def _entropy_of_odds(log_odds: Floats) -> Floats:
     """Entropy (bits) of a yes or no whose log odds are given; exact in both tails."""
     size = np.abs(log_odds)
@@ -204,3 +223,10 @@ def _entropy_of_odds(log_odds: Floats) -> Floats:
 def _quadrature() -> tuple[Floats, Floats]:
     scores, weights = np.polynomial.hermite_e.hermegauss(ANSWER_NODES)
     return scores, weights / weights.sum()
+
+
+def _every(case: Case) -> int:
+    doubt = case.now.lab.unsteady
+    if doubt < POSSIBLE:
+        return 0
+    return EVERY_LIKELY if doubt >= LIKELY else EVERY_POSSIBLE

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webapp.stats.bisection.hypotheses import Joint, lab_prior, pair_evidence, weigh
-from webapp.stats.bisection.lab_states import FOLLOWS, STATES, STEP_WEIGHT, step_times
+from webapp.stats.bisection.plan import Subject
 from webapp.stats.bisection.posterior import (
     TINY,
     Posterior,
@@ -30,9 +30,15 @@ from webapp.stats.bisection.posterior import (
     ranges,
     rest_of,
 )
-from webapp.stats.bisection.subjects import Subject
 from webapp.stats.bisection.tally import Tally
-from webapp.stats.bisection.timeline import Timeline, timeline
+from webapp.stats.bisection.timeline import (
+    FOLLOWS,
+    STATES,
+    STEP_WEIGHT,
+    Timeline,
+    step_times,
+    timeline,
+)
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]

@@ -19,15 +19,15 @@ from webapp.stats.errors import NotFiniteError, OutOfRangeError
 
 DEFAULT_BOOTS = 100
 DEFAULT_DOUBT = 0.1
-
 PERSON = 1e-3
 """Factor on the prior of a candidate that a person rules out: a thousand to one, not never. A
 person can be wrong, and a weight of 0 would turn contradicting boots into a misfit nobody sees."""
-
-
 LEAST_WEIGHT = 1 / 20
 """Of the largest: no list of paths knows more than that. A culprit that begins with less is found
 only after a neighbour was named in its place."""
+SPARED, SPARED_UNTOLD = 0.1, 0.5
+"""Chance that the commit does not move a subject: one whose series has the alert (a false finding,
+or another commit's), and one that only might be moved."""
 
 
 class Purpose(StrEnum):
@@ -193,6 +193,24 @@ class Evidence:
         return sum(boot.purpose is not Purpose.HISTORY for boot in self.boots)
 
 
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """``plan`` and ``evidence`` as of a bisect of its own; all have the same candidates, and the
+    budget is the first one's. Subjects of one ``machine`` share what that machine does, and its
+    builds. ``spared``: the chance that the commit does not move it. ``name``: in words.
+    """
+
+    plan: Plan
+    evidence: Evidence = field(default_factory=Evidence)
+    machine: str = ""
+    spared: float = SPARED
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.spared < 1:
+            raise OutOfRangeError("spared: a chance from 0 on and below 1")
+
+
 def log_percent(value: float, reference: float) -> float:
     """``value`` in log percent of ``reference``: 100 ln(value / reference).
 
@@ -221,6 +239,25 @@ def equal_weights(plan: Plan, evidence: Evidence) -> Sequence[float]:
         float(weight > 0 or candidate in evidence.allowed) * _given_weight(evidence, candidate)
         for candidate, weight in enumerate(plan.weights, start=1)
     ]
+
+
+def check_subjects(subjects: Sequence[Subject]) -> None:
+    """Raise `OutOfRangeError` unless all of them ask the same question."""
+    if not subjects:
+        raise OutOfRangeError("subjects: at least one machine and mode")
+    questions = {
+        (
+            one.plan.weights,
+            one.plan.doubt,
+            one.evidence.excluded,
+            one.evidence.forced,
+            one.evidence.allowed,
+            one.evidence.identical,
+        )
+        for one in subjects
+    }
+    if len(questions) > 1:
+        raise OutOfRangeError("subjects: all of them look among the same candidates")
 
 
 def _raised(weight: float, usual: float) -> float:

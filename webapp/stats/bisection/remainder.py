@@ -14,11 +14,18 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from webapp.stats.bisection.hypotheses import EFFECT_SPREAD, SPREADS, WIDE_SPREAD, mixed
-from webapp.stats.bisection.lab_states import STATES
-from webapp.stats.bisection.marginal import PairPrior, Products, two_columns
+from webapp.stats.bisection.hypotheses import (
+    EFFECT_SPREAD,
+    SPREADS,
+    WIDE_SPREAD,
+    PairPrior,
+    Products,
+    mixed,
+    two_columns,
+)
 from webapp.stats.bisection.plan import Plan
 from webapp.stats.bisection.tally import Tally
+from webapp.stats.bisection.timeline import STATES
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]

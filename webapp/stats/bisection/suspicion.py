@@ -2,8 +2,7 @@
 
 from webapp.stats.bisection.case import Case
 from webapp.stats.bisection.ending import credible_set
-from webapp.stats.bisection.explain import change
-from webapp.stats.bisection.lab_text import LIKELY, lab
+from webapp.stats.bisection.explain import LIKELY, change, lab
 from webapp.stats.bisection.plan import Plan
 from webapp.stats.bisection.posterior import Posterior
 

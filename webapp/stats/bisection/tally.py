@@ -3,18 +3,38 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from math import log
+from math import log, sqrt
+from statistics import median
 
 import numpy as np
 from numpy.typing import NDArray
 
 from webapp.stats.bisection.noise import NoiseNodes, noise_nodes
-from webapp.stats.bisection.odd import odd_boots
-from webapp.stats.bisection.plan import Boot, Evidence, Plan, candidate_weights, equal_weights
+from webapp.stats.bisection.plan import (
+    Boot,
+    Evidence,
+    Plan,
+    Purpose,
+    candidate_weights,
+    equal_weights,
+)
 from webapp.stats.errors import OutOfRangeError
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
+ODD_SCORE = 6.0
+"""Standard deviations beyond both levels; chance reaches that once in a billion boots."""
+LEAST_BOOTS = 3
+"""Of an end, before its median is a level that one odd boot does not move."""
+SHARES = np.array([0.01, 0.03, 0.1, 0.2])
+SHARES_PRIOR = np.array([0.5, 0.3, 0.15, 0.05])
+"""Possible shares of boots that go wrong, and their prior: most labs have few."""
+STRANGE_BUILD = 3e-3
+"""Prior chance that a build has a level far beyond both ends'."""
+MOST_SHARE = 1 / 3
+"""Of the bisect's own boots: beyond it nothing is set aside, and the noise shows what is wrong."""
+MAD_TO_SD = 1.4826
+"""A normal standard deviation over the median absolute deviation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +106,6 @@ def slot_of(slots: Indices, index: int) -> int:
     return int(slots[min(max(index, 0), len(slots) - 1)])
 
 
-def _slots(prior: Floats) -> Indices:
-    """For revisions 0 … N: the last candidate with any weight up to there."""
-    numbers = np.arange(1, len(prior) + 1)
-    return np.concatenate(([0], np.maximum.accumulate(np.where(prior > 0, numbers, 0))))
-
-
 def precisions(rows: Floats, nodes: NoiseNodes) -> Floats:
     """Of the mean of each of B builds around its level, for S nodes of the noise: (S, B)."""
     return np.asarray(1 / (nodes.build[:, None] + nodes.within[:, None] / rows[None, :, 2]))
@@ -134,3 +148,76 @@ def build_rows(plan: Plan, boots: Sequence[Boot], position_of: Callable[[int], i
         for slot, n, w, s, q, log_v, shift in sums.values()
     ]
     return np.array(sorted(rows), np.float64).reshape(-1, 6)
+
+
+def odd_boots(plan: Plan, boots: Sequence[Boot], bad: int) -> tuple[int, ...]:
+    """Indices in ``boots`` of those to be set aside; ``bad``: the first revision of the bad end.
+
+    None while neither end has `LEAST_BOOTS`; one known end has the other an alerted step away.
+    """
+    good_values = [boot.value for boot in boots if boot.index <= 0]
+    bad_values = [boot.value for boot in boots if boot.index >= bad]
+    levels = _levels(good_values, bad_values, plan.effect)
+    if not levels:
+        return ()
+    low, high = min(levels), max(levels)
+    seen = _seen_sd(boots, levels)
+    reach = {runs: max(odd_reach(plan, runs), ODD_SCORE * seen) for runs in {b.runs for b in boots}}
+    suspects = [
+        i
+        for i, boot in enumerate(boots)
+        if not low - reach[boot.runs] <= boot.value <= high + reach[boot.runs]
+    ]
+    odd = tuple(i for i in suspects if not _is_like_that(plan, boots, suspects, i))
+    return () if _are_too_many(boots, odd) else odd
+
+
+def odd_reach(plan: Plan, runs: int) -> float:
+    """How far beyond a level a boot may lie, log percent; half a step is never far."""
+    sd = sqrt(plan.noise.boot_variance(runs) + plan.noise.build**2)
+    return max(ODD_SCORE * sd, abs(plan.effect) / 2)
+
+
+def _slots(prior: Floats) -> Indices:
+    """For revisions 0 … N: the last candidate with any weight up to there."""
+    numbers = np.arange(1, len(prior) + 1)
+    return np.concatenate(([0], np.maximum.accumulate(np.where(prior > 0, numbers, 0))))
+
+
+def _are_too_many(boots: Sequence[Boot], odd: tuple[int, ...]) -> bool:
+    """Whether so many of the bisect's own boots would go that the lab, not they, is odd."""
+    fresh = sum(boot.purpose is not Purpose.HISTORY for boot in boots)
+    gone = sum(boots[i].purpose is not Purpose.HISTORY for i in odd)
+    return gone >= LEAST_BOOTS and gone > MOST_SHARE * fresh
+
+
+def _levels(good: list[float], bad: list[float], effect: float) -> list[float]:
+    levels = []
+    if len(good) >= LEAST_BOOTS:
+        levels += [median(good), median(good) + effect]
+    if len(bad) >= LEAST_BOOTS:
+        levels += [median(bad), median(bad) - effect]
+    return levels
+
+
+def _seen_sd(boots: Sequence[Boot], levels: list[float]) -> float:
+    """Scatter around the nearest level, which a minority of odd boots does not move."""
+    return MAD_TO_SD * median(min(abs(boot.value - level) for level in levels) for boot in boots)
+
+
+def _is_like_that(plan: Plan, boots: Sequence[Boot], suspects: list[int], index: int) -> bool:
+    """Whether it is likelier that the whole build lies there than that its boots went wrong."""
+    boot = boots[index]
+    near = ODD_SCORE * sqrt(2 * plan.noise.boot_variance(boot.runs))
+    own = [
+        i for i, each in enumerate(boots) if (each.build, each.index) == (boot.build, boot.index)
+    ]
+    agree = [i for i in own if i in suspects and abs(boots[i].value - boot.value) <= near]
+    others = len(boots) - len(own)
+    wrong = len(suspects) - sum(i in suspects for i in own)
+    share = SHARES_PRIOR * SHARES**wrong * (1 - SHARES) ** (others - wrong)
+    share /= share.sum()
+    usual = len(own) - len(agree)
+    went_wrong = float(share @ (SHARES ** len(agree) * (1 - SHARES) ** usual))
+    is_strange = float(share @ (SHARES**usual * (1 - SHARES) ** len(agree)))
+    return STRANGE_BUILD * is_strange > went_wrong

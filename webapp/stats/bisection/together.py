@@ -1,7 +1,7 @@
 """What several machines or modes that look for one commit measure next, and when that ends.
 
 Each machine that is free is asked for what tells most per hour: the rules of a bisect by one
-series (`searching`, `confirming`, `validating`) hold for the subject that *leads*, the one that
+series (`stages`) hold for the subject that *leads*, the one that
 tells most, with the posterior of all (`joint`). The others owe one boot of each end, and are
 measured as long as the commit may move them. The search begins when the subjects' ratio tests
 together say so.
@@ -15,17 +15,22 @@ from math import log
 import numpy as np
 
 from webapp.stats.bisection import explain, suspicion
-from webapp.stats.bisection.anchors import anchors
 from webapp.stats.bisection.case import Case, Decision, Measure, State
-from webapp.stats.bisection.decision import budget_used, missing_end
 from webapp.stats.bisection.ending import Kind, Outcome
-from webapp.stats.bisection.information import Outlook, expect, look_ahead, rated_option
+from webapp.stats.bisection.information import Outlook, anchors, expect, look_ahead, rated_option
 from webapp.stats.bisection.joint import View, views
-from webapp.stats.bisection.plan import Evidence, Plan, Purpose
-from webapp.stats.bisection.searching import LEAST_BITS, between, reached, stopped
-from webapp.stats.bisection.subjects import Subject, check_subjects
+from webapp.stats.bisection.plan import Evidence, Plan, Purpose, Subject, check_subjects
+from webapp.stats.bisection.stages import (
+    LEAST_BITS,
+    between,
+    budget_used,
+    is_passed,
+    missing_end,
+    reached,
+    stopped,
+    validating,
+)
 from webapp.stats.bisection.tally import tally
-from webapp.stats.bisection.validating import is_passed, validating
 from webapp.stats.bisection.validation import BOUND, fresh_boots, validate
 from webapp.stats.errors import OutOfRangeError
 

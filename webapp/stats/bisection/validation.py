@@ -13,10 +13,10 @@ from math import log
 import numpy as np
 from numpy.typing import NDArray
 
-from webapp.stats.bisection import odd
 from webapp.stats.bisection.plan import Evidence, Plan, Purpose
 from webapp.stats.bisection.posterior import log_ratio
-from webapp.stats.bisection.tally import Tally, slot_of
+from webapp.stats.bisection.tally import LEAST_BOOTS as LEAST_ODD_BOOTS
+from webapp.stats.bisection.tally import Tally, odd_reach, slot_of
 
 SHARE = 0.7
 """Of the alerted effect: alerts overestimate (design figure)."""
@@ -97,10 +97,10 @@ def _is_strange(plan: Plan, data: Tally) -> bool:
     """Whether the ends differ by what neither hypothesis expects, while one boot may be why."""
     sides = [data.slot == slot for slot in (0, data.first_bad)]
     boots = [int(data.boots[side].sum()) for side in sides]
-    if min(boots) == 0 or min(boots) >= odd.LEAST_BOOTS:
+    if min(boots) == 0 or min(boots) >= LEAST_ODD_BOOTS:
         return False
     difference = _mean(data, sides[1]) - _mean(data, sides[0])
-    reach = 2 * odd.odd_reach(plan, plan.runs)
+    reach = 2 * odd_reach(plan, plan.runs)
     return not min(0.0, plan.effect) - reach <= difference <= max(0.0, plan.effect) + reach
 
 

@@ -8,12 +8,9 @@ from math import log1p
 import numpy as np
 
 from webapp.stats.bisection.ending import Kind
-from webapp.stats.bisection.forecast import Forecast
-from webapp.stats.bisection.forecast_together import forecast_together
-from webapp.stats.bisection.plan import Evidence
-from webapp.stats.bisection.playing import SimulatedLab
-from webapp.stats.bisection.playing_together import Played, play_together
-from webapp.stats.bisection.subjects import SPARED, SPARED_UNTOLD, Subject
+from webapp.stats.bisection.forecast import Forecast, forecast_together
+from webapp.stats.bisection.plan import SPARED, SPARED_UNTOLD, Evidence, Subject
+from webapp.stats.bisection.playing import Played, SimulatedLab, play_together
 from webapp.stats.errors import OutOfRangeError
 from webapp.stats.simulate.bisect_cells import Cell, question_of
 from webapp.stats.simulate.bisect_worlds import AS_MODELLED, World, draw_culprits, levels_of

@@ -1,0 +1,213 @@
+"""Findings by commits: those that suspect one commit, for its page, and what was found at each of
+some commits, for lists of them in three statements, however many. No models: a commit that moved
+hundreds of series has as many findings, and of each less than half of its columns is shown.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from webapp.alerts.queries.rows import REVISION_NAMES, revision_from, revisions_of, rows_of
+from webapp.analysis.models import Finding, Flag, Tally, Verdict
+from webapp.results.models import Revision
+from webapp.results.queries import (
+    SERIES_COLUMNS,
+    SERIES_JOINS,
+    SERIES_WIDTH,
+    NamedSeries,
+    SeriesReader,
+    series_by_id,
+)
+
+TALLIES = """
+SELECT revision_id, count(*), count(*) FILTER (WHERE flag = %(regressed)s),
+       count(*) FILTER (WHERE flag = %(improved)s),
+       count(*) FILTER (WHERE verdict = %(cannot_tell)s)
+  FROM analysis_comparison
+ WHERE revision_id = ANY(%(revisions)s)
+ GROUP BY revision_id
+"""
+# As `FindingQuerySet.on_display` chooses them, changes of level alone.
+ON_DISPLAY = """
+       finding.kind = %(kind)s AND finding.state = ANY(%(live)s)
+   AND NOT (finding.state = %(recovered)s
+            AND COALESCE(finding.low_pct < 0 AND finding.high_pct > 0, false))
+"""
+# Without what options cost at revisions where something that was measured changed: the cost repeats
+# it.
+VERDICTS = f"""
+SELECT finding.revision_id, finding.verdict, finding.p_value, finding.one_build IS NULL
+  FROM analysis_finding AS finding
+  JOIN results_series AS series ON series.id = finding.series_id
+  JOIN results_metric AS metric ON metric.id = series.metric_id
+ WHERE finding.revision_id = ANY(%(revisions)s) AND {ON_DISPLAY}
+   AND finding.state <> %(one_build)s
+   AND (metric.of_id IS NULL OR NOT EXISTS (
+        SELECT FROM analysis_finding AS other
+          JOIN results_series AS measured ON measured.id = other.series_id
+          JOIN results_metric AS its ON its.id = measured.metric_id
+         WHERE other.revision_id = finding.revision_id AND other.kind = %(kind)s
+           AND other.state = ANY(%(live)s) AND its.of_id IS NULL))
+"""  # noqa: S608 (text of our own; no value of a request is in it)
+ENDS = ("revision", "previous", "after", "last")
+OWN = ("id", "state", "verdict", "change_pct", "low_pct", "high_pct", "here")
+# Worse before better, confirmed before candidate, then by size; what an option costs where nothing
+# else is found.
+LARGEST = f"""
+SELECT DISTINCT ON (finding.revision_id) {SERIES_COLUMNS},
+       {", ".join(f"finding.{name}" for name in OWN)},
+       {", ".join(f"{end}.{name}" for end in ENDS for name in REVISION_NAMES)}
+  FROM analysis_finding AS finding
+  JOIN results_series AS series ON series.id = finding.series_id {SERIES_JOINS}
+  {" ".join(f"JOIN results_revision AS {end} ON {end}.id = finding.{end}_id" for end in ENDS)}
+ WHERE finding.revision_id = ANY(%(revisions)s) AND {ON_DISPLAY}
+ ORDER BY finding.revision_id, metric.of_id IS NOT NULL, finding.verdict <> %(worse)s,
+          finding.state <> ALL(%(proven)s), abs(finding.change_pct) DESC NULLS FIRST, finding.id
+"""  # noqa: S608 (names of columns and tables; no value of a request is in this text)
+SUSPECTING = f"""
+SELECT finding.series_id, finding.id, finding.state, finding.verdict, finding.change_pct,
+       finding.low_pct, finding.high_pct, finding.level_before, finding.level, finding.here,
+       finding.probability, finding.p_value, finding.why, finding.one_build IS NOT NULL,
+       finding.revision_id, finding.previous_id, finding.after_id, finding.last_id,
+       finding.recovered_by_id
+  FROM analysis_finding AS finding
+  JOIN results_series AS series ON series.id = finding.series_id
+  JOIN results_hardware AS hardware ON hardware.id = series.hardware_id
+  JOIN results_mode AS mode ON mode.id = series.mode_id
+  JOIN results_metric AS metric ON metric.id = series.metric_id
+  JOIN results_revision AS after ON after.id = finding.after_id
+  JOIN results_revision AS last ON last.id = finding.last_id
+ WHERE series.tree_id = %(tree)s AND after.position < %(at)s AND last.position >= %(at)s
+   AND {ON_DISPLAY}
+ ORDER BY hardware.name, mode.name, metric.name, finding.position
+"""  # noqa: S608 (text of our own; no value of a request is in it)
+
+
+class LargestFinding(NamedTuple):
+    """The finding that stands for a commit in a list."""
+
+    series: NamedSeries
+    pk: int
+    state: str
+    verdict: str
+    change_pct: float | None
+    low_pct: float | None
+    high_pct: float | None
+    here: float
+    revision: Revision
+    previous: Revision
+    after: Revision
+    last: Revision
+
+
+class VerdictAt(NamedTuple):
+    """The verdict of a finding at a revision, for its headline; ``is_detected``: it was not judged
+    by one build a side, which has a limit of its own.
+    """
+
+    revision: int
+    verdict: Verdict
+    p_value: float
+    is_detected: bool
+
+
+class FindingAt(NamedTuple):
+    """What the page of a commit tells of a `Finding`. ``was_one_build``: it was judged by one build
+    a side, and has a limit of its own.
+    """
+
+    series: NamedSeries
+    pk: int
+    state: str
+    verdict: str
+    change_pct: float | None
+    low_pct: float | None
+    high_pct: float | None
+    level_before: float
+    level: float
+    here: float
+    probability: float
+    p_value: float
+    why: str
+    was_one_build: bool
+    revision: Revision
+    previous: Revision
+    after: Revision
+    last: Revision
+    recovered_by: Revision | None
+
+    @property
+    def state_text(self) -> str:
+        """Its state as a page calls it."""
+        return Finding.State(self.state).label
+
+
+def tallies_at(revisions: Sequence[int]) -> dict[int, Tally]:
+    """For each revision (id) how many comparisons gave which verdict and flag."""
+    asked = {
+        "revisions": list(revisions),
+        "regressed": Flag.REGRESSED,
+        "improved": Flag.IMPROVED,
+        "cannot_tell": Verdict.CANNOT_TELL,
+    }
+    return {row[0]: Tally(*row[1:]) for row in rows_of(TALLIES, asked)}
+
+
+def verdicts_at(revisions: Sequence[int]) -> list[VerdictAt]:
+    """The verdicts of the findings at ``revisions`` (ids), without those of one build a side."""
+    asked = on_display() | {
+        "revisions": list(revisions),
+        "one_build": Finding.State.ONE_BUILD,
+    }
+    return [
+        VerdictAt(revision, Verdict(verdict), p_value, is_detected)
+        for revision, verdict, p_value, is_detected in rows_of(VERDICTS, asked)
+    ]
+
+
+def largest_at(revisions: Sequence[int]) -> list[LargestFinding]:
+    """Of each of ``revisions`` (ids) the finding that stands for it, where there is any."""
+    asked = on_display() | {
+        "revisions": list(revisions),
+        "worse": Verdict.WORSE,
+        "proven": list(Finding.PROVEN),
+    }
+    reader, found = SeriesReader(), []
+    for row in rows_of(LARGEST, asked):
+        first = SERIES_WIDTH + len(OWN)
+        ends = (row[at : at + len(REVISION_NAMES)] for at in _starts(first))
+        own = row[SERIES_WIDTH:first]
+        found.append(LargestFinding(reader.read(row), *own, *map(revision_from, ends)))
+    return found
+
+
+def on_display() -> dict[str, Any]:
+    """The parameters of `ON_DISPLAY`."""
+    return {
+        "kind": Finding.Kind.LEVEL,
+        "live": list(Finding.LIVE),
+        "recovered": Finding.State.RECOVERED,
+    }
+
+
+def findings_suspecting(commit: Revision, known: Mapping[int, NamedSeries]) -> list[FindingAt]:
+    """Those shown whose interval of suspects holds ``commit``, in the order of what their series
+    name. One query, one more where there is any, and one for series that are not ``known`` by id.
+    """
+    asked = {"tree": commit.tree_id, "at": commit.position}
+    rows = rows_of(SUSPECTING, asked | on_display())
+    if not rows:
+        return []
+    revisions = revisions_of(pk for row in rows for pk in row[14:])
+    for revision in revisions.values():
+        revision.tree = commit.tree
+    series = {**known, **series_by_id({row[0] for row in rows} - known.keys())}
+    return [
+        FindingAt(series[row[0]], *row[1:14], *(revisions.get(pk) for pk in row[14:]))
+        for row in rows
+    ]
+
+
+def _starts(first: int) -> range:
+    """Where the revisions of a row begin."""
+    width = len(REVISION_NAMES)
+    return range(first, first + width * len(ENDS), width)

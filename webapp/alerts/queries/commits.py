@@ -1,0 +1,344 @@
+"""The page of one commit: what the change detector found there over all series that received it,
+the points around it for small charts, and what there is besides its points, each in one statement.
+"""
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import compress
+from typing import Any, NamedTuple
+
+from django.db import connection
+
+from webapp.alerts.queries.alert_page import profiled_sql
+from webapp.alerts.queries.commit_findings import (
+    ON_DISPLAY,
+    FindingAt,
+    findings_suspecting,
+    on_display,
+)
+from webapp.alerts.queries.suspicion import Suspicion, suspicions_of_findings
+from webapp.analysis.models import SeriesAnalysis, Verdict
+from webapp.results.models import Revision
+from webapp.results.queries import NamedSeries
+from webapp.stats.changes import TOO_FEW, Analysis, At, Gate, Noise, Segment, gate_among, why_not_at
+
+NOT_ANALYSED = "Not analysed yet."
+# What the findings that suspect the commit say follows from their rows, the revisions these name,
+# and how many lie between: which grow in number without any of those rows being written.
+SUSPECTING = f"""
+SELECT finding.id, concat_ws(' ', finding.id, finding.xmin, revision.xmin, previous.xmin,
+                             after.xmin, last.xmin, recovered.xmin) AS written,
+       after.position AS after, last.position AS last,
+       previous.position AS previous, revision.position AS first
+  FROM analysis_finding AS finding
+  JOIN results_revision AS revision ON revision.id = finding.revision_id
+  JOIN results_revision AS previous ON previous.id = finding.previous_id
+  JOIN results_revision AS after ON after.id = finding.after_id
+  JOIN results_revision AS last ON last.id = finding.last_id
+  LEFT JOIN results_revision AS recovered ON recovered.id = finding.recovered_by_id
+ WHERE after.tree_id = %(tree)s AND after.position < %(at)s AND last.position >= %(at)s
+   AND {ON_DISPLAY}
+"""  # noqa: S608 (text of our own; no value of a request is in it)
+# ``xmin`` is the transaction that wrote a row last. A point written anywhere raises the version of
+# its series, and so does another name of a revision that has points.
+STAMP = """
+SELECT md5(ROW(
+       (SELECT string_agg(concat_ws(' ', series.id, series.xmin, tree.xmin, hardware.xmin,
+                                    lab.xmin, mode.xmin, metric.xmin, variant.xmin,
+                                    settings.xmin, analysis.xmin), ',' ORDER BY series.id)
+          FROM results_series AS series
+          JOIN results_tree AS tree ON tree.id = series.tree_id
+          JOIN results_hardware AS hardware ON hardware.id = series.hardware_id
+          JOIN labs_lab AS lab ON lab.id = hardware.lab_id
+          JOIN results_mode AS mode ON mode.id = series.mode_id
+          JOIN results_metric AS metric ON metric.id = series.metric_id
+          LEFT JOIN results_variant AS variant ON variant.id = series.variant_id
+          LEFT JOIN analysis_seriessettings AS settings ON settings.series_id = series.id
+          LEFT JOIN analysis_seriesanalysis AS analysis ON analysis.series_id = series.id
+         WHERE series.tree_id = %(tree)s),
+       (SELECT string_agg(concat_ws(' ', point.series_id, point.xmin), ','
+                          ORDER BY point.series_id)
+          FROM results_point AS point WHERE point.revision_id = %(id)s),
+       (SELECT string_agg(concat_ws(' ', comparison.series_id, comparison.xmin), ','
+                          ORDER BY comparison.series_id)
+          FROM analysis_comparison AS comparison WHERE comparison.revision_id = %(id)s),
+       (SELECT string_agg(written, ',' ORDER BY id) FROM suspecting),
+       (SELECT string_agg(concat_ws(' ', step.low, step.high,
+                                    (SELECT count(*) FROM results_revision AS inside
+                                      WHERE inside.tree_id = %(tree)s
+                                        AND inside.position > step.low
+                                        AND inside.position <= step.high)),
+                          ',' ORDER BY step.low, step.high)
+          FROM (SELECT after AS low, last AS high FROM suspecting
+                UNION SELECT previous, first FROM suspecting) AS step)
+       )::text)
+"""
+BESIDE = f"""
+WITH suspecting AS MATERIALIZED ({SUSPECTING})
+SELECT ARRAY(SELECT alias.name FROM results_revisionalias AS alias
+              WHERE alias.revision_id = %(id)s AND alias.name <> %(name)s ORDER BY alias.name),
+       (SELECT json_agg(json_build_array(alert.id, alert.state) ORDER BY alert.id)
+          FROM alerts_alert AS alert
+          JOIN results_revision AS after ON after.id = alert.after_id
+          JOIN results_revision AS last ON last.id = alert.revision_id
+         WHERE alert.tree_id = %(tree)s AND alert.is_active AND alert.kind = 'level'
+           AND after.position < %(at)s AND last.position >= %(at)s),
+       EXISTS (SELECT FROM events_labevent AS event
+                 JOIN results_revision AS first ON first.id = event.first_id
+                 JOIN results_revision AS last ON last.id = event.last_id
+                WHERE event.tree_id = %(tree)s AND event.withdrawn_at IS NULL
+                  AND first.position <= %(at)s AND last.position >= %(at)s),
+       EXISTS (SELECT FROM events_release AS release WHERE release.revision_id = %(id)s),
+       EXISTS (SELECT FROM bisects_bisect AS bisect WHERE bisect.culprit_id = %(id)s),
+       (SELECT count(*) FROM results_run AS run WHERE run.revision_id = %(id)s),
+       (SELECT count(*) FROM results_run AS run
+         WHERE run.revision_id = %(id)s AND run.withdrawn_at IS NOT NULL),
+       (SELECT count(DISTINCT run.build_id) FROM results_run AS run
+         WHERE run.revision_id = %(id)s AND run.withdrawn_at IS NULL),
+       EXISTS (SELECT FROM analysis_finding AS finding
+                WHERE finding.revision_id = %(id)s
+                  AND finding.kind IN ('excursion', 'noise', 'modes')
+                  AND finding.state IN ('confirmed', 'recovered')),
+       EXISTS (SELECT FROM results_run AS run
+                 JOIN results_measurement AS measurement ON measurement.run_id = run.id
+                WHERE run.revision_id = %(id)s AND measurement.validity IS NOT NULL),
+       EXISTS (SELECT FROM results_run AS own
+                 JOIN results_revision AS mine ON mine.id = own.revision_id
+                CROSS JOIN LATERAL (SELECT own.hardware_id, own.mode_id, own.variant_id,
+                                           mine.tree_id) AS subject
+                WHERE own.revision_id = %(id)s AND own.withdrawn_at IS NULL
+                  AND EXISTS (SELECT FROM results_profile WHERE run_id = own.id)
+                  AND {profiled_sql("mine.position", before=True, series="subject")}),
+       ({STAMP})
+"""  # noqa: S608 (text of our own; no value of a request is in it)
+AROUND = """
+SELECT series.id,
+       array_agg(near.position ORDER BY near.position),
+       array_agg(revision.name ORDER BY near.position),
+       array_agg(near.mean ORDER BY near.position),
+       array_agg(near.minimum ORDER BY near.position),
+       array_agg(near.maximum ORDER BY near.position),
+       (SELECT (analysis.summary->'segments')::text FROM analysis_seriesanalysis AS analysis
+         WHERE analysis.series_id = series.id)
+  FROM results_series AS series
+  JOIN LATERAL (
+       (SELECT position, mean, minimum, maximum, revision_id FROM results_point
+         WHERE series_id = series.id AND position < %(at)s
+         ORDER BY position DESC LIMIT %(most)s)
+        UNION ALL
+       (SELECT position, mean, minimum, maximum, revision_id FROM results_point
+         WHERE series_id = series.id AND position >= %(at)s
+         ORDER BY position LIMIT %(most)s)
+       ) AS near ON true
+  JOIN results_revision AS revision ON revision.id = near.revision_id
+ WHERE series.id = ANY(%(series)s)
+ GROUP BY series.id
+"""
+
+
+class Gated(NamedTuple):
+    """A finding first seen at the commit, its place among all that received it, and which commits
+    it may have begun at.
+    """
+
+    finding: FindingAt
+    gate: Gate
+    suspicion: Suspicion
+
+
+class Suspecting(NamedTuple):
+    """A finding that another revision showed first, of which the commit may be the cause."""
+
+    finding: FindingAt
+    suspicion: Suspicion
+
+
+@dataclass(frozen=True, slots=True)
+class Detected:
+    """The detector's word on one commit.
+
+    ``begun`` are seen here first, those for the worse and the most striking first. ``sharing`` lie
+    in a step that this commit shares: nobody measured it, so it is as likely as the one that shows
+    them first. Of ``suspected`` another is likelier. ``received`` series were measured here.
+    """
+
+    begun: Sequence[Gated]
+    sharing: Sequence[Suspecting]
+    suspected: Sequence[Suspecting]
+    received: int
+
+    @property
+    def let_through(self) -> Sequence[Gated]:
+        """The findings that a headline may tell: those that the gate for false discoveries lets
+        through, and one build a side, which has a limit of its own.
+        """
+        return [one for one in self.begun if one.gate.passes or one.finding.was_one_build]
+
+    @property
+    def gated(self) -> Sequence[Gated]:
+        """Those of ``begun`` that the gate is for."""
+        return [one for one in self.begun if not one.finding.was_one_build]
+
+    @property
+    def passed(self) -> int:
+        """How many of them the gate lets through."""
+        return sum(one.gate.passes for one in self.gated)
+
+
+class BesideCommit(NamedTuple):
+    """Other names of a commit, the number and the state of each active alert that suspects it,
+    which kinds of rows name it, and how many runs it has: all of them, those that are withdrawn or
+    replaced, and the builds of the others. ``others``: findings that are no change of level are
+    seen at it. ``marked``: some run has marked samples. ``profiled``: some run has profiles, as
+    does an earlier kernel. ``stamp`` is another one whenever something was written of which its
+    points, their verdicts, the findings that suspect it, or the places of its tested neighbours
+    follow.
+    """
+
+    aliases: Sequence[str]
+    alerts: Sequence[tuple[int, str]] | None
+    events: bool
+    releases: bool
+    bisects: bool
+    runs: int
+    withdrawn: int
+    builds: int
+    others: bool
+    marked: bool
+    profiled: bool
+    stamp: str
+
+
+class PointsAround(NamedTuple):
+    """Points of one series along the tree: where, which revision, the mean, the smallest and the
+    largest sample in the metric's unit; and the levels of the whole series as they are stored.
+    """
+
+    positions: Sequence[int]
+    names: Sequence[str]
+    means: Sequence[float]
+    lows: Sequence[float]
+    highs: Sequence[float]
+    segments: Sequence[Mapping[str, Any]]
+
+
+def passing(findings: Sequence[tuple[Verdict, float]], received: int) -> set[Verdict]:
+    """The verdicts, with their p-values, that a headline may tell of the findings at a commit.
+
+    ``received`` series have a revision before it to be compared with.
+    """
+    gates = gate_among([p_value for _, p_value in findings], received)
+    return {verdict for (verdict, _), its in zip(findings, gates, strict=True) if its.passes}
+
+
+def detected_at(
+    commit: Revision, received: Collection[int], known: Mapping[int, NamedSeries]
+) -> Detected:
+    """The findings at ``commit``, gated over the series (ids) that received it; two queries, and
+    one more where there is any, however many there are, and one for series that are not ``known``.
+
+    A finding begins at a measured revision of its series, so its series is among ``received``.
+    """
+    found = findings_suspecting(commit, known)
+    begun = {row.series.pk: row for row in found if row.revision.pk == commit.pk}
+    looks = len(set(received) | begun.keys())
+    gates = _gates(list(begun.values()), looks)
+    suspicions = suspicions_of_findings(found)
+    ranked = [Gated(row, gates[row.pk], suspicions[row.pk]) for row in begun.values()]
+    elsewhere = [
+        Suspecting(row, suspicions[row.pk]) for row in found if row.revision.pk != commit.pk
+    ]
+    shares = [_shares(one.finding, commit) for one in elsewhere]
+    return Detected(
+        begun=sorted(ranked, key=_weight),
+        sharing=list(compress(elsewhere, shares)),
+        suspected=[one for one, does in zip(elsewhere, shares, strict=True) if not does],
+        received=looks,
+    )
+
+
+def why_not(commit: Revision, series: Collection[int]) -> dict[int, str]:
+    """For each series (id) the sentence that says why nothing is reported at ``commit``."""
+    rows = SeriesAnalysis.objects.filter(series__in=series).values_list("series_id", "summary")
+    summaries: dict[int, dict[str, Any]] = dict(rows)
+    return {pk: _why_not(summaries.get(pk) or {}, commit.position) for pk in series}
+
+
+def beside_commit(commit: Revision) -> BesideCommit:
+    """What there is about ``commit``. One query."""
+    asked = on_display() | {
+        "id": commit.pk,
+        "name": commit.name,
+        "tree": commit.tree_id,
+        "at": commit.position,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(BESIDE, asked)
+        return BesideCommit._make(cursor.fetchone())
+
+
+def points_around(series: Collection[int], position: int, *, most: int) -> dict[int, PointsAround]:
+    """By series (id) at most ``most`` points before ``position`` and as many from it on. One
+    query, none without series.
+    """
+    if not series:
+        return {}
+    with connection.cursor() as cursor:
+        cursor.execute(AROUND, {"series": list(series), "at": position, "most": most})
+        return {
+            row[0]: PointsAround._make((*row[1:6], json.loads(row[6]) if row[6] else []))
+            for row in cursor.fetchall()
+        }
+
+
+def _gates(begun: Sequence[FindingAt], looks: int) -> dict[int, Gate]:
+    """The gate of each finding (id) among ``looks`` series. One build a side, which has a limit of
+    its own, is gated by itself and moves no other.
+    """
+    rows = [row for row in begun if not row.was_one_build]
+    alone = [row for row in begun if row.was_one_build]
+    gates = gate_among([row.p_value for row in rows], looks)
+    found = {row.pk: gate for row, gate in zip(rows, gates, strict=True)}
+    return found | {row.pk: gate_among([row.p_value], looks)[0] for row in alone}
+
+
+def _shares(row: FindingAt, commit: Revision) -> bool:
+    """Whether ``commit`` lies in the step that the finding most likely is."""
+    return row.previous.position < commit.position < row.revision.position
+
+
+def _weight(one: Gated) -> tuple[bool, int]:
+    return one.finding.verdict != Verdict.WORSE, one.gate.rank
+
+
+def _why_not(summary: Mapping[str, Any], position: int) -> str:
+    if not summary:
+        return NOT_ANALYSED
+    newest = summary["newest"]
+    if newest is None:
+        return TOO_FEW
+    if position >= newest["revision"]["position"]:
+        return str(summary["why_not"])
+    return why_not_at(_levels_of(summary), position)
+
+
+def _levels_of(summary: Mapping[str, Any]) -> Analysis:
+    """As much of a stored analysis as the sentence about an earlier revision needs."""
+    noise = summary["noise"]
+    return Analysis(
+        count=summary["count"],
+        changes=(),
+        segments=tuple(_segment(one) for one in summary["segments"]),
+        noise=noise and Noise(**noise),
+        smallest=None,
+        newest=None,
+        is_bimodal=summary["is_bimodal"],
+        is_drifting=summary["is_drifting"],
+        retracted=(),
+        left_out=(),
+    )
+
+
+def _segment(stored: Mapping[str, Any]) -> Segment:
+    return Segment(**{**stored, "first": At(**stored["first"]), "last": At(**stored["last"])})

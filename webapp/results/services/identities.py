@@ -1,0 +1,185 @@
+"""The commits of runs by their evidence and what their trees know.
+
+An upload whose documents carry no evidence costs no statement here.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from uuid import UUID
+
+from webapp.labs.models import Lab
+from webapp.results.documents import RunDocument
+from webapp.results.identity import Bound, Evidence, Identity, Known, Trust, identify
+from webapp.results.models import Choice, IdentityRule
+from webapp.results.revision_ids import COUNT_PATTERN, position_of
+from webapp.results.services.bulk import fetch_rows
+
+TrustedSides: Mapping[str, Trust] = {Choice.KERNEL: "kernel", Choice.LABEL: "label"}
+
+# One step along revision_by_hash_prefix for each hash: ~>=~ and ~<~ compare as that index does, and
+# "g" follows every hexadecimal digit.
+BOUND = """
+SELECT wanted.tree, wanted.hash, revision.name, array_agg(DISTINCT other.name)
+  FROM unnest(%s::text[], %s::text[]) AS wanted (tree, hash)
+  JOIN results_tree AS tree ON tree.name = wanted.tree
+  JOIN results_revisionalias AS alias
+    ON alias.tree_id = tree.id
+   AND alias.name ~>=~ wanted.hash AND alias.name ~<~ (wanted.hash || 'g')
+  JOIN results_revision AS revision ON revision.id = alias.revision_id
+  JOIN results_revisionalias AS other ON other.revision_id = revision.id
+ GROUP BY wanted.tree, wanted.hash, revision.id, revision.name
+"""
+# Revisions that answer to two counts.
+PAIRS = """
+SELECT tree.name, tree.counts_all, pair.own, pair.other
+  FROM results_tree AS tree
+  LEFT JOIN LATERAL (
+       SELECT substr(revision.name, 2)::bigint AS own, substr(alias.name, 2)::bigint AS other
+         FROM results_revisionalias AS alias
+         JOIN results_revision AS revision ON revision.id = alias.revision_id
+        WHERE alias.tree_id = tree.id AND length(alias.name) <= 10
+          AND (alias.name ~>=~ 'c' AND alias.name ~<~ 'd'
+               OR alias.name ~>=~ 'n' AND alias.name ~<~ 'o')
+          AND substr(alias.name, 2) <> substr(revision.name, 2)
+          AND alias.name ~ '^(c[0-9]{6}|n[0-9]{1,9})$' AND revision.name ~ '^n[0-9]{1,9}$'
+       ) AS pair ON true
+ WHERE tree.name = ANY(%s)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Identities:
+    """``runs`` as they are to be filed, in the order sent, and by their UUIDs the identities of
+    those that carry evidence. ``left_out`` wait for nothing: a rule (its text) keeps them out.
+    """
+
+    runs: Sequence[RunDocument]
+    of: Mapping[UUID, Identity]
+    left_out: Mapping[UUID, str]
+
+    @property
+    def waiting(self) -> frozenset[UUID]:
+        """Those that somebody has to decide."""
+        waits = {uuid for uuid, identity in self.of.items() if identity.waits}
+        return frozenset(waits - self.left_out.keys())
+
+
+def identify_runs(runs: Sequence[RunDocument], lab: Lab) -> Identities:
+    """Apply evidence to ``runs`` of ``lab``. The caller has begun writing: history stays."""
+    carrying = [run for run in runs if run.evidence is not None]
+    if not carrying:
+        return Identities(runs, {}, {})
+    known = _known(carrying)
+    identities = {run.uuid: _identify(run, known) for run in carrying}
+    waiting = [run for run in carrying if identities[run.uuid].waits]
+    left_out = _apply_rules(waiting, identities, known, lab) if waiting else {}
+    filed = [_filed(run, identities.get(run.uuid)) for run in runs]
+    return Identities(filed, identities, left_out)
+
+
+def identify_stored(tree: str, runs: Mapping[int, tuple[str, Evidence]]) -> dict[int, Identity]:
+    """The same for stored runs of one tree (id → revision and evidence); no rule is asked."""
+    known = _known_of([(tree, revision, evidence) for revision, evidence in runs.values()])
+    return {
+        pk: identify(revision, evidence, known[tree, evidence.kernel_hash])
+        for pk, (revision, evidence) in runs.items()
+    }
+
+
+def rule_for(label: str, rules: Sequence[IdentityRule]) -> IdentityRule | None:
+    """The rule whose pattern fits ``label``: of several the longest, which says the most."""
+    fitting = [rule for rule in rules if fnmatchcase(label, rule.pattern)]
+    return max(fitting, key=lambda rule: (len(rule.pattern), rule.pattern), default=None)
+
+
+def _identify(run: RunDocument, known: Mapping[tuple[str, str], Known]) -> Identity:
+    evidence = run.evidence or Evidence()
+    return identify(run.revision, evidence, known.get((run.tree, evidence.kernel_hash)))
+
+
+def _apply_rules(
+    waiting: Sequence[RunDocument],
+    identities: dict[UUID, Identity],
+    known: Mapping[tuple[str, str], Known],
+    lab: Lab,
+) -> dict[UUID, str]:
+    """What rules decide; the runs that a rule leaves out, with its text."""
+    rules = list(IdentityRule.objects.filter(lab=lab))
+    left_out = {}
+    for run in waiting:
+        evidence = run.evidence or Evidence()
+        rule = rule_for(evidence.label, rules)
+        if rule is None:
+            continue
+        if rule.believe == Choice.NONE:
+            left_out[run.uuid] = str(rule)
+        else:
+            trusting = replace(evidence, trust=TrustedSides[rule.believe])
+            identities[run.uuid] = _identify(replace(run, evidence=trusting), known)
+    return left_out
+
+
+def _filed(run: RunDocument, identity: Identity | None) -> RunDocument:
+    """``run`` at its commit. One that waits stands at what its kernel says, where that is a place:
+    a kernel is there, and a name may be a typing error.
+    """
+    if identity is None:
+        return run
+    filed = identity.revision
+    if identity.waits and position_of(identity.candidates[0].revision) is not None:
+        filed = identity.candidates[0].revision
+    if filed == run.revision:
+        return run
+    return replace(run, revision=filed, position=None, as_sent=run.as_sent or run)
+
+
+def _known(runs: Sequence[RunDocument]) -> dict[tuple[str, str], Known]:
+    return _known_of([(run.tree, run.revision, run.evidence or Evidence()) for run in runs])
+
+
+def _known_of(needed: Sequence[tuple[str, str, Evidence]]) -> dict[tuple[str, str], Known]:
+    """By tree and hash: what trees know that these need, in no more than two statements."""
+    hashes = {(tree, found.kernel_hash) for tree, _, found in needed}
+    bound = _bound({key for key in hashes if key[1]})
+    pairs, counting_all = pairs_of({tree for tree, _, found in needed if _are_counts(found)})
+    return {
+        (tree, found): Known(bound.get((tree, found)), pairs.get(tree, []), tree in counting_all)
+        for tree, found in hashes
+    }
+
+
+def pairs_of(trees: Collection[str]) -> tuple[dict[str, list[tuple[int, int]]], set[str]]:
+    """By tree (name) the counts, of first parents and of all commits, of each commit of which both
+    are known; and the trees whose own numbers count all commits."""
+    pairs: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
+    counting_all = set()
+    for tree, counts_all, own, other in fetch_rows(PAIRS, sorted(trees)) if trees else ():
+        if counts_all:
+            counting_all.add(tree)
+        if own is not None:
+            pairs[tree].append((min(own, other), max(own, other)))
+    return pairs, counting_all
+
+
+def _are_counts(evidence: Evidence) -> bool:
+    """Whether it depends on counts that the tree knows where the run belongs."""
+    named, kernel = evidence.named, evidence.kernel_revision
+    return (
+        named != kernel
+        and COUNT_PATTERN.fullmatch(named) is not None
+        and (not kernel or COUNT_PATTERN.fullmatch(kernel) is not None)
+    )
+
+
+def _bound(wanted: set[tuple[str, str]]) -> dict[tuple[str, str], Bound]:
+    """The commit of each hash. One that begins two hashes of a tree binds nothing."""
+    if not wanted:
+        return {}
+    ordered = sorted(wanted)
+    rows = fetch_rows(BOUND, [tree for tree, _ in ordered], [found for _, found in ordered])
+    found: defaultdict[tuple[str, str], list[Bound]] = defaultdict(list)
+    for tree, text, name, names in rows:
+        found[tree, text].append(Bound(name, names))
+    return {key: rows[0] for key, rows in found.items() if len(rows) == 1}

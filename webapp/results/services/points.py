@@ -1,0 +1,229 @@
+"""Points: the samples of a series at one revision, pooled, and the series marked dirty."""
+
+import json
+import math
+import statistics
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from datetime import datetime
+from itertools import groupby, starmap
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from django.db import connection
+from django.utils import timezone
+
+from webapp.results.models import Point, digest_of_builds
+from webapp.results.models.history import WAITING_FROM
+from webapp.results.services.bulk import fetch_rows, insert_rows
+from webapp.results.services.upload_consistency import judge_uploads, uploads_apart
+from webapp.results.validity import LeftOut, counted, marks_of
+from webapp.stats import ministat
+from webapp.stats.compare import pool, summarize
+
+SeriesRevision = tuple[int, int]  # ids of a series and a revision
+
+# By run, because a series has measurements of every revision and a revision has few runs. OFFSET
+# keeps the order of the join, which the planner would choose from statistics that lag behind.
+# The order of the rows is the one in which samples are pooled, whatever order they arrived in:
+# ministat sums in the order of its input, so the last digits depend on it.
+SAMPLES = """
+SELECT measurement.series_id, run.revision_id, measurement.samples, measurement.boots,
+       run.build_id, run.uuid, run.digest, run.session, run.measured_at,
+       measurement.left_out, measurement.validity
+  FROM results_run AS run
+ CROSS JOIN LATERAL (
+       SELECT series_id, samples, boots, left_out,
+              CASE WHEN left_out IS NOT NULL THEN validity END AS validity
+         FROM results_measurement
+        WHERE run_id = run.id AND series_id = ANY(%s) OFFSET 0) AS measurement
+ WHERE run.revision_id = ANY(%s) AND run.withdrawn_at IS NULL
+ ORDER BY measurement.series_id, run.revision_id, run.uuid
+"""
+# The same of what options cost: all of it counts. A row tells where it is pooled, for its run may
+# be filed elsewhere by now, until the analysis of the series that it came from.
+COST_SAMPLES = """
+SELECT cost.series_id, cost.revision_id, cost.samples, cost.boots,
+       run.build_id, run.uuid, run.digest, run.session, run.measured_at, NULL::int[], NULL::jsonb
+  FROM results_costsamples AS cost JOIN results_run AS run ON run.id = cost.run_id
+ WHERE cost.series_id = ANY(%s) AND cost.revision_id = ANY(%s)
+ ORDER BY cost.series_id, cost.revision_id, run.uuid
+"""
+MARK_DIRTY = """
+UPDATE results_series AS series
+   SET version = series.version + 1,
+       dirty_from = LEAST(series.dirty_from, changed.position),
+       dirty_since = COALESCE(series.dirty_since, %s)
+  FROM unnest(%s::bigint[], %s::bigint[]) AS changed (id, position)
+ WHERE series.id = changed.id
+RETURNING series.id, EXISTS (
+          SELECT FROM results_point WHERE series_id = series.id AND uploads IS NOT NULL)
+"""
+
+
+def refresh_points(
+    keys: Iterable[SeriesRevision], positions: Mapping[int, int], *, source: str = SAMPLES
+) -> None:
+    """Make the points of ``keys`` anew from their measurements, and mark their series dirty.
+
+    The caller holds the locks of the series. ``positions`` gives the position of each revision.
+    One whose last run was withdrawn, or whose last sample was left out, loses its point. A revision
+    that waits for its place has none. Three statements, whatever the number.
+    """
+    wanted = {key for key in keys if positions[key[1]] < WAITING_FROM}
+    if not wanted:
+        return
+    points = _pooled(wanted, positions, source)
+    insert_rows(Point, points, unique=("series_id", "revision_id"))
+    gone = wanted - {(point["series_id"], point["revision_id"]) for point in points}
+    if gone:
+        _delete_points(gone)
+    lowest: dict[int, int] = {}
+    for series, revision in wanted:
+        position = positions[revision]
+        lowest[series] = min(lowest.get(series, position), position)
+    mark_dirty(lowest)
+
+
+def mark_dirty(lowest: dict[int, int]) -> None:
+    """Raise the version of each series (id → lowest position that changed).
+
+    Where points keep their runs apart it is judged whether these disagree; a mark that comes or
+    goes is a change at its position. Nothing is asked for other series.
+    """
+    apart = _mark(lowest)
+    changed = judge_uploads(apart) if apart else {}
+    if changed:
+        _mark(changed)
+
+
+def _mark(lowest: dict[int, int]) -> list[int]:
+    """Those of the series that have points whose runs are kept apart."""
+    ids = sorted(lowest)
+    rows = fetch_rows(MARK_DIRTY, timezone.now(), ids, [lowest[i] for i in ids])
+    return sorted(pk for pk, has_apart in rows if has_apart)
+
+
+def _pooled(
+    wanted: set[SeriesRevision], positions: Mapping[int, int], source: str
+) -> list[dict[str, Any]]:
+    rows = fetch_rows(
+        source,
+        sorted({series for series, _ in wanted}),
+        sorted({revision for _, revision in wanted}),
+    )
+    points = (
+        _point(key, positions[key[1]], list(starmap(_Row, group)))
+        for key, group in groupby(rows, key=lambda row: (row[0], row[1]))
+        if key in wanted
+    )
+    return [point for point in points if point is not None]
+
+
+class Moments(NamedTuple):
+    """What a point keeps of its samples, in the metric's unit; ``variance`` None for one sample."""
+
+    mean: float
+    median: float
+    variance: float | None
+    minimum: float
+    maximum: float
+
+
+def moments(samples: list[float]) -> Moments:
+    """What a point keeps of its samples: ministat's numbers, for one or two samples too.
+
+    The variance is None where it is unknown: one sample, or squares beyond the double range.
+    """
+    if len(samples) >= ministat.LEAST_POINTS:
+        summary = ministat.summarize(samples)
+        variance = summary.variance if math.isfinite(summary.variance) else None
+        mean = summary.mean if math.isfinite(summary.mean) else _careful_mean(samples)
+        return Moments(mean, summary.median, variance, summary.minimum, summary.maximum)
+    mean = _careful_mean(samples)
+    apart = samples[0] - samples[-1]
+    spread = apart * apart / 2 if len(samples) > 1 else math.inf  # ** would raise, not be infinite
+    return Moments(
+        mean,
+        statistics.median(samples),
+        spread if math.isfinite(spread) else None,
+        min(samples),
+        max(samples),
+    )
+
+
+def _careful_mean(samples: list[float]) -> float:
+    """Without a sum that leaves the range of a double, as what is stored from before may."""
+    total = sum(samples)
+    if math.isfinite(total):
+        return total / len(samples)
+    return sum(value / len(samples) for value in samples)
+
+
+class _Row(NamedTuple):
+    """What is pooled of a measurement; ``marks`` as JSON where any sample is left out."""
+
+    series: int
+    revision: int
+    samples: list[float]
+    boots: list[int] | None
+    build: str
+    uuid: UUID
+    digest: str
+    session: str
+    measured_at: datetime | None
+    left_out: list[int] | None
+    marks: str | None
+
+
+def _point(key: SeriesRevision, position: int, rows: list[_Row]) -> dict[str, Any] | None:
+    """The columns of a point; None where no sample counts."""
+    counting = [(*counted(*row[2:4], row.left_out), *row[4:9]) for row in rows]
+    runs = [run for run in counting if run[0]]
+    if not runs:
+        return None
+    return {
+        "series_id": key[0],
+        "revision_id": key[1],
+        "position": position,
+        "runs": len(runs),
+        **of_runs([run[:3] for run in runs]),
+        **moments([value for run in runs for value in run[0]])._asdict(),
+        "disagrees": False,
+        "uploads": uploads_apart(runs),
+        "left_out": _excluded(rows),
+    }
+
+
+def _excluded(rows: Iterable[_Row]) -> dict[str, Any] | None:
+    found = LeftOut.of_measurements(
+        (len(row.samples), row.left_out, marks_of(json.loads(row.marks) if row.marks else None))
+        for row in rows
+    )
+    return None if found is None else found.to_data()
+
+
+def of_runs(
+    runs: Sequence[tuple[Sequence[float], Sequence[Hashable] | None, str]],
+) -> dict[str, Any]:
+    """The columns of a point that tell its levels: of each run samples, boots and build."""
+    summary = summarize(pool(runs))
+    identity = digest_of_builds({build for _, _, build in runs})
+    return {
+        "n": summary.n,
+        "builds": summary.builds,
+        "boots": summary.boots,
+        "levels": summary.to_data() | {"identity": identity},
+    }
+
+
+def _delete_points(keys: set[SeriesRevision]) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            DELETE FROM results_point
+             USING unnest(%s::bigint[], %s::bigint[]) AS gone (series_id, revision_id)
+             WHERE results_point.series_id = gone.series_id
+               AND results_point.revision_id = gone.revision_id
+            """,
+            [[series for series, _ in keys], [revision for _, revision in keys]],
+        )

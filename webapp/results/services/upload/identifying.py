@@ -1,0 +1,134 @@
+"""Second step of an upload: the commit of each run by its evidence, and what becomes of the run by
+what is stored under its UUID.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+from uuid import UUID
+
+from webapp.labs.services import require_quota
+from webapp.results.documents import RunDocument
+from webapp.results.errors import Problem, Unprocessable
+from webapp.results.models.history import WAITING_FROM
+from webapp.results.services.bulk import fetch_rows
+from webapp.results.services.identities import Identities, identify_runs
+from webapp.results.services.locks import begin_replacing
+from webapp.results.services.upload.receiving import Received
+
+STORED = """
+SELECT run.uuid, run.digest, revision.position, run.evidence IS NULL,
+       waiting.run_id IS NOT NULL AND waiting.decided_at IS NULL, mode.name,
+       EXISTS (SELECT FROM results_measurement AS marked
+                WHERE marked.run_id = run.id AND marked.validity IS NOT NULL)
+  FROM results_run AS run JOIN results_revision AS revision ON revision.id = run.revision_id
+  LEFT JOIN results_aliasedrun AS aliased ON aliased.run_id = run.id
+  JOIN results_mode AS mode ON mode.id = COALESCE(aliased.mode_id, run.mode_id)
+  LEFT JOIN results_waitingrun AS waiting ON waiting.run_id = run.id
+ WHERE run.uuid = ANY(%s) AND run.superseded_by_id IS NULL
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Identified:
+    """``fresh`` are the runs, each once, at their commits. ``new`` are not stored, ``changed`` with
+    another digest. Of the others: ``placeless``, whose revision waits for its place, ``unproven``,
+    which come with the first evidence of theirs, and ``undecided`` ones, which wait for a decision.
+    Of all that are stored, ``renamed`` have the mode that their evidence calls the former one, and
+    ``marked`` come with the first marks of their samples.
+    """
+
+    received: Received
+    identities: Identities
+    fresh: Sequence[RunDocument]
+    new: Sequence[RunDocument]
+    changed: Sequence[RunDocument]
+    placeless: Sequence[RunDocument]
+    unproven: Sequence[RunDocument]
+    undecided: Sequence[RunDocument]
+    renamed: Sequence[RunDocument]
+    marked: Sequence[RunDocument]
+
+
+class _Stored(NamedTuple):
+    """What decides what becomes of another upload of a run. ``mode``: as it was sent."""
+
+    uuid: UUID
+    digest: str
+    position: int
+    without_evidence: bool
+    waits: bool
+    mode: str
+    is_marked: bool
+
+
+def identify(received: Received) -> Identified:
+    """Find the commits of the runs and look up those that are stored; where others are to replace
+    them, nobody else replaces runs from here on.
+
+    Raises:
+        Unprocessable: one UUID with two contents.
+        QuotaExceeded: the lab may store no more runs.
+    """
+    lab = received.agent.lab
+    identities = identify_runs(received.runs, lab)
+    fresh = _without_repeats(identities.runs)
+    sent = {run.uuid: run.digest() for run in fresh}
+    stored = _stored(fresh)
+    if received.replace and any(row.digest != sent[uuid] for uuid, row in stored.items()):
+        begin_replacing()
+        stored = _stored(fresh)
+    found = _classified(received, identities, fresh, stored, sent)
+    if found.new and not received.asked_for:
+        require_quota(lab=lab, runs=len(found.new))
+    return found
+
+
+def _classified(
+    received: Received,
+    identities: Identities,
+    fresh: Sequence[RunDocument],
+    stored: Mapping[UUID, _Stored],
+    sent: Mapping[UUID, str],
+) -> Identified:
+    old = [(run, stored[run.uuid]) for run in fresh if run.uuid in stored]
+    same = [(run, row) for run, row in old if row.digest == sent[run.uuid]]
+    return Identified(
+        received,
+        identities,
+        fresh,
+        new=[run for run in fresh if run.uuid not in stored],
+        changed=[run for run, row in old if row.digest != sent[run.uuid]],
+        placeless=[run for run, row in old if row.position >= WAITING_FROM],
+        unproven=[run for run, row in same if run.evidence is not None and row.without_evidence],
+        undecided=[run for run, row in same if row.waits],
+        renamed=[run for run, row in old if row.mode in run.former_names],
+        marked=[
+            run for run, row in old if not row.is_marked and any(one.marks for one in run.metrics)
+        ],
+    )
+
+
+def _stored(runs: Sequence[RunDocument]) -> dict[UUID, _Stored]:
+    """The current runs of these UUIDs."""
+    rows = map(_Stored._make, fetch_rows(STORED, [run.uuid for run in runs]))
+    return {row.uuid: row for row in rows}
+
+
+def _without_repeats(runs: Sequence[RunDocument]) -> list[RunDocument]:
+    """Each UUID once. The same UUID with other content in one batch has no right answer; of two
+    names of its mode the later one counts.
+    """
+    first: dict[UUID, int] = {}
+    problems = []
+    for i, run in enumerate(runs):
+        at = first.setdefault(run.uuid, i)
+        if at != i and run.digest() != runs[at].digest():
+            problems.append(
+                Problem(f"runs[{i}].uuid", f"the same UUID as runs[{at}] with other content")
+            )
+        elif run.former_mode and not runs[at].former_mode:
+            first[run.uuid] = i
+    if problems:
+        raise Unprocessable(problems)
+    return [runs[i] for i in first.values()]
