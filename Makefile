@@ -88,7 +88,7 @@ bench-test: $(STAMP)
 again: $(STAMP) browser
 	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -v -x --last-failed --last-failed-no-failures none
 
-# The tests marked `fuzz`, which `make test` runs with 200 cases a parser.
+# The tests marked `fuzz`, which `make test` runs with 60 cases a parser.
 fuzz: $(STAMP)
 	@HYPOTHESIS_PROFILE=fuzz $(BIN)/python -m pytest -n 2 -m fuzz $(TESTS)
 

@@ -33,8 +33,9 @@ from webapp.outbox import mail_settings
 gc.set_threshold(100_000, 20, 50)
 
 # The suite tries the same examples each time, so that a change alone can fail it, and each example
-# may take as long as a busy machine needs. `make fuzz` draws others, by the second profile.
-hypothesis.settings.register_profile("suite", deadline=None, derandomize=True)
+# may take as long as a busy machine needs. `make fuzz` draws others, by the second profile. The
+# agent's tests, which go without Django, have the same two: where both run, the later one counts.
+hypothesis.settings.register_profile("suite", deadline=None, derandomize=True, max_examples=50)
 hypothesis.settings.register_profile("fuzz", deadline=None, max_examples=10_000, database=None)
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "suite"))
 

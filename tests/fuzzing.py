@@ -1,4 +1,4 @@
-"""How many generated cases a parser is given: 200 in `make test`, 10,000 by `make fuzz`.
+"""How many generated cases a parser is given: 60 in `make test`, 10,000 by `make fuzz`.
 
 What takes bytes or text from outside is tried with all kinds of it. The claim is always the same:
 an answer or the error that the parser documents, never another exception.
@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-IN_THE_SUITE = 200
+IN_THE_SUITE = 60
 WHOLE = "fuzz"
 """The profile of `make fuzz`; the conftest registers it."""
 
@@ -31,11 +31,12 @@ def is_whole() -> bool:
     return settings.get_current_profile_name() == WHOLE
 
 
-def portions(*, test: int, long: int, fuzz: int) -> list[Any]:
-    """Parameters: how much of a matrix `make test`, `make long` and `make fuzz` go through."""
+def portions(*, test: int, release: int, fuzz: int) -> list[Any]:
+    """Parameters: how much of a matrix `make test`, `make faults` and `make fuzz` go through."""
     if is_whole():
         return [pytest.param(fuzz, id="fuzz")]
-    return [pytest.param(test, id="test"), pytest.param(long, id="long", marks=pytest.mark.long)]
+    marks = pytest.mark.release
+    return [pytest.param(test, id="test"), pytest.param(release, id="release", marks=marks)]
 
 
 NASTY = (

@@ -1,8 +1,8 @@
 """Nothing that is typed into an address or a form gives a 500, now or on a later page.
 
 Every page is asked, and every form sent, with each hostile value in each of its parameters, the
-others good, so that the value gets as far as it can. `make test` takes one value or two for each,
-`make long` two or three (of a form, one or two), `make fuzz` all.
+others good, so that the value gets as far as it can. `make test` takes one value or two for each
+(of a form, `make long`), `make faults` two or three, `make fuzz` all.
 """
 
 import inspect
@@ -57,7 +57,7 @@ HOSTILE = (
     *("~", "freebsd-head:r1000~~", "freebsd-head:r1000~%7E%3A%00"),
     *("::::", "a:b:c:d:e:f", "@", "+", "\r\nX: y", "{{7}}", "[", "(" * 300, "r" + "9" * 60),
 )
-EACH = pytest.mark.parametrize("step", portions(test=46, long=23, fuzz=1))
+EACH = pytest.mark.parametrize("step", portions(test=46, release=23, fuzz=1))
 """Of `HOSTILE` one value in so many, beginning with another one for each parameter."""
 Form = Mapping[str, str]
 Places = Mapping[str, Any]

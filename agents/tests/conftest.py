@@ -14,10 +14,10 @@ from labagent.cli import World, run
 
 from agents.tests.server import TOKEN, FakeServer
 
-# Examples may take as long as a busy machine needs. `make fuzz` asks for the second profile.
-hypothesis.settings.register_profile("patient", deadline=None)
+# The profiles of `tests/conftest.py`: where both are loaded, this one counts for all tests.
+hypothesis.settings.register_profile("suite", deadline=None, derandomize=True, max_examples=50)
 hypothesis.settings.register_profile("fuzz", deadline=None, max_examples=10_000, database=None)
-hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "patient"))
+hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "suite"))
 
 
 @pytest.fixture

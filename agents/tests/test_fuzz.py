@@ -1,6 +1,6 @@
 """Every parser, on anything: an answer or the parser's own refusal, no other exception.
 
-200 examples each; `make fuzz` has 10,000.
+50 examples each; `make fuzz` has 10,000.
 """
 
 from __future__ import annotations

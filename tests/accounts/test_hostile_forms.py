@@ -37,7 +37,7 @@ def every(inline: Any) -> Iterator[Any]:
     yield from inline.formset.forms
 
 
-@pytest.mark.parametrize("step", portions(test=46, long=15, fuzz=1))
+@pytest.mark.parametrize("step", portions(test=46, release=15, fuzz=1))
 def test_no_value_in_a_form_breaks_its_page_or_the_list(step: int) -> None:
     fill(1, 1)
     client = operator()

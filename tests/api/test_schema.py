@@ -38,7 +38,7 @@ CHECKS = [
 
 
 @pytest.mark.fuzz
-@pytest.mark.parametrize("requests", portions(test=2, long=6, fuzz=200))
+@pytest.mark.parametrize("requests", portions(test=2, release=6, fuzz=200))
 def test_every_answer_is_one_that_the_description_knows(
     live_server: LiveServer, token: str, requests: int
 ) -> None:
@@ -75,7 +75,7 @@ def _spoiled(value: Any, hostile: Any) -> Iterator[Any]:
 
 
 @pytest.mark.fuzz
-@pytest.mark.parametrize("requests", portions(test=3, long=8, fuzz=1000))
+@pytest.mark.parametrize("requests", portions(test=3, release=8, fuzz=1000))
 def test_no_operation_fails_on_hostile_strings_and_numbers(token: str, requests: int) -> None:
     """So many ``requests`` for each operation, with a hostile value in one of their leaves."""
     described = schemathesis.openapi.from_dict(json.loads(json.dumps(api.get_openapi_schema())))

@@ -9,7 +9,7 @@ import pytest
 
 from tests.places import PROJECT
 
-ALWAYS = ["check", "test", "long"]
+ALWAYS = ["test", "long", "check"]
 
 
 class Checkout:
@@ -18,7 +18,9 @@ class Checkout:
     def __init__(self, place: Path) -> None:
         self.place, self.programs = place / "clone", place / "bin"
         self.programs.mkdir()
-        (self.programs / "make").write_text('#!/bin/sh\necho "$1"\n[ "$1" != "$FAILING" ]\n')
+        (self.programs / "make").write_text(
+            '#!/bin/sh\necho "$1"\n[ "$1" != "$FAILING" ] && [ "$1$AGAIN" != againfails ]\n'
+        )
         (self.programs / "make").chmod(0o755)
         origin = place / "origin"
         (origin / ".ci").mkdir(parents=True)
@@ -38,11 +40,11 @@ class Checkout:
         self.git("add", ".", at=at)
         self.git("commit", "--quiet", "--message", name, at=at)
 
-    def called(self, failing: str = "", *, ends: bool = False) -> list[str]:
+    def called(self, failing: str = "", *, again: str = "", ends: bool = False) -> list[str]:
         path = f"{self.programs}{os.pathsep}{os.environ['PATH']}"
         run = subprocess.run(
             [self.place / ".ci" / "run"],
-            env={"PATH": path, "PYTHON": "true", "FAILING": failing},
+            env={"PATH": path, "PYTHON": "true", "FAILING": failing, "AGAIN": again},
             capture_output=True,
             text=True,
             check=False,
@@ -77,8 +79,13 @@ def test_what_measures_is_tested_where_nobody_can_tell_what_changed(checkout: Ch
 
 
 def test_a_failure_ends_it(checkout: Checkout) -> None:
-    assert checkout.called(failing="check") == ["check"]
+    assert checkout.called(failing="test", again="fails") == ["test", "again"]
+    assert checkout.called(failing="long", again="fails") == ["test", "long", "again", "check"]
+
+
+def test_a_failed_check_ends_it_after_the_tests_that_run_beside_it(checkout: Checkout) -> None:
+    assert checkout.called(failing="check") == ALWAYS
 
 
 def test_what_failed_runs_once_more_by_name(checkout: Checkout) -> None:
-    assert checkout.called(failing="test", ends=True)[:4] == ["check", "test", "again", "long"]
+    assert checkout.called(failing="test", ends=True)[:4] == ["test", "again", "long", "check"]

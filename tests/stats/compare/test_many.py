@@ -71,7 +71,7 @@ def agree(row: int, found: Comparisons, single: Comparison) -> None:
     assert visible[0] == pytest.approx(visible[1], rel=1e-3, abs=1e-9, nan_ok=True)
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(
     st.lists(st.tuples(sets(ordinary), sets(ordinary)), min_size=1, max_size=4),
     noises,
@@ -84,13 +84,13 @@ def test_summaries_say_what_the_samples_say(pairs, noise, same_build) -> None:
         agree(row, found, compare(a, b, build_noise=noise, same_build=same_build))
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(st.tuples(sets(finite), sets(finite)), noises)
 def test_summaries_of_any_sign_and_size_say_what_the_samples_say(pair, noise) -> None:
     agree(0, many([pair[0]], [pair[1]], noise), compare(*pair, build_noise=noise))
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(st.tuples(sets(counts), sets(counts)), noises)
 def test_summaries_of_counts_say_what_the_samples_say(pair, noise) -> None:
     agree(0, many([pair[0]], [pair[1]], noise), compare(*pair, build_noise=noise))
