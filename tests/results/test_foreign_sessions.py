@@ -98,6 +98,16 @@ def test_the_api_and_the_pages_name_the_session() -> None:
     assert "session from elsewhere" in commit
     assert "Session other stands beside the series" in commit
     chosen = {"tree": "freebsd-head", "metric": "pps", "b": f"{series.pk}@r1041"}
-    assert "measured in a session from elsewhere" in client.get("/trends/").content.decode()
+    assert "Hollow: measured in a session from elsewhere" in client.get("/trends/").content.decode()
     card = client.get("/trends/chosen/", chosen).content.decode()
     assert "Session other stands beside the series" in card
+
+
+def test_the_picture_says_where_a_new_session_begins() -> None:
+    upload(*year(), *(run(at, "next", 0.85) for at in range(40, 60)))
+    analyse()
+    picture = Client().get("/trends.svg").content.decode()
+    assert "new session" in picture
+    chosen = {"b": f"{Series.objects.get().pk}@r1040"}
+    card = Client().get("/trends/chosen/", chosen).content.decode()
+    assert "Session next begins here" in card

@@ -232,9 +232,15 @@ def _sketch_apart(trend: Trend, sketch: Sketch, series: TrendSeries) -> None:
 
 
 def _sketch_beside(trend: Trend, sketch: Sketch, series: TrendSeries) -> None:
-    """Points of sessions from elsewhere: hollow."""
-    for at in series.beside:
+    """Points of sessions from elsewhere: hollow; a word where a stretch of its own begins."""
+    frame = sketch.frame
+    for at, text in series.foreign.items():
         place, height = x_value(trend, series.indices[at]), series.centres[at]
-        if place is not None:
-            look = ("circle", 2 * DASH, PAPER, colour_of(series), series.foreign[at])
+        if place is None:
+            continue
+        if at in series.beside:
+            look = ("circle", 2 * DASH, PAPER, colour_of(series), text)
             sketch.symbols.append(Symbol(place, height, *look))
+        else:
+            place, height = frame.x(place), frame.y(height)
+            sketch.wishes.append(Wish("new session", place, height, "var(--ink)", aside=DASH + 3))

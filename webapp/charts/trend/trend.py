@@ -350,7 +350,7 @@ class Trend:
         alerts = f" {_ALERTED}" if self.alerts else ""
         markers = f" {_AROUND}" if self.markers else ""
         apart = f" {_APART}" if any(series.apart for series in self.series) else ""
-        beside = f" {_BESIDE}" if any(series.beside for series in self.series) else ""
+        beside = f" {_BESIDE}" if any(series.foreign for series in self.series) else ""
         return f"{_CAPTIONS[self.whiskers]}. {_MARKED}{alerts}{markers}{apart}{beside}"
 
     def marker_x(self, marker: Marker) -> float | None:
@@ -379,7 +379,10 @@ _AROUND = (
     "with what comes after), plain lines releases and branch points."
 )
 
-_BESIDE = "Hollow: measured in a session from elsewhere, no part of levels and findings."
+_BESIDE = (
+    "Hollow: measured in a session from elsewhere, no part of levels and findings until another "
+    "session agrees; new session: compared with itself alone until then."
+)
 
 _APART = (
     "Hollow, with lab?: runs of one revision disagree; each dash is the mean of one, and the point "
