@@ -20,7 +20,8 @@ from webapp.stats.simulate import Scatter
 SERIES, REVISIONS, COMMIT = 9, 60, 30
 ELSEWHERE, FURTHEST = 1 / 30, 10
 NEAR = 6
-"""Revisions from the commit up to which a finding of an affected series is of that commit."""
+"""Revisions from the commit up to which a finding of an affected series is of that commit; so is
+one farther away that suspects the commit."""
 
 LEAST_PCT = 2.0
 """Size from which on a finding opens an alert."""
@@ -88,7 +89,7 @@ def _commit(
         for change in _confirmed(detect(series_of(values)).analysis.changes):
             at = change.revision.position
             rows.append(_evidence(len(rows) + 1, change, series))
-            is_near = abs(at - COMMIT) <= NEAR
+            is_near = abs(at - COMMIT) <= NEAR or rows[-1].suspects(COMMIT)
             if (
                 series in affected
                 and is_near

@@ -19,7 +19,7 @@ from tests.bisects import lab
 from tests.documents import run_document
 from webapp.alerts.models import Alert
 from webapp.config.digest import LEFT_OUT, NAMES, PARTS, digest, rows_of
-from webapp.results.models import Hardware, Point, Run
+from webapp.results.models import Hardware, Point, Run, Series
 from webapp.results.services import forget_names, withdraw_run
 
 pytestmark = pytest.mark.django_db
@@ -89,6 +89,24 @@ def test_runs_that_disagree_are_the_same_ones_in_every_order(seed: int) -> None:
     with instance():
         arrive(documents)
         assert 0 < Point.objects.filter(disagrees=True).count() < 16
+    shuffled = random.Random(seed).sample(documents, len(documents))
+    assert taken_in(shuffled, batch=13) == whole
+
+
+@SEEDS
+def test_sessions_from_elsewhere_are_the_same_ones_in_every_order(seed: int) -> None:
+    """One that stands beside its series, and one that begins a stretch of its own."""
+    named = {"r118": "alone", **{f"r{at}": "next" for at in range(124, 130)}}
+    documents = []
+    for one in runs_of(STEPS):
+        session = named.get(one["revision"], "year")
+        factor = 1.0 if session == "year" else 0.9
+        documents.append(_another_build(one, factor) | {"evidence": {"session": session}})
+    whole = taken_in(documents)
+    with instance():
+        arrive(documents)
+        assert Point.objects.filter(beside__isnull=False).count() == len(STEPS)
+        assert all(len(one.begun_sessions) == 1 for one in Series.objects.all())
     shuffled = random.Random(seed).sample(documents, len(documents))
     assert taken_in(shuffled, batch=13) == whole
 

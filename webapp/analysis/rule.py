@@ -25,6 +25,7 @@ class Pooled(NamedTuple):
     mean: float
     variance: float | None
     disagrees: bool
+    is_beside: bool = False
 
 
 def compare_consecutive(
@@ -32,11 +33,11 @@ def compare_consecutive(
 ) -> Iterator[dict[str, Any]]:
     """A row of ``Comparison`` for each point but the first of an epoch, which only serves as base.
     One whose runs disagree is no base, and nothing can be told of it. One with runs of a later
-    epoch is neither base nor compared.
+    epoch, or of a session that stands beside the series, is neither base nor compared.
     """
     before: Pooled | None = None
     for after in points:
-        if after.position in epochs.late:
+        if after.position in epochs.late or after.is_beside:
             continue
         if before is not None and _are_of_one_epoch(before, after, epochs):
             yield _comparison(before, after, better)

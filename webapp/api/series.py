@@ -19,6 +19,7 @@ from webapp.api.schemas.types import Asked
 from webapp.api.tables import csv_response
 from webapp.results.models import Metric, Point, Series
 from webapp.results.queries import Parents, parents_of
+from webapp.stats.foreign_sessions import ForeignSession
 
 router = Router(tags=["series"])
 PARTS = ("tree", "hardware", "mode", "metric")
@@ -161,6 +162,7 @@ def columns(series: Series) -> dict[str, list[Any]]:
     """The points of ``series`` as columns, in order along the tree, in two queries."""
     found = list(Point.objects.of_series(series).select_related("revision"))
     compared = {row.revision_id: row for row in Comparison.objects.filter(series=series)}
+    begun = series.begun_sessions
     judged = [compared.get(point.revision_id) for point in found]
     summaries = [point.summary for point in found]
     excluded = [point.excluded for point in found]
@@ -187,10 +189,19 @@ def columns(series: Series) -> dict[str, list[Any]]:
         "flag": [(one.flag or None) if one else None for one in judged],
         "runs_disagree": [point.disagrees for point in found],
         "disagreement": [_disagreement_out(point) if point.disagrees else None for point in found],
+        "foreign_session": [
+            _foreign_out(point.session_apart or begun.get(point.position)) for point in found
+        ],
         "samples_left_out": [one.samples if one else 0 for one in excluded],
         "why_left_out": [" ".join(one.kinds) if one else "" for one in excluded],
         "left_out": [left_out_of(one) for one in excluded],
     }
+
+
+def _foreign_out(one: ForeignSession | None) -> dict[str, Any] | None:
+    if one is None:
+        return None
+    return {"session": one.session, "home": one.home, "percent": one.pct, "counts": one.begins}
 
 
 def _disagreement_out(point: Point) -> dict[str, Any]:

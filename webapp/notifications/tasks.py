@@ -3,7 +3,8 @@
 from celery import shared_task
 
 from webapp.notifications import services
-from webapp.notifications.services import digests, note_status
+from webapp.notifications.services import digests
+from webapp.notifications.services.status import note_status
 
 
 @shared_task(ignore_result=True)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.stats.series import confirmed, mirrored, points_of, seen, simulated
-from webapp.stats.changes import Borrowed, Point, borrow, detect
+from webapp.stats.changes import Point, detect
 from webapp.stats.changes.explain import (
     what_helps,
     why_flagged,
@@ -190,14 +190,6 @@ def test_the_smallest_provable_change_is_proven_in_eighty_of_a_hundred_cases():
     assert 65 <= found <= 95
 
 
-def test_borrowed_noise_lets_a_young_series_speak():
-    points = simulated(Step(4, -3.5), revisions=6, seed=5)
-    known = Borrowed(within=0.01**2, build=0.005**2, weight=40)
-
-    assert confirmed(detect(points)) == []
-    assert confirmed(detect(points, borrowed=known)) == ["r4"]
-
-
 def test_a_young_series_whose_runs_scatter_far_more_than_its_builds_trusts_itself_soon():
     """As ipfw of the archive did: the noise expected is four times that which turns out."""
     wide = Scatter(run=0.2, build=0.02)
@@ -209,13 +201,6 @@ def test_a_young_series_whose_runs_scatter_far_more_than_its_builds_trusts_itsel
         found += confirmed(detect(points_of(made))) == ["r21"]
 
     assert found >= 25
-
-
-def test_what_other_modes_lend_is_the_median_of_their_noise():
-    assert borrow([]) is None
-    lent = borrow([(1.0, 0.4), (2.0, 0.5), (9.0, 4.0)], weight=7)
-
-    assert (lent.within, lent.build, lent.weight) == pytest.approx((0.02**2, 0.005**2, 7))
 
 
 def test_missing_revisions_are_no_obstacle():

@@ -33,12 +33,12 @@ SELECT wanted.finding, near.position, revision.name, near.mean,
  CROSS JOIN LATERAL (
        (SELECT * FROM results_point AS point
          WHERE point.series_id = wanted.series AND point.position < wanted.position
-           AND point.position >= wanted.since AND NOT point.disagrees
+           AND point.position >= wanted.since AND NOT point.disagrees AND point.beside IS NULL
          ORDER BY point.position DESC LIMIT wanted.most)
        UNION ALL
        (SELECT * FROM results_point AS point
          WHERE point.series_id = wanted.series AND point.position >= wanted.position
-           AND NOT point.disagrees
+           AND NOT point.disagrees AND point.beside IS NULL
          ORDER BY point.position LIMIT %s)) AS near
   JOIN results_revision AS revision ON revision.id = near.revision_id
  ORDER BY wanted.finding, near.position

@@ -22,6 +22,7 @@ from webapp.results.queries import (
     SeriesReader,
 )
 from webapp.stats.defaults import MARGIN_PCT
+from webapp.stats.foreign_sessions import ForeignSession
 
 # A revision is compared with the one that its comparison names; where that point is gone, it is not
 # compared. What a point without one before it holds of its levels is not read.
@@ -33,6 +34,9 @@ SELECT {SERIES_COLUMNS},
        COALESCE(before.disagrees, false), settings.margin_pct,
        analysis.summary -> 'noise' ->> 'measured_build_pct',
        analysis.summary -> 'noise' ->> 'measured_freedom',
+       COALESCE(point.beside, (
+           SELECT begun FROM jsonb_array_elements(series.session_starts) AS begun
+            WHERE (begun ->> 'position')::bigint = point.position)),
        CASE WHEN before.id IS NOT NULL AND {BLIND}
              AND row_number() OVER (PARTITION BY before.id IS NOT NULL AND {BLIND}) = 1
             THEN {NOISES.format(revision="%(revision)s")} END
@@ -84,7 +88,8 @@ class CommitPoint(NamedTuple):
     """What a commit gave one series: ``n`` samples with their ``mean`` in the metric's unit.
 
     ``uploads`` and ``left_out`` are those of `Point`. ``previous`` is the revision it is compared
-    with, if any; ``pair`` the point there and this one, where both are still there.
+    with, if any; ``pair`` the point there and this one, where both are still there. ``foreign`` is
+    its session, where that is one from elsewhere.
     """
 
     series: NamedSeries
@@ -95,6 +100,7 @@ class CommitPoint(NamedTuple):
     left_out: Any
     previous: Previous | None
     pair: tuple[PointSide, PointSide, SeriesFacts] | None
+    foreign: ForeignSession | None
 
     @property
     def series_id(self) -> int:
@@ -142,7 +148,7 @@ def _point(
     beliefs: Beliefs,
 ) -> CommitPoint:
     n, mean, disagrees, uploads, left_out, previous, name, _, before = row[:9]
-    before_disagrees, margin, percent, freedom = row[9:]
+    before_disagrees, margin, percent, freedom, foreign = row[9:]
     pair = None
     if before is not None:
         facts = SeriesFacts(
@@ -165,4 +171,5 @@ def _point(
         json.loads(left_out) if left_out else None,
         None if previous is None else Previous(previous, name),
         pair,
+        ForeignSession.from_data(json.loads(foreign)) if foreign else None,
     )

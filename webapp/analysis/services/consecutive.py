@@ -13,18 +13,18 @@ from webapp.results.models import Series
 from webapp.results.services import fetch_rows, insert_rows
 
 # Points of variants are compared by people only, never one after the other.
-# One whose runs disagree is no base: nothing is compared with it. The lateral join finds each base
-# by one step down the index; a correlated subquery would be run again for every point of a long
-# history.
+# One whose runs disagree, or that stands beside its series, is no base. The lateral join finds each
+# base by one step down the index; a correlated subquery would be run again for every point of a
+# long history.
 CHANGED_WITH_BASE = """
 SELECT point.series_id, point.revision_id, point.position, point.n, point.mean, point.variance,
-       point.disagrees
+       point.disagrees, point.beside IS NOT NULL
   FROM unnest(%s::bigint[], %s::bigint[]) AS dirty (series_id, dirty_from)
   JOIN results_series AS series ON series.id = dirty.series_id AND series.variant_id IS NULL
   LEFT JOIN LATERAL (
        SELECT position FROM results_point
         WHERE series_id = dirty.series_id AND position < dirty.dirty_from
-          AND NOT disagrees
+          AND NOT disagrees AND beside IS NULL
         ORDER BY position DESC LIMIT 1) AS base ON true
   JOIN results_point AS point
     ON point.series_id = dirty.series_id

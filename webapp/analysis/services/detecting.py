@@ -41,7 +41,7 @@ SELECT point.series_id, point.position, revision.name,
        SELECT one.series_id, one.revision_id, one.position
          FROM results_point AS one
         WHERE one.series_id = wanted.series_id AND one.position > wanted.position
-          AND NOT one.disagrees
+          AND NOT one.disagrees AND one.beside IS NULL
        OFFSET 0) AS point
  CROSS JOIN LATERAL (
        SELECT run.uuid, run.measured_at, run.build_id,

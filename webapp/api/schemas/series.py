@@ -73,6 +73,18 @@ class DisagreementOut(BaseModel):
     runs: list[UploadOut]
 
 
+class ForeignSessionOut(BaseModel):
+    """A point of ``session`` alone, which lies ``percent`` from those of ``home`` before it (empty:
+    runs without a session). Unless it ``counts`` it takes no part in findings until another session
+    agrees; otherwise it begins a stretch that is compared with itself alone until then.
+    """
+
+    session: str
+    home: str
+    percent: float
+    counts: bool
+
+
 class OneBuildOut(BaseModel):
     """What a loss was judged by that rests on so few builds that their scatter had to be believed.
 
@@ -190,6 +202,7 @@ class PointsOut(Schema):
     flag: list[str | None]
     runs_disagree: list[bool]
     disagreement: list[DisagreementOut | None]
+    foreign_session: list[ForeignSessionOut | None]
     samples_left_out: list[int]
     left_out: list[LeftOutOut | None]
     findings: list[FindingOut]

@@ -150,6 +150,7 @@ def sketch_findings(trend: Trend, sketch: Sketch, series: TrendSeries) -> list[J
         if span is not None:
             MARKS[one.kind](sketch, *_since_last(trend, series, steps, one, span))
     _sketch_apart(trend, sketch, series)
+    _sketch_beside(trend, sketch, series)
     return bars
 
 
@@ -228,3 +229,18 @@ def _sketch_apart(trend: Trend, sketch: Sketch, series: TrendSeries) -> None:
         sketch.wishes.append(
             Wish("lab?", frame.x(place), frame.y(height), "var(--ink)", aside=DASH + 3)
         )
+
+
+def _sketch_beside(trend: Trend, sketch: Sketch, series: TrendSeries) -> None:
+    """Points of sessions from elsewhere: hollow; a word where a stretch of its own begins."""
+    frame = sketch.frame
+    for at, text in series.foreign.items():
+        place, height = x_value(trend, series.indices[at]), series.centres[at]
+        if place is None:
+            continue
+        if at in series.beside:
+            look = ("circle", 2 * DASH, PAPER, colour_of(series), text)
+            sketch.symbols.append(Symbol(place, height, *look))
+        else:
+            place, height = frame.x(place), frame.y(height)
+            sketch.wishes.append(Wish("new session", place, height, "var(--ink)", aside=DASH + 3))

@@ -4,7 +4,7 @@
 the page's script draw.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
@@ -104,9 +104,11 @@ class TrendSeries:
     the whisker (None where unknown), in the metric's unit. ``levels`` and ``found`` are what the
     change detector concludes, ``found`` in order along the tree; ``marks`` are its findings of
     other kinds. Points whose runs disagree are ``apart``. ``left_out`` says by the index of a point
-    how many samples of its runs do not count, and why. ``single`` is what a series of one revision
-    tells; ``detects`` and ``noise`` are texts. Of what an option costs, ``option`` is that, values
-    are ratios in percent, ``better`` says which way, and ``mode`` is what a sentence calls it.
+    how many samples of its runs do not count, and why, and ``foreign`` what becomes of its session,
+    where that is one from elsewhere; points ``beside`` do not count for that. ``single`` is what a
+    series of one revision tells; ``detects`` and ``noise`` are texts. Of what an option costs,
+    ``option`` is that, values are ratios in percent, ``better`` says which way, and ``mode`` is
+    what a sentence calls it.
     ``count`` is how many points it has, drawn or not; ``stands`` what it has lost today, as data
     (`webapp.stats.changes.NetLoss`), None: nothing.
     """
@@ -126,6 +128,8 @@ class TrendSeries:
     marks: Sequence[Found] = ()
     apart: Sequence[Apart] = ()
     left_out: Mapping[int, str] = field(default_factory=dict)
+    foreign: Mapping[int, str] = field(default_factory=dict)
+    beside: Collection[int] = ()
     single: str = ""
     detects: str = ""
     noise: str = ""
@@ -346,7 +350,8 @@ class Trend:
         alerts = f" {_ALERTED}" if self.alerts else ""
         markers = f" {_AROUND}" if self.markers else ""
         apart = f" {_APART}" if any(series.apart for series in self.series) else ""
-        return f"{_CAPTIONS[self.whiskers]}. {_MARKED}{alerts}{markers}{apart}"
+        beside = f" {_BESIDE}" if any(series.foreign for series in self.series) else ""
+        return f"{_CAPTIONS[self.whiskers]}. {_MARKED}{alerts}{markers}{apart}{beside}"
 
     def marker_x(self, marker: Marker) -> float | None:
         """Where a marker stands on the x axis; None where the time there is not known."""
@@ -372,6 +377,11 @@ _ALERTED = "Squares with a number, at the foot: alerts at their likeliest commit
 _AROUND = (
     "At the top: diamonds are events of the lab (filled: what was measured before is not compared "
     "with what comes after), plain lines releases and branch points."
+)
+
+_BESIDE = (
+    "Hollow: measured in a session from elsewhere, no part of levels and findings until another "
+    "session agrees; new session: compared with itself alone until then."
 )
 
 _APART = (

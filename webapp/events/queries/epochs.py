@@ -3,7 +3,8 @@
 An epoch is a stretch of the tree. An event that names revisions begins one at the first of them. An
 event at a time begins one after the last revision of the series that was measured before it. What
 was measured after the event at earlier revisions belongs to neither side: it is *late*, and left
-out. Runs whose time is not known count where their revision lies.
+out. Runs whose time is not known count where their revision lies. A long session from elsewhere
+begins one too (`webapp.stats.foreign_sessions`).
 """
 
 from collections import defaultdict
@@ -96,9 +97,9 @@ def epochs_of(series: Sequence[Series]) -> Mapping[int, Epochs]:
     query where no event begins an epoch; one more where one does so at a time.
     """
     events = _events(series)
-    if not events:
-        return {}
     fixed: dict[int, set[int]] = defaultdict(set)
+    for one in series:
+        fixed[one.pk].update(start["position"] for start in one.session_starts or ())
     timed: list[tuple[int, datetime]] = []
     for event in events:
         for one in series:

@@ -10,18 +10,16 @@ from webapp.notifications.addresses import (
 from webapp.notifications.mails.alerts import preview
 from webapp.notifications.mails.phrases import alert_line, one_line
 from webapp.notifications.services.notifying import notify_events
-from webapp.notifications.services.status import note_status
 from webapp.notifications.services.subscriptions import (
     NameTaken,
     delete_subscription,
     save_subscription,
     switch,
 )
-from webapp.notifications.status import Check, checks
+from webapp.notifications.status import checks
 
 __all__ = [
     "AddressNotTaken",
-    "Check",
     "NameTaken",
     "NewAddress",
     "alert_line",
@@ -29,7 +27,6 @@ __all__ = [
     "asked_address",
     "checks",
     "delete_subscription",
-    "note_status",
     "notify_events",
     "one_line",
     "preview",

@@ -234,11 +234,14 @@ class Lines(NamedTuple):
 
 
 def _first(cell: Cell, metric: Metric, trend: str) -> Lines:
+    foreign = cell.point.foreign
+    title = f"n = {cell.point.n}" + (f". {foreign.text}" if foreign else "")
     size = (
-        f'<a class="size" href="{trend}" '
-        f'title="n = {cell.point.n}">{text.number(cell.point.mean)}</a>'
+        f'<a class="size" href="{trend}" title="{escape(title)}">{text.number(cell.point.mean)}</a>'
     )
     said = "lab? runs disagree" if cell.point.disagrees else "first measurement"
+    if foreign:
+        said = f"{foreign.pct:+.1f} %, session from elsewhere"
     return Lines(size, escape(metric.unit), "", said)
 
 

@@ -96,6 +96,11 @@ class Card:
         return "" if self.index is None else self.series.left_out.get(self.index, "")
 
     @property
+    def foreign(self) -> str:
+        """What becomes of its session, where that is one from elsewhere."""
+        return "" if self.index is None else self.series.foreign.get(self.index, "")
+
+    @property
     def found(self) -> Iterator[tuple[str, str, Found]]:
         """The findings at its revision, each with its series and its kind; a change of level has
         no word for that.

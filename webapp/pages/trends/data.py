@@ -26,6 +26,7 @@ from webapp.pages.trends.query import TrendQuery
 from webapp.pages.trends.unknown import NotOffered, Part, Unknown, unknown
 from webapp.pages.trends.view import End, ends_of, view_of
 from webapp.results.models import LeftOut, Metric, Series, Tree
+from webapp.stats.foreign_sessions import ForeignSession
 
 MOST_SERIES = 24
 OPENED = 6
@@ -360,6 +361,7 @@ def _series(
     machine: int,
 ) -> TrendSeries:
     lows, highs = whiskers_of(points, whiskers)
+    begun = series.begun_sessions
     is_range = whiskers == Whiskers.RANGE
     return TrendSeries(
         id=series.pk,
@@ -384,7 +386,16 @@ def _series(
             for at, point in enumerate(points)
             if (excluded := LeftOut.from_data(point.left_out))
         },
+        foreign={
+            at: found.text for at, point in enumerate(points) if (found := _foreign(point, begun))
+        },
+        beside=[at for at, point in enumerate(points) if point.beside],
     )
+
+
+def _foreign(point: PointRow, begun: Mapping[int, ForeignSession]) -> ForeignSession | None:
+    """The session from elsewhere that it stands beside its series with, or that begins there."""
+    return ForeignSession.from_data(point.beside) if point.beside else begun.get(point.position)
 
 
 def _single(points: Sequence[PointRow], conclusion: Conclusion) -> str:

@@ -25,6 +25,7 @@ class PointLine:
     flag: str
     runs: Sequence[float]
     left_out: str
+    foreign: str
 
 
 def newest_points(trend: Trend) -> list[PointLine]:
@@ -60,6 +61,7 @@ def newest_points(trend: Trend) -> list[PointLine]:
                 flag=row.flag if row else "",
                 runs=runs,
                 left_out=series.left_out.get(at, ""),
+                foreign=series.foreign.get(at, ""),
             )
         )
     return lines[::-1]

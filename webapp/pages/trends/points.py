@@ -52,6 +52,7 @@ class PointRow(NamedTuple):
     unit: list[Any] | None
     exponent: int
     disagrees: bool
+    beside: dict[str, Any] | None
     uploads: dict[str, Any] | None
     left_out: dict[str, Any] | None
 
@@ -67,8 +68,8 @@ class RevisionRow(NamedTuple):
     committed_at: datetime | None
 
 
-COLUMNS = (*PointRow._fields[:-2], "uploads_text", "left_out_text")
-"""The same as they are read; three of them are JSON as it is written."""
+COLUMNS = (*PointRow._fields[:-3], "beside_text", "uploads_text", "left_out_text")
+"""The same as they are read; four of them are JSON as it is written."""
 
 UNIT = COLUMNS.index("unit")
 
@@ -258,7 +259,7 @@ def _rows(found: PointQuerySet) -> list[PointRow]:
     rows = list(found.with_own_units().values_list(*COLUMNS))
     units = json.loads(f"[{','.join(row[UNIT] or 'null' for row in rows)}]")
     return [
-        PointRow._make((*row[:UNIT], unit, *row[UNIT + 1 : -2], *map(_read, row[-2:])))
+        PointRow._make((*row[:UNIT], unit, *row[UNIT + 1 : -3], *map(_read, row[-3:])))
         for row, unit in zip(rows, units, strict=True)
     ]
 

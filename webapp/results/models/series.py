@@ -7,6 +7,7 @@ from functools import reduce
 from operator import or_
 from typing import Any, Self
 
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Case, F, Q, When
 from django.db.models.fields.json import KT
@@ -19,6 +20,7 @@ from webapp.results.models.variants import Variant
 from webapp.results.validity import LeftOut
 from webapp.stats.better import Better
 from webapp.stats.compare import Summary
+from webapp.stats.foreign_sessions import ForeignSession
 
 
 def digest_of_builds(build_ids: Iterable[str]) -> str:
@@ -109,6 +111,11 @@ class Series(models.Model):
     version = models.BigIntegerField(default=0)
     dirty_from = models.BigIntegerField(null=True, blank=True)
     dirty_since = models.DateTimeField(null=True, blank=True)
+    session_starts: Any = models.JSONField(
+        null=True,
+        editable=False,
+        help_text="Where sessions from elsewhere begin stretches of their own; null: none does.",
+    )
 
     objects = SeriesQuerySet.as_manager()
 
@@ -146,6 +153,11 @@ class Series(models.Model):
     def is_plain(self) -> bool:
         """Whether it is of the kernel as its tree has it."""
         return self.variant_id is None
+
+    @property
+    def begun_sessions(self) -> dict[int, ForeignSession]:
+        """The sessions from elsewhere that begin stretches of their own, by position."""
+        return {one["position"]: ForeignSession.from_data(one) for one in self.session_starts or ()}
 
     @property
     def is_cost(self) -> bool:
@@ -202,8 +214,8 @@ class PointQuerySet(models.QuerySet["Point"]):
         """With ``unit``, mean and scatter of the units that its interval rests on, and
         ``exponent`` (see `intervals_of`): a chart of thousands of points reads no more of each.
 
-        ``unit``, and ``uploads`` and ``left_out`` as ``uploads_text`` and ``left_out_text``, are
-        JSON as it is written: read all together it takes a third of the time.
+        ``unit``, and ``beside``, ``uploads`` and ``left_out`` as ``…_text``, are JSON as it is
+        written: read all together it takes a third of the time.
         """
         unit = Case(
             When(levels__builds__gte=2, then=F("levels__linear__build")),
@@ -213,6 +225,7 @@ class PointQuerySet(models.QuerySet["Point"]):
         return self.annotate(
             unit=Cast(unit, models.TextField()),
             exponent=Cast(KT("levels__exponent"), models.IntegerField()),
+            beside_text=Cast("beside", models.TextField()),
             uploads_text=Cast("uploads", models.TextField()),
             left_out_text=Cast("left_out", models.TextField()),
         )
@@ -222,8 +235,10 @@ class PointQuerySet(models.QuerySet["Point"]):
         return self.filter(revision=revision)
 
     def that_agree(self) -> Self:
-        """Those that take part in findings: their runs differ by no more than noise."""
-        return self.filter(disagrees=False)
+        """Those that take part in findings: their runs differ by no more than noise, and their
+        session does not stand beside the series.
+        """
+        return self.filter(disagrees=False, beside__isnull=True)
 
     def that_disagree(self) -> Self:
         """Those that wait until a run is withdrawn or a person decides."""
@@ -286,6 +301,15 @@ class Point(models.Model):
         null=True,
         help_text="Each run apart, where their samples alone do not explain how they differ.",
     )
+    sessions = ArrayField(
+        models.CharField(max_length=300),
+        default=list,
+        db_default=[],
+        help_text="Sessions of its runs; empty: none of them names one.",
+    )
+    beside: Any = models.JSONField(
+        null=True, help_text="Why its session stands beside the series; null: it does not."
+    )
     left_out: Any = models.JSONField(
         null=True, help_text="How many samples of its runs do not count, and why; null: all count."
     )
@@ -309,6 +333,11 @@ class Point(models.Model):
                 fields=["series"],
                 name="points_of_uploads_apart",
                 condition=Q(uploads__isnull=False),
+            ),
+            models.Index(
+                fields=["series"],
+                name="points_of_sessions",
+                condition=~Q(sessions=[]),
             ),
             models.Index(
                 fields=["revision"], name="points_that_disagree", condition=Q(disagrees=True)
@@ -336,6 +365,11 @@ class Point(models.Model):
     def excluded(self) -> LeftOut | None:
         """The samples of its runs that do not count; None where all do."""
         return LeftOut.from_data(self.left_out)
+
+    @property
+    def session_apart(self) -> ForeignSession | None:
+        """Why its session stands beside the series; None where it does not."""
+        return None if self.beside is None else ForeignSession.from_data(self.beside)
 
     @property
     def stddev(self) -> float | None:

@@ -15,6 +15,7 @@ from django.utils import timezone
 from webapp.results.models import Point, digest_of_builds
 from webapp.results.models.history import WAITING_FROM
 from webapp.results.services.bulk import fetch_rows, insert_rows
+from webapp.results.services.foreign_sessions import judge_sessions
 from webapp.results.services.upload_consistency import judge_uploads, uploads_apart
 from webapp.results.validity import LeftOut, counted, marks_of
 from webapp.stats import ministat
@@ -55,8 +56,11 @@ UPDATE results_series AS series
        dirty_since = COALESCE(series.dirty_since, %s)
   FROM unnest(%s::bigint[], %s::bigint[]) AS changed (id, position)
  WHERE series.id = changed.id
-RETURNING series.id, EXISTS (
-          SELECT FROM results_point WHERE series_id = series.id AND uploads IS NOT NULL)
+RETURNING series.id,
+          EXISTS (SELECT FROM results_point WHERE series_id = series.id AND uploads IS NOT NULL),
+          variant_id IS NULL AND metric_id IN (SELECT id FROM results_metric WHERE of_id IS NULL)
+          AND (session_starts IS NOT NULL OR EXISTS (
+               SELECT FROM results_point WHERE series_id = series.id AND sessions <> '{}'))
 """
 
 
@@ -87,20 +91,22 @@ def refresh_points(
 def mark_dirty(lowest: dict[int, int]) -> None:
     """Raise the version of each series (id → lowest position that changed).
 
-    Where points keep their runs apart it is judged whether these disagree; a mark that comes or
-    goes is a change at its position. Nothing is asked for other series.
+    Where points keep their runs apart it is judged whether these disagree, and where runs name
+    sessions, which of them stand beside the series; a mark that comes or goes is a change at its
+    position. Nothing is asked for other series.
     """
-    apart = _mark(lowest)
-    changed = judge_uploads(apart) if apart else {}
-    if changed:
+    apart, of_sessions = _mark(lowest)
+    if apart and (changed := judge_uploads(apart)):
+        _mark(changed)
+    if of_sessions and (changed := judge_sessions(of_sessions)):
         _mark(changed)
 
 
-def _mark(lowest: dict[int, int]) -> list[int]:
-    """Those of the series that have points whose runs are kept apart."""
+def _mark(lowest: dict[int, int]) -> tuple[list[int], list[int]]:
+    """Those of the series that have points whose runs are kept apart, and those with sessions."""
     ids = sorted(lowest)
-    rows = fetch_rows(MARK_DIRTY, timezone.now(), ids, [lowest[i] for i in ids])
-    return sorted(pk for pk, has_apart in rows if has_apart)
+    rows = sorted(fetch_rows(MARK_DIRTY, timezone.now(), ids, [lowest[i] for i in ids]))
+    return [pk for pk, has_apart, _ in rows if has_apart], [pk for pk, _, named in rows if named]
 
 
 def _pooled(
@@ -181,6 +187,7 @@ def _point(key: SeriesRevision, position: int, rows: list[_Row]) -> dict[str, An
     runs = [run for run in counting if run[0]]
     if not runs:
         return None
+    sessions = sorted({run[5] for run in runs})
     return {
         "series_id": key[0],
         "revision_id": key[1],
@@ -190,6 +197,8 @@ def _point(key: SeriesRevision, position: int, rows: list[_Row]) -> dict[str, An
         **moments([value for run in runs for value in run[0]])._asdict(),
         "disagrees": False,
         "uploads": uploads_apart(runs),
+        "sessions": [] if sessions == [""] else sessions,
+        "beside": None,
         "left_out": _excluded(rows),
     }
 

@@ -38,7 +38,6 @@ from webapp.stats.changes.findings import (
 )
 from webapp.stats.changes.fold import advance_point, check_order
 from webapp.stats.changes.net_loss import Loss, NetLoss, net_loss
-from webapp.stats.changes.noise import Borrowed, borrow
 from webapp.stats.changes.points import BadSeriesError, Point, reduce_points
 from webapp.stats.changes.present import largest_score, present
 from webapp.stats.changes.recovery import recoveries
@@ -53,7 +52,6 @@ __all__ = [
     "At",
     "BadSeriesError",
     "Better",
-    "Borrowed",
     "Change",
     "Gate",
     "Loss",
@@ -67,7 +65,6 @@ __all__ = [
     "State",
     "advance",
     "advance_point",
-    "borrow",
     "check_order",
     "detect",
     "gate_among",
@@ -86,9 +83,9 @@ __all__ = [
 ]
 
 
-def start(borrowed: Borrowed | None = None) -> State:
-    """Return the state before the first revision, with noise borrowed from elsewhere if any."""
-    return State(borrowed=borrowed)
+def start() -> State:
+    """Return the state before the first revision."""
+    return State()
 
 
 def advance(state: State, points: Sequence[Point]) -> State:
@@ -104,12 +101,10 @@ def advance(state: State, points: Sequence[Point]) -> State:
     return state
 
 
-def detect(
-    points: Iterable[Point], *, better: Better = "more", borrowed: Borrowed | None = None
-) -> Analysis:
+def detect(points: Iterable[Point], *, better: Better = "more") -> Analysis:
     """Return what is said about a whole series: points in any order, one per revision.
 
     `better` says which direction is an improvement. Raises BadSeriesError as `advance` does.
     """
     ordered = sorted(points, key=lambda point: point.position)
-    return present(advance(start(borrowed), ordered), better)
+    return present(advance(start(), ordered), better)

@@ -25,7 +25,7 @@ def refresh(state: State) -> None:
         _count_anew(state)
     memory = tracker.memory()
     state.memory_step = int(memory * scale.MEMORY_STEPS)
-    state.variance, state.freedom = tracker.variance(state.borrowed, memory)
+    state.variance, state.freedom = tracker.variance(memory)
 
 
 def _count_anew(state: State) -> None:
@@ -63,8 +63,7 @@ def spread(state: State) -> tuple[float, float, Table]:
 
 def is_silent(state: State) -> bool:
     """Return whether too little is known of the noise to find anything."""
-    is_new = state.count < scale.LEAST_REVISIONS and state.borrowed is None
-    return is_new or state.freedom < scale.LEAST_FREEDOM
+    return state.count < scale.LEAST_REVISIONS or state.freedom < scale.LEAST_FREEDOM
 
 
 def is_out_of_date(state: State) -> bool:

@@ -7,10 +7,10 @@ than neighbours do when neighbours stray together (the idea of von Neumann's rat
 more revisions help less than independent ones would.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import mul
-from statistics import median, median_low
+from statistics import median_low
 
 from webapp.stats.changes.points import FINEST, Value, half_digit
 
@@ -73,33 +73,6 @@ the cube in `memory`, which believes little before and nearly all soon after."""
 
 LEAST_FOR_MEMORY = 12.0
 """Differences needed before a correlation of neighbours is estimated."""
-
-
-@dataclass(frozen=True, slots=True)
-class Borrowed:
-    """Noise known from elsewhere (the hardware's other modes): variances on the log scale.
-
-    `within` is the variance of one sample inside a build, `build` that between builds; `weight`
-    is how many revisions of own evidence they count for.
-    """
-
-    within: float
-    build: float
-    weight: float = 10.0
-
-
-def borrow(noises: Iterable[tuple[float, float]], weight: float = 10.0) -> Borrowed | None:
-    """Return what the hardware's other modes lend: the medians of their noise.
-
-    Each item is (within_pct, build_pct) of one series, in percent as `findings.Noise` has them;
-    None when there is none. Findings depend on what is lent: a caller who lends fixes it for the
-    series, so that the same points go on giving the same findings.
-    """
-    pairs = list(noises)
-    if not pairs:
-        return None
-    within, build = (median(pair[i] for pair in pairs) / 100 for i in (0, 1))
-    return Borrowed(within=within**2, build=build**2, weight=weight)
 
 
 @dataclass(slots=True)
@@ -215,26 +188,23 @@ class Tracker:
         """The part of a typical revision's variance that its finite number of samples makes."""
         return self.within_variance() * self.share / self.shares if self.shares else 0.0
 
-    def guess(self, borrowed: Borrowed | None) -> tuple[float, float]:
+    def guess(self) -> tuple[float, float]:
         """Return the variance of one revision expected beforehand, and its weight.
 
         The weight fades as the series gets differences of its own.
         """
         fades = 1.0 + (self.nears / GUESS_HALVES) ** 2
-        if borrowed is not None:
-            share = self.share / self.shares if self.shares else 1.0
-            return borrowed.build + borrowed.within * share, borrowed.weight / fades
         if not self.within_weight:
             return 0.0, 0.0
         within = self.within / self.within_weight
         return within * (BUILD_OVER_RUN**2 + self.share / self.shares), GUESS_WEIGHT / fades
 
-    def variance(self, borrowed: Borrowed | None, memory: float) -> tuple[float, float]:
+    def variance(self, memory: float) -> tuple[float, float]:
         """Return the variance of one typical revision and the degrees of freedom behind it.
 
         Half the mean squared difference of neighbours is the variance times 1 - memory.
         """
-        guess, weight = self.guess(borrowed)
+        guess, weight = self.guess()
         near, own = self.measured(memory)
         freedom = weight + own
         if not freedom:

@@ -27,7 +27,7 @@ SOON, LATER = 2, 10
 """Revisions after which the smallest provable change is given."""
 
 FEWEST_TO_PROVE = 2
-"""Revisions below which no smallest provable change is given, whatever noise it was lent."""
+"""Revisions below which no smallest provable change is given."""
 
 NO_SCATTER = 1.001
 """Multiple of the smallest standard deviation that is believed up to which all values are equal."""

@@ -34,8 +34,8 @@ LEAST_FREEDOM = 2.0
 """Degrees of freedom below which nothing is said at all."""
 
 LEAST_REVISIONS = 6
-"""Revisions from which on something may be found in a series to which no noise is lent: before, it
-has at most one difference of its own (those of the newest three do not count yet)."""
+"""Revisions from which on something may be found in a series: before, it has at most one difference
+of its own (those of the newest three do not count yet)."""
 
 SCANNED = 3.0
 """Independent looks that one revision's scan over all windows is worth: the share of revisions

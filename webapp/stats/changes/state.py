@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from itertools import accumulate, chain, pairwise
 from typing import Any, Literal
 
-from webapp.stats.changes.noise import Borrowed, Tracker
+from webapp.stats.changes.noise import Tracker
 from webapp.stats.packed import pack, pack_data, unpack, unpack_data
 
 RING = 96
@@ -18,7 +18,7 @@ RING = 96
 KEPT_SAMPLES = 24
 """Newest revisions whose samples are kept to recognise two modes."""
 
-VERSION = 12
+VERSION = 13
 """Of the stored form and of the method: another version means that a series is done anew."""
 
 PACKED = ("location", "weight", "clipped", "near", "far", "weights", "totals")
@@ -179,7 +179,6 @@ class State:
     `past` is how what is settled was stored last: it says nothing that the lists do not.
     """
 
-    borrowed: Borrowed | None = None
     count: int = 0
     origin: float = 0.0
     last_position: int | None = None
@@ -203,7 +202,6 @@ class State:
         """
         settled = self._settled()
         return State(
-            borrowed=self.borrowed,
             count=self.count,
             origin=self.origin,
             last_position=self.last_position,
@@ -235,7 +233,6 @@ class State:
             "version": VERSION,
             **_as_dict(self),
             "past": past.text,
-            "borrowed": self.borrowed and _as_dict(self.borrowed),
             "tracker": _as_dict(self.tracker),
             "ring": ring | {name: pack(ring[name]) for name in PACKED},
             "regimes": [_as_dict(one) for one in self.regimes[past.count :]],
@@ -269,12 +266,10 @@ class State:
         # States that were written before had all of them beside each other.
         text = data.pop("past", "")
         regimes, breaks = unpack_data(text) if text else ((), ())
-        borrowed = data["borrowed"]
         ring = data["ring"] | {name: unpack(data["ring"][name]) for name in PACKED}
         return cls(
             **{
                 **data,
-                "borrowed": Borrowed(**borrowed) if borrowed else None,
                 "tracker": Tracker(**data["tracker"]),
                 "ring": Ring(**ring),
                 "regimes": [
