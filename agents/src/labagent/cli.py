@@ -31,7 +31,7 @@ from labagent.cli_run import directions_of, file_options, login
 from labagent.cli_run import run as run_command
 from labagent.cli_sending import admit, announce_leftovers, complain, name_out_of_limits, send
 from labagent.cli_work import config_path, default_state, lab_settings, simulate, work
-from labagent.client import Client, Flags
+from labagent.client import Client, Flags, agent_version
 from labagent.directions import Directions
 from labagent.doctor import Check, check_lab, examine
 from labagent.errors import (
@@ -82,7 +82,7 @@ every_option = click.option(
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="labagent")
+@click.version_option(agent_version())
 def cli() -> None:
     """Read a lab's benchmark results and upload them to Driftline, or measure what it asks for."""
 

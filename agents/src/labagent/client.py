@@ -305,6 +305,6 @@ def _retry_after(response: httpx2.Response) -> float | None:
 def agent_version() -> str:
     """The version installed, `source` where it runs from a checkout."""
     try:
-        return version("labagent")
+        return version("driftline-agent")
     except PackageNotFoundError:
         return "source"
