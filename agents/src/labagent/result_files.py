@@ -73,7 +73,7 @@ def runs_of_file(
         return [Skip(str(path), "bare numbers: name what they measure by --mode", unread=True)]
     content, left = directions.complete(content)
     skips = [Skip(f"{path}: {name}", NO_DIRECTION) for name in left]
-    return [*runs_from(content, found.name, origin, overrides.mode, None), *skips]
+    return [*runs_from(content, found.name, origin, overrides.mode), *skips]
 
 
 def _origin(path: Path, overrides: Overrides) -> Origin:

@@ -62,13 +62,15 @@ class Result:
     """Samples of one metric of one case (a job, a test, a benchmark of several); "": the only one.
     Instead of samples there may be histograms.
 
-    The metric's `better` is empty where the format does not say it.
+    The metric's `better` is empty where the format does not say it. `boots[i]` is the boot of
+    `values[i]`; None: not known.
     """
 
     metric: Metric
     values: tuple[float, ...]
     case: str = ""
     histograms: tuple[Histogram, ...] = ()
+    boots: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True)
