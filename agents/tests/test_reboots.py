@@ -139,8 +139,8 @@ def test_what_is_measured_waits_in_the_spool_when_the_server_does_not_answer(
     assert samples(server) == ([1, 2], [0, 1])
 
 
-def test_the_unit_calls_the_agent_at_boot(labagent, capsys):
-    assert labagent("run", "--unit") == 0
+def test_the_service_calls_the_agent_at_boot(labagent, capsys):
+    assert labagent("run", "--service") == 0
     text = capsys.readouterr().out
     assert "run --resume" in text
     assert "WantedBy=multi-user.target" in text or "rc.subr" in text

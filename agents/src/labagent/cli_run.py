@@ -16,15 +16,16 @@ import click
 from labagent.cli_overrides import combined, override_options, server_options, spool_option
 from labagent.cli_sending import admit, announce_leftovers, complain, name_out_of_limits, send
 from labagent.client import Flags
-from labagent.directions import FILE, NO_DIRECTION, Directions, directions_given
+from labagent.directions import FILE, NO_DIRECTION, Directions, directions_given, units_given
 from labagent.disk import write_durably
 from labagent.errors import NothingFoundError, SettingsError
 from labagent.execution import CommandError
+from labagent.limits import UNIT
 from labagent.machine import this_machine
 from labagent.measured import Origin, joined, runs_from
 from labagent.model import Metric, Outcome, Run, Skip, Source, runs_of
 from labagent.readers.formats import UnreadableError
-from labagent.reboots import REBOOT, RESUME, Reboots, Series, unit
+from labagent.reboots import REBOOT, RESUME, Reboots, Series, service_file
 from labagent.repetition import Asked, Repetition, measure, origin_of, plain
 from labagent.report import one_line, run_lines
 from labagent.settings import Settings, load_settings
@@ -41,6 +42,13 @@ file_options = combined(
         metavar="METRIC=more|less",
         multiple=True,
         help="Of a metric whose format does not state it; it is remembered.",
+    ),
+    click.option(
+        "--unit",
+        "units",
+        metavar="METRIC=UNIT",
+        multiple=True,
+        help="The same of its unit.",
     ),
 )
 
@@ -73,7 +81,7 @@ def _kept_spool(settings: Settings) -> dict[str, str]:
 @click.option("--reboot", is_flag=True, help="Reboot this machine between repetitions.")
 @click.option("--resume", is_flag=True, help="Go on with --reboot, after each boot.")
 @click.option("--abandon", is_flag=True, help="Give up what --reboot began.")
-@click.option("--unit", "show_unit", is_flag=True, help="Print what calls --resume at each boot.")
+@click.option("--service", is_flag=True, help="Print what calls --resume at each boot.")
 @click.option(
     "--reboot-command",
     metavar="COMMAND",
@@ -104,7 +112,7 @@ def run(
     reboot: bool,
     resume: bool,
     abandon: bool,
-    show_unit: bool,
+    service: bool,
     reboot_command: str,
     read_from: Path | None,
     dry_run: bool,
@@ -120,8 +128,8 @@ def run(
     """
     settings = load_settings(world.environ, server=server, token=token, spool=spool)
     reboots = Reboots(settings.spool)
-    if show_unit:
-        click.echo(unit(), nl=False)
+    if service:
+        click.echo(service_file(), nl=False)
     elif abandon:
         reboots.forget()
     elif resume:
@@ -148,7 +156,7 @@ def _at_once(world: World, settings: Settings, asked: Asked, *, dry_run: bool) -
     if not dry_run:
         settings.need_server(), settings.need_token()
     origin = origin_of(this_machine(), asked.overrides, world.now().isoformat(), asked.command)
-    directions = directions_of(settings, asked.options["better"])
+    directions = directions_of(settings, asked.options["better"], asked.options["units"])
     done: list[Repetition] = []
     while len(done) < asked.repeat:
         done.append(measure(asked, origin, done))
@@ -210,7 +218,7 @@ def _advance(world: World, settings: Settings, reboots: Reboots, series: Series)
             "boot that one, or give the series up: labagent run --abandon",
         )
     origin = origin_of(this_machine(), asked.overrides, series.measured_at, asked.command)
-    directions = directions_of(settings, asked.options["better"])
+    directions = directions_of(settings, asked.options["better"], asked.options["units"])
     boot, done = world.boot(), series.done
     if len(done) < asked.repeat and boot not in [one.boot for one in done]:
         found = measure(asked, origin, done, directory=series.directory, path=series.path)
@@ -267,15 +275,19 @@ class _Sending:
         admit(outcomes, tally, kept)
 
 
-def directions_of(settings: Settings, better: Sequence[str]) -> Directions:
-    """What --better says, what is remembered, and on a terminal what its user answers."""
+def directions_of(settings: Settings, better: Sequence[str], units: Sequence[str]) -> Directions:
+    """What --better and --unit state, what is remembered, and on a terminal what its user
+    answers."""
     ask = _ask if sys.stdin.isatty() else (lambda _metric: "")
-    return Directions(settings.spool / FILE, directions_given(better), ask)
+    return Directions(settings.spool / FILE, directions_given(better), ask, units_given(units))
 
 
 def _ask(metric: Metric) -> str:
+    if not metric.unit:
+        answer = click.prompt(
+            one_line(f"In which unit is {metric.name}? empty: skip"), default="", err=True
+        )
+        return "" if UNIT.fault(answer) else str(answer)
     question = f"Is more or less {metric.name} ({metric.unit}) better? more, less, or skip"
-    answer: str = click.prompt(
-        one_line(question), type=click.Choice(["more", "less", "skip"]), err=True
-    )
-    return "" if answer == "skip" else answer
+    answer = click.prompt(one_line(question), type=click.Choice(["more", "less", "skip"]), err=True)
+    return "" if answer == "skip" else str(answer)

@@ -27,7 +27,7 @@ from labagent.errors import AgentError, SettingsError
 from labagent.repetition import Repetition
 
 REBOOT = ("shutdown", "-r", "now")
-RESUME = "after the boot: labagent run --resume (`labagent run --unit` prints what calls it)"
+RESUME = "after the boot: labagent run --resume (`labagent run --service` prints what calls it)"
 SYSTEMD = """\
 # /etc/systemd/system/labagent-resume.service; then systemctl enable labagent-resume
 [Unit]
@@ -143,7 +143,7 @@ def this_boot() -> str:
         raise AgentError("this system does not name its boots", "leave --reboot out") from error
 
 
-def unit() -> str:
+def service_file() -> str:
     """What resumes a series at each boot: a unit of systemd, or a script for rc.d."""
     text = RC_D if "bsd" in sys.platform else SYSTEMD
     return text.format(user=getpass.getuser(), labagent=_program())

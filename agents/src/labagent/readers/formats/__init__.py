@@ -6,10 +6,13 @@ named here.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from labagent.errors import SettingsError
 from labagent.limits import NOT_TEXT
 from labagent.readers.formats import (
     bencher,
+    ci,
     cyclictest,
     gobench,
     googlebenchmark,
@@ -17,17 +20,18 @@ from labagent.readers.formats import (
     jmh,
     json_tables,
     jsonlines,
-    ktap,
+    latencies,
     lkp,
     netperf,
     perfstat,
     phoronix,
     schbench,
     text_tables,
+    trackers,
     values,
     willitscale,
 )
-from labagent.readers.formats.base import Content, Format, Printed, Result, UnreadableError
+from labagent.readers.formats.base import Content, Format, Place, Printed, Result, UnreadableError
 
 FORMATS: dict[str, Format] = {
     one.name: one
@@ -39,16 +43,18 @@ FORMATS: dict[str, Format] = {
         jmh.FORMAT,
         lkp.FORMAT,
         perfstat.FORMAT,
-        bencher.FORMAT,
+        *bencher.FORMATS,
         *text_tables.FORMATS,
         gobench.FORMAT,
         netperf.FORMAT,
         schbench.FORMAT,
-        ktap.FORMAT,
+        *latencies.FORMATS,
+        *trackers.FORMATS,
         willitscale.FORMAT,
         phoronix.FORMAT,
         jsonlines.FORMAT,
         values.FORMAT,
+        *ci.FORMATS,
     )
 }
 
@@ -56,6 +62,7 @@ __all__ = [
     "FORMATS",
     "Content",
     "Format",
+    "Place",
     "Printed",
     "Result",
     "UnreadableError",
@@ -83,15 +90,17 @@ def read_results(printed: Printed, form: Format) -> Content:
     Raises `UnreadableError`, also where there is no sample.
     """
     found = form.read(printed)
-    merged: dict[tuple[str, str], Result] = {}
+    merged: dict[tuple[Place | None, str, str], Result] = {}
     for one in found.results:
-        key = (one.case, one.metric.name)
+        key = (one.place, one.case, one.metric.name)
         before = merged.get(key)
         if before and before.metric != one.metric:
             raise UnreadableError(f"{printed.where}: {one.metric.name} has two units or directions")
         values, histograms = (before.values, before.histograms) if before else ((), ())
-        merged[key] = Result(
-            one.metric, (*values, *one.values), one.case, (*histograms, *one.histograms)
+        merged[key] = replace(
+            one,
+            values=(*values, *one.values),
+            histograms=(*histograms, *one.histograms),
         )
     if not any(one.values or one.histograms for one in merged.values()):
         raise UnreadableError(f"{printed.where} holds no result of {form.name}")

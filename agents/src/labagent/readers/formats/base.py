@@ -58,12 +58,28 @@ class Printed:
 
 
 @dataclass(frozen=True)
+class Place:
+    """Where a tracker's record is from, in its own names; empty or None: it does not state it.
+
+    `branch` is a branch or project, `position` the place of the revision in the tracker's own
+    order, `committed_at` and `measured_at` are ISO 8601, without a zone where it has none.
+    """
+
+    branch: str = ""
+    revision: str = ""
+    hardware: str = ""
+    measured_at: str = ""
+    committed_at: str = ""
+    position: int | None = None
+
+
+@dataclass(frozen=True)
 class Result:
     """Samples of one metric of one case (a job, a test, a benchmark of several); "": the only one.
     Instead of samples there may be histograms.
 
-    The metric's `better` is empty where the format does not say it. `boots[i]` is the boot of
-    `values[i]`; None: not known.
+    The metric's `unit` and `better` are empty where the format does not state them. `boots[i]` is
+    the boot of `values[i]`; None: not known. `place` is None but of a tracker's records.
     """
 
     metric: Metric
@@ -71,6 +87,7 @@ class Result:
     case: str = ""
     histograms: tuple[Histogram, ...] = ()
     boots: tuple[int, ...] | None = None
+    place: Place | None = None
 
 
 @dataclass(frozen=True)
