@@ -198,8 +198,8 @@ def test_any_result_file_gives_possible_values_or_is_refused(path, kinds, seed):
                 json.dumps([names, one.values], allow_nan=False).encode()
 
 
+@pytest.mark.parametrize("path", SINGLE, ids=lambda path: path.name)
 @given(
-    path=st.sampled_from(SINGLE),
     kinds=st.lists(st.sampled_from(sorted(set(QUICK) - UNNOTICED)), min_size=1, max_size=3),
     seed=st.integers(0, 2**32),
 )

@@ -25,9 +25,10 @@ from labagent.machine import this_machine
 from labagent.measured import Origin, joined, runs_from
 from labagent.model import Metric, Outcome, Run, Skip, Source, runs_of
 from labagent.readers.formats import UnreadableError
-from labagent.reboots import REBOOT, RESUME, Reboots, Series, service_file
+from labagent.reboots import REBOOT, RESUME, Reboots, Series
 from labagent.repetition import Asked, Repetition, measure, origin_of, plain
 from labagent.report import one_line, run_lines
+from labagent.service import service_file
 from labagent.settings import Settings, load_settings
 from labagent.spool import Spool
 from labagent.upload import spool_runs
@@ -129,7 +130,7 @@ def run(
     settings = load_settings(world.environ, server=server, token=token, spool=spool)
     reboots = Reboots(settings.spool)
     if service:
-        click.echo(service_file(), nl=False)
+        click.echo(service_file("labagent-resume", ["run", "--resume"], is_kept=False), nl=False)
     elif abandon:
         reboots.forget()
     elif resume:

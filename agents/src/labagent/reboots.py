@@ -10,12 +10,8 @@ whatever kills the agent, a finished repetition is kept and not repeated, and no
 from __future__ import annotations
 
 import fcntl
-import getpass
 import json
-import os
-import shutil
 import subprocess
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
@@ -28,32 +24,6 @@ from labagent.repetition import Repetition
 
 REBOOT = ("shutdown", "-r", "now")
 RESUME = "after the boot: labagent run --resume (`labagent run --service` prints what calls it)"
-SYSTEMD = """\
-# /etc/systemd/system/labagent-resume.service; then systemctl enable labagent-resume
-[Unit]
-After=network-online.target
-Wants=network-online.target
-[Service]
-Type=oneshot
-User={user}
-ExecStart={labagent} run --resume
-[Install]
-WantedBy=multi-user.target
-"""
-RC_D = """\
-#!/bin/sh
-# /usr/local/etc/rc.d/labagent_resume (mode 555); then sysrc labagent_resume_enable=YES
-# PROVIDE: labagent_resume
-# REQUIRE: NETWORKING LOGIN
-. /etc/rc.subr
-name=labagent_resume
-rcvar=labagent_resume_enable
-start_cmd="/usr/sbin/daemon -u {user} -o /var/log/labagent_resume.log {labagent} run --resume"
-stop_cmd=:
-load_rc_config $name
-: ${{labagent_resume_enable:=NO}}
-run_rc_command "$1"
-"""
 
 
 @dataclass(frozen=True)
@@ -141,19 +111,3 @@ def this_boot() -> str:
         return subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
     except (OSError, subprocess.SubprocessError) as error:
         raise AgentError("this system does not name its boots", "leave --reboot out") from error
-
-
-def service_file() -> str:
-    """What resumes a series at each boot: a unit of systemd, or a script for rc.d."""
-    text = RC_D if "bsd" in sys.platform else SYSTEMD
-    return text.format(user=getpass.getuser(), labagent=_program())
-
-
-def _program() -> str:
-    """The command by which this process was started."""
-    started = Path(sys.argv[0])
-    if started.name == "__main__.py":
-        return f"{sys.executable} -m labagent"
-    found = shutil.which(sys.argv[0]) or str(started)
-    path = Path(found).absolute()
-    return str(path) if os.access(path, os.X_OK) else f"{sys.executable} {path}"

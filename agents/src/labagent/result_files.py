@@ -19,8 +19,8 @@ from labagent.readers.benchlab.walk import TOO_MANY, Bounds
 from labagent.readers.formats import (
     Content,
     Format,
-    Place,
     Printed,
+    Provenance,
     Result,
     UnreadableError,
     detect,
@@ -67,7 +67,7 @@ def files_below(directory: Path, skipped: list[Skip]) -> Iterator[Path]:
 @dataclass(frozen=True)
 class Naming:
     """What the names of a tracker are called here: its branches as trees, its machines as hardware;
-    `by_date`: whether the dates of commits place its revisions."""
+    `by_date`: whether its revisions lie in the order of their commits."""
 
     trees: Mapping[str, str] = field(default_factory=dict)
     hardware: Mapping[str, str] = field(default_factory=dict)
@@ -95,7 +95,7 @@ def runs_of_file(
     directions: Directions,
     naming: Naming,
 ) -> list[Outcome]:
-    """The runs of a file, one a case, of a tracker's records one a case and place; a file that
+    """The runs of a file, one a case, of a tracker's records one a case and provenance; a file that
     cannot be read, and metrics whose direction nobody knows, are skipped. Raises SettingsError
     where the user did not say where it is from."""
     try:
@@ -107,7 +107,7 @@ def runs_of_file(
         return [Skip(str(path), "bare numbers: name what they measure by --mode", unread=True)]
     content, left = directions.complete(content)
     skips = [Skip(f"{path}: {name}", NO_DIRECTION) for name in left]
-    if any(one.place for one in content.results):
+    if any(one.provenance for one in content.results):
         return [*_recorded(path, found.name, content, overrides, naming), *skips]
     if not content.results:
         return list(skips)
@@ -120,18 +120,18 @@ def _recorded(
 ) -> Iterator[Outcome]:
     """The runs of a tracker's records. A record is known again by itself, whatever lies beside it
     in the file."""
-    places: dict[tuple[Place, str], list[Result]] = {}
+    found: dict[tuple[Provenance, str], list[Result]] = {}
     for one in content.results:
-        places.setdefault((one.place or Place(), one.case), []).append(one)
-    records = Records.of([place for place, _ in places])
-    for (place, case), results in places.items():
+        found.setdefault((one.provenance or Provenance(), one.case), []).append(one)
+    records = Records.of([provenance for provenance, _ in found])
+    for (provenance, case), results in found.items():
         try:
-            origin = records.origin(place, overrides, naming)
+            origin = records.origin(provenance, overrides, naming)
         except NotPlacedError as error:
             yield Skip(f"{path}: {case}", error.message, unread=True)
             continue
         values = [[one.metric.name, one.metric.unit, *one.values] for one in results]
-        identity = json.dumps([asdict(place), case, values]).encode()
+        identity = json.dumps([asdict(provenance), case, values]).encode()
         digest = hashlib.sha256(identity).hexdigest()
         origin = replace(
             origin,
@@ -153,34 +153,34 @@ class Records:
     machines: frozenset[str]
 
     @classmethod
-    def of(cls, places: Sequence[Place]) -> Records:
+    def of(cls, found: Sequence[Provenance]) -> Records:
         """Of all records of a file."""
-        return cls(
-            frozenset(one.branch for one in places), frozenset(one.hardware for one in places)
-        )
+        return cls(frozenset(one.branch for one in found), frozenset(one.hardware for one in found))
 
-    def origin(self, place: Place, overrides: Overrides, naming: Naming) -> Origin:
+    def origin(self, provenance: Provenance, overrides: Overrides, naming: Naming) -> Origin:
         """Where the runs of a record are from. Raises NotPlacedError: nothing is guessed."""
-        revision = overrides.revision or place.revision
+        revision = overrides.revision or provenance.revision
         if fault := REVISION.fault(revision) if revision else "is missing":
             raise NotPlacedError(f"the revision {fault}: pass --revision")
-        moment = _moment(place.measured_at)
-        position = overrides.position if overrides.revision else place.position
+        moment = _moment(provenance.measured_at)
+        position = overrides.position if overrides.revision else provenance.position
         if naming.by_date:
-            committed = _moment(place.committed_at)
+            committed = _moment(provenance.committed_at)
             if committed is None:
                 raise NotPlacedError("--order date: the record has no date of its commit")
             position = int(committed.replace(tzinfo=committed.tzinfo or UTC).timestamp())
         return Origin(
-            tree=self._tree(place.branch, overrides.tree, naming),
+            tree=self._tree(provenance.branch, overrides.tree, naming),
             revision=revision,
-            hardware=self._hardware(place.hardware, overrides.hardware, naming),
+            hardware=self._hardware(provenance.hardware, overrides.hardware, naming),
             build_id=revision,
             position=position,
             measured_at=moment.isoformat() if moment and moment.tzinfo else None,
             evidence=Evidence(session=overrides.session) if overrides.session else None,
             facts={
-                name: text for name, text in asdict(place).items() if isinstance(text, str) and text
+                name: text
+                for name, text in asdict(provenance).items()
+                if isinstance(text, str) and text
             },
         )
 

@@ -445,7 +445,7 @@ def test_remarks_before_the_json_are_passed_over():
 
 
 def places(name):
-    return {one.place for one in read(name)[2].results}
+    return {one.provenance for one in read(name)[2].results}
 
 
 def test_a_tracker_names_where_its_records_are_from():

@@ -31,7 +31,14 @@ from labagent.readers.formats import (
     values,
     willitscale,
 )
-from labagent.readers.formats.base import Content, Format, Place, Printed, Result, UnreadableError
+from labagent.readers.formats.base import (
+    Content,
+    Format,
+    Printed,
+    Provenance,
+    Result,
+    UnreadableError,
+)
 
 FORMATS: dict[str, Format] = {
     one.name: one
@@ -62,8 +69,8 @@ __all__ = [
     "FORMATS",
     "Content",
     "Format",
-    "Place",
     "Printed",
+    "Provenance",
     "Result",
     "UnreadableError",
     "detect",
@@ -90,9 +97,9 @@ def read_results(printed: Printed, form: Format) -> Content:
     Raises `UnreadableError`, also where there is no sample.
     """
     found = form.read(printed)
-    merged: dict[tuple[Place | None, str, str], Result] = {}
+    merged: dict[tuple[Provenance | None, str, str], Result] = {}
     for one in found.results:
-        key = (one.place, one.case, one.metric.name)
+        key = (one.provenance, one.case, one.metric.name)
         before = merged.get(key)
         if before and before.metric != one.metric:
             raise UnreadableError(f"{printed.where}: {one.metric.name} has two units or directions")

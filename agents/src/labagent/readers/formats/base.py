@@ -58,7 +58,7 @@ class Printed:
 
 
 @dataclass(frozen=True)
-class Place:
+class Provenance:
     """Where a tracker's record is from, in its own names; empty or None: it does not state it.
 
     `branch` is a branch or project, `position` the place of the revision in the tracker's own
@@ -79,7 +79,7 @@ class Result:
     Instead of samples there may be histograms.
 
     The metric's `unit` and `better` are empty where the format does not state them. `boots[i]` is
-    the boot of `values[i]`; None: not known. `place` is None but of a tracker's records.
+    the boot of `values[i]`; None: not known. `provenance` is None but of a tracker's records.
     """
 
     metric: Metric
@@ -87,7 +87,7 @@ class Result:
     case: str = ""
     histograms: tuple[Histogram, ...] = ()
     boots: tuple[int, ...] | None = None
-    place: Place | None = None
+    provenance: Provenance | None = None
 
 
 @dataclass(frozen=True)

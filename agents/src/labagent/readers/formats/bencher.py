@@ -9,8 +9,8 @@ from labagent.model import MAX_NAME, Metric, clean, safe_name
 from labagent.readers.formats.base import (
     Content,
     Format,
-    Place,
     Printed,
+    Provenance,
     Result,
     UnreadableError,
 )
@@ -77,20 +77,20 @@ def read_perf(printed: Printed) -> Content:
         slug, unit = text_of(line, "measure/slug"), text_of(line, "measure/units")
         case = text_of(line, "benchmark/name")
         for below, one in select(line, "metrics/*"):
-            place = _place(line, one)
-            without += not place.revision
+            provenance = _provenance(line, one)
+            without += not provenance.revision
             value = [found for _, found in select(one, "metric/value")]
             where = f"{printed.where}{at}{below}"
             if len(value) != 1:
                 raise UnreadableError(f"{where} has no value")
             number = finite(value[0], where)
-            results.append(Result(_metric(slug, unit), (number,), case, place=place))
+            results.append(Result(_metric(slug, unit), (number,), case, provenance=provenance))
     doubt = f"{printed.where}: {without} metrics of versions without a commit"
     return Content(results, [doubt] if without else [])
 
 
-def _place(line: Any, one: Any) -> Place:
-    return Place(
+def _provenance(line: Any, one: Any) -> Provenance:
+    return Provenance(
         branch=text_of(line, "branch/name"),
         revision=text_of(one, "version/hash"),
         hardware=text_of(line, "testbed/name"),

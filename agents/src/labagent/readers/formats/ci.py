@@ -10,8 +10,8 @@ from labagent.readers.formats import lkp
 from labagent.readers.formats.base import (
     Content,
     Format,
-    Place,
     Printed,
+    Provenance,
     Result,
     UnreadableError,
 )
@@ -89,12 +89,12 @@ def read_kcidb(printed: Printed) -> Content:
         if not isinstance(test, dict) or test.get("status") not in EXECUTED:
             continue
         build = builds.get(test.get("build_id"), {})
-        place = _kcidb_place(test, checkouts.get(build.get("checkout_id"), {}))
+        provenance = _kcidb_provenance(test, checkouts.get(build.get("checkout_id"), {}))
         for _, value in select(test, "number/value"):
             unit = clean(text_of(test, "number/unit"))[:MAX_UNIT]
             metric = Metric(safe_name(f"kcidb.{unit or 'number'}"), unit, "")
             number = finite(value, f"{where} number")
-            results.append(Result(metric, (number,), text_of(test, "path"), place=place))
+            results.append(Result(metric, (number,), text_of(test, "path"), provenance=provenance))
     return Content(results)
 
 
@@ -103,8 +103,8 @@ def _by_id(document: Any, kind: str) -> dict[Any, dict[str, Any]]:
     return {one["id"]: one for one in rows if isinstance(one.get("id"), str)}
 
 
-def _kcidb_place(test: dict[str, Any], checkout: dict[str, Any]) -> Place:
-    return Place(
+def _kcidb_provenance(test: dict[str, Any], checkout: dict[str, Any]) -> Provenance:
+    return Provenance(
         branch=text_of(checkout, "tree_name") or text_of(checkout, "git_repository_branch"),
         revision=text_of(checkout, "git_commit_hash"),
         hardware=text_of(test, "environment/misc/platform"),

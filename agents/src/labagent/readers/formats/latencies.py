@@ -177,7 +177,7 @@ def read_rtla(printed: Printed) -> Content:
 
 
 def _rtla_rows(printed: Printed) -> Iterator[tuple[str, str, list[str]]]:
-    """(place, first cell, the others) of the rows for single CPUs."""
+    """(line, first cell, the others) of the rows for single CPUs."""
     for number, line in enumerate(printed.text.splitlines(), 1):
         cells = line.split()
         if line.startswith("ALL:"):
@@ -195,15 +195,14 @@ class _RtlaTable:
         self.where = where
         self.bins: list[tuple[float, list[float]]] = []
         self.sums: dict[str, list[float]] = {}
-        self._doubts: list[str] = []
-        for place, label, cells in rows:
+        for line, label, cells in rows:
             if len(cells) != len(head):
-                raise UnreadableError(f"{place} has not the columns of the head")
-            values = [0.0 if cell == "-" else amount(cell, place) for cell in cells]
+                raise UnreadableError(f"{line} has not the columns of the head")
+            values = [0.0 if cell == "-" else amount(cell, line) for cell in cells]
             if label.isdecimal():
-                self.bins.append((amount(label, place), values))
+                self.bins.append((amount(label, line), values))
             elif label in self.sums or label not in ("over", "count", "min", "avg", "max"):
-                raise UnreadableError(f"{place}: {label[:20]!r} is not expected")
+                raise UnreadableError(f"{line}: {label[:20]!r} is not expected")
             else:
                 self.sums[label] = values
         if self.sums.keys() != {"over", "count", "min", "avg", "max"}:

@@ -1,7 +1,7 @@
 """What other trackers of performance keep: codespeed, LNT, conbench and asv.
 
-Each record has a place: revision, machine and time in the tracker's own names. One file may hold a
-whole history. Bencher's is in `bencher`.
+Each record has a provenance: revision, machine and time in the tracker's own names. One file may
+hold a whole history. Bencher's is in `bencher`.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from labagent.model import MAX_NAME, Metric, clean, safe_name
 from labagent.readers.formats.base import (
     Content,
     Format,
-    Place,
     Printed,
+    Provenance,
     Result,
     UnreadableError,
 )
@@ -72,19 +72,19 @@ def _all_have(printed: Printed, *paths: str) -> bool:
 
 
 def _doubled(printed: Printed, results: list[Result], *, once: bool = False) -> Iterator[str]:
-    """Values of one benchmark at one place; ``once``: at one revision, whenever measured."""
+    """Values of one benchmark of one provenance; ``once``: at one revision, whenever measured."""
     seen = set()
     for one in results:
-        place = one.place or Place()
-        place = replace(place, measured_at="", committed_at="") if once else place
-        key = (place, one.case, one.metric.name)
+        provenance = one.provenance or Provenance()
+        provenance = replace(provenance, measured_at="", committed_at="") if once else provenance
+        key = (provenance, one.case, one.metric.name)
         if key in seen:
-            yield f"{printed.where}: {one.case[:80]} of {place.revision[:64]} is there twice"
+            yield f"{printed.where}: {one.case[:80]} of {provenance.revision[:64]} is there twice"
         seen.add(key)
 
 
 def position_of(order: str) -> int | None:
-    """The place of a revision whose name is a number."""
+    """The position of a revision whose name is a number."""
     return int(order) if _WHOLE.fullmatch(order) else None
 
 
@@ -111,7 +111,7 @@ def read_codespeed(printed: Printed) -> Content:
 
 def _posted(found: list[Any], where: str) -> Iterator[Result]:
     for number, one in enumerate(found):
-        place = Place(
+        provenance = Provenance(
             branch=f"{text_of(one, 'project')}/{text_of(one, 'branch')}",
             revision=text_of(one, "commitid"),
             hardware=text_of(one, "environment"),
@@ -120,7 +120,7 @@ def _posted(found: list[Any], where: str) -> Iterator[Result]:
         )
         case = f"{text_of(one, 'executable')}.{text_of(one, 'benchmark')}"
         value = finite(one["result_value"], f"{where} {number} result_value")
-        yield Result(_codespeed_metric(one), (value,), case, place=place)
+        yield Result(_codespeed_metric(one), (value,), case, provenance=provenance)
 
 
 def _codespeed_metric(benchmark: Any) -> Metric:
@@ -151,7 +151,7 @@ def _dumped(found: list[Any], where: str) -> Iterator[Result]:
         executable = row("executable", fields.get("executable"))
         if not revision or not benchmark or not executable:
             raise UnreadableError(f"{where}: what result {key[:20]} is of is not in the dump")
-        place = Place(
+        provenance = Provenance(
             branch=f"{text_of(project, 'name')}/{text_of(branch, 'name')}",
             revision=text_of(revision, "commitid"),
             hardware=text_of(row("environment", fields.get("environment")), "name"),
@@ -160,7 +160,7 @@ def _dumped(found: list[Any], where: str) -> Iterator[Result]:
         )
         case = f"{text_of(executable, 'name')}.{text_of(benchmark, 'name')}"
         value = finite(fields.get("value"), f"{where} result {key[:20]} value")
-        yield Result(_codespeed_metric(benchmark), (value,), case, place=place)
+        yield Result(_codespeed_metric(benchmark), (value,), case, provenance=provenance)
 
 
 # LNT
@@ -182,7 +182,7 @@ def read_lnt(printed: Printed) -> Content:
     for number, report in enumerate(records(printed)):
         where = f"{printed.where} {number}"
         new = "machine" in report
-        place = _lnt_place(report, new=new)
+        provenance = _lnt_provenance(report, new=new)
         for at, test in select(report, "tests/*" if new else "Tests/*"):
             found = list(_lnt_values(test) if new else _lnt_old_values(test))
             for name, metric, value in found:
@@ -191,17 +191,17 @@ def read_lnt(printed: Printed) -> Content:
                     continue
                 data = value if isinstance(value, list) else [value]
                 values = tuple(amount(one, f"{where}{at} {metric}") for one in data)
-                results.append(Result(LNT_METRICS[metric], values, name, place=place))
+                results.append(Result(LNT_METRICS[metric], values, name, provenance=provenance))
     unknown = [
         f"{printed.where}: {name[:50]} is no metric of LNT's own schema; left out" for name in left
     ]
     return Content(results, [*unknown, *_doubled(printed, results)])
 
 
-def _lnt_place(report: Any, *, new: bool) -> Place:
+def _lnt_provenance(report: Any, *, new: bool) -> Provenance:
     run = report["run"] if new else report["Run"]
     revision = text_of(run, "llvm_project_revision") or text_of(run, "Info/run_order")
-    return Place(
+    return Provenance(
         revision=revision,
         hardware=text_of(report, "machine/name" if new else "Machine/Name"),
         measured_at=text_of(run, "start_time" if new else "Start Time"),
@@ -244,7 +244,9 @@ def read_conbench(printed: Printed) -> Content:
         metric, scale = CONBENCH.get(unit, (Metric(safe_name(f"conbench.{unit}"), unit, ""), 1.0))
         data = [value for _, value in select(one, "stats/data/*")]
         values = tuple(scale * amount(value, f"{printed.where} {number}") for value in data)
-        results.append(Result(metric, values, _conbench_case(one), place=_conbench_place(one)))
+        results.append(
+            Result(metric, values, _conbench_case(one), provenance=_conbench_provenance(one))
+        )
     return Content(results, list(_doubled(printed, results)))
 
 
@@ -255,11 +257,11 @@ def _conbench_case(one: Any) -> str:
     return ".".join([name, *(f"{key}-{text}" for key, text in tags.items() if text)])
 
 
-def _conbench_place(one: Any) -> Place:
+def _conbench_provenance(one: Any) -> Provenance:
     def first(*paths: str) -> str:
         return next(filter(None, (text_of(one, path) for path in paths)), "")
 
-    return Place(
+    return Provenance(
         branch=first("github/repository", "commit/repository", "run/commit/repository"),
         revision=first("github/commit", "commit/sha", "run/commit/sha"),
         hardware=first("machine_info/name", "hardware/name", "run/hardware/name"),
@@ -285,7 +287,7 @@ def read_asv(printed: Printed) -> Content:
     warnings = []
     for document in records(printed):
         columns = [name for _, name in select(document, "result_columns/*")]
-        place = _asv_place(document)
+        provenance = _asv_provenance(document)
         for _, entries in select(document, "results"):
             if not isinstance(entries, dict) or columns[:2] != ["result", "params"]:
                 raise UnreadableError(f"{printed.where}: results are not in asv's version 2")
@@ -297,16 +299,16 @@ def read_asv(printed: Printed) -> Content:
                         warnings.append(f"{printed.where}: {case[:80]} {reason}; left out")
                         continue
                     number = amount(value, f"{printed.where}: {case[:80]}")
-                    results.append(Result(metric, (number,), case, place=place))
+                    results.append(Result(metric, (number,), case, provenance=provenance))
     return Content(results, [*warnings, *_doubled(printed, results)])
 
 
-def _asv_place(document: Any) -> Place:
+def _asv_provenance(document: Any) -> Provenance:
     date = document.get("date")
     moment = ""
     if isinstance(date, int) and 0 <= date < 1e14:
         moment = datetime.fromtimestamp(date / 1000, UTC).isoformat()
-    return Place(
+    return Provenance(
         revision=text_of(document, "commit_hash"),
         hardware=text_of(document, "params/machine"),
         committed_at=moment,
