@@ -16,6 +16,7 @@ from urllib.parse import urlencode
 
 import pytest
 
+from agents.tests import histories
 from tests.launcher.running import PROJECT, free_port
 from tests.system.running import System, wait_for
 
@@ -75,7 +76,7 @@ class Agent:
             env=self.environ,
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=900,
         )
         assert done.returncode == 0, f"exit {done.returncode}: {done.stdout}{done.stderr}"
         return done.stdout
@@ -171,3 +172,21 @@ def test_three_commands_lead_from_nothing_to_a_chart(
     assert fetched(system, f"/api/v1/series/{series['id']}/points")["revision"]
     with capsys.disabled():
         print("; ".join(f"{name} {seconds:.1f} s" for name, seconds in took.items()))
+
+
+def test_histories_of_other_trackers_move_in(
+    system: System, agent: Agent, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """10,000 points each: rehearsed, sent, and sent again for nothing."""
+    for tracker, (_, options) in histories.TRACKERS.items():
+        path = str(histories.write(tmp_path, tracker, 10_000, 200))
+        command = ["upload", "--history", "--register", "--tree", tracker, *options, path]
+        assert "would send 10000 runs" in agent(*command, "--dry-run")
+        start = time.monotonic()
+        assert "stored 10000, known 0, rejected 0" in agent(*command)
+        with capsys.disabled():
+            print(f"{tracker}: 10,000 points in {time.monotonic() - start:.0f} s")
+        assert "stored 0, known 10000, rejected 0" in agent(*command)
+        series = fetched(system, f"/api/v1/series?tree={tracker}")["series"]
+        assert len(series) == 50
+        assert len(fetched(system, f"/api/v1/series/{series[0]['id']}/points")["revision"]) == 200

@@ -154,6 +154,10 @@ class Client(AbstractContextManager["Client"]):
         """GET once and return the answer."""
         return _document(self._checked(self._sent("GET", path)))
 
+    def get(self, path: str, params: Mapping[str, str] | None = None) -> dict[str, Any]:
+        """GET, tried again as patience allows, and return the answer."""
+        return self._request("GET", path, params=params)
+
     def _request(
         self,
         method: str,
