@@ -372,6 +372,7 @@ def test_what_is_not_in_the_format_is_refused(form, text):
         ("hdrhistogram.hgrm", "1740.000, Tot", "1840.000, Tot", "not the maximum"),
         ("lnt.json", '"name": "sort"', '"name": "sort", "hops": 3', "hops is no metric"),
         ("asv.json", "36970496", "null", "b.peakmem_list failed"),
+        ("conbench.json", "0.51", "0,51", "4 values of 3 iterations"),
         ("codespeed-posted.json", "2222222222", "1111111111", "is there twice"),
         ("wrk.txt", "210.13KB\n", "210.13KB", "ends within a line"),
     ],

@@ -1,6 +1,6 @@
 """Formats of benchmarks' results, recognised by content or named by `--format`.
 
-To add one, add a row to `json_tables.py` or `text_tables.py`, or a file with a `FORMAT` that is
+To add one, add a row to `json_tables.py` or `text_tables.py`, or a file with `FORMATS` that are
 named here.
 """
 
@@ -14,22 +14,15 @@ from labagent.readers.formats import (
     bencher,
     ci,
     cyclictest,
-    gobench,
-    googlebenchmark,
-    iperf3,
-    jmh,
     json_tables,
-    jsonlines,
+    languages,
     latencies,
-    lkp,
-    netperf,
+    network,
     perfstat,
-    phoronix,
-    schbench,
+    plain,
+    suites,
     text_tables,
     trackers,
-    values,
-    willitscale,
 )
 from labagent.readers.formats.base import (
     Content,
@@ -43,24 +36,17 @@ from labagent.readers.formats.base import (
 FORMATS: dict[str, Format] = {
     one.name: one
     for one in (
-        iperf3.FORMAT,
+        *network.FORMATS,
         *json_tables.FORMATS,
         cyclictest.FORMAT,
-        googlebenchmark.FORMAT,
-        jmh.FORMAT,
-        lkp.FORMAT,
-        perfstat.FORMAT,
-        *bencher.FORMATS,
-        *text_tables.FORMATS,
-        gobench.FORMAT,
-        netperf.FORMAT,
-        schbench.FORMAT,
         *latencies.FORMATS,
+        perfstat.FORMAT,
+        *text_tables.FORMATS,
+        *languages.FORMATS,
+        *suites.FORMATS,
+        *bencher.FORMATS,
         *trackers.FORMATS,
-        willitscale.FORMAT,
-        phoronix.FORMAT,
-        jsonlines.FORMAT,
-        values.FORMAT,
+        *plain.FORMATS,
         *ci.FORMATS,
     )
 }

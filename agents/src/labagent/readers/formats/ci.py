@@ -6,7 +6,6 @@ import re
 from typing import Any
 
 from labagent.model import Metric, clean, safe_name
-from labagent.readers.formats import lkp
 from labagent.readers.formats.base import (
     Content,
     Format,
@@ -17,6 +16,7 @@ from labagent.readers.formats.base import (
 )
 from labagent.readers.formats.json_tables import select, text_of
 from labagent.readers.formats.numbers import finite
+from labagent.readers.formats.suites import claims_lkp
 
 MAX_UNIT = 50
 EXECUTED = frozenset({"PASS", "FAIL", "ERROR", "DONE"})
@@ -119,7 +119,7 @@ def claims_squad(printed: Printed) -> bool:
         isinstance(document, dict)
         and bool(document)
         and all(map(_is_metric, document.values()))
-        and not lkp.claims(printed)
+        and not claims_lkp(printed)
     )
 
 

@@ -1,4 +1,4 @@
-"""Distributions of latencies as text: HdrHistogram's percentiles, pgbench's log, rtla's histograms.
+"""Latencies: HdrHistogram's percentiles, pgbench's log, rtla's histograms, schbench.
 
 A quantile is the smallest value that at least this share of what was counted does not exceed.
 """
@@ -13,7 +13,8 @@ from math import ceil, isinf
 
 from labagent.model import Metric
 from labagent.readers.formats.base import Content, Format, Printed, Result, UnreadableError
-from labagent.readers.formats.metrics import latency
+from labagent.readers.formats.json_tables import select
+from labagent.readers.formats.metrics import RATE, latency
 from labagent.readers.formats.numbers import amount
 
 QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p99.9": 0.999}
@@ -236,7 +237,47 @@ class _RtlaTable:
         return found
 
 
+# schbench: wakeup and request latencies. It reports again and again; the last report is of all.
+
+
+_SCHBENCH_HEAD = re.compile(r"(?:(Wakeup|Request) Latencies|RPS) percentiles \((?:usec|requests)\)")
+_SHARE = re.compile(r"\s+\*?\s*(50|90|99|99\.9)(?:\.0)?th:\s+(\S+)")
+_RATE = re.compile(r"average rps: (\S+)$")
+
+
+def claims_schbench(printed: Printed) -> bool:
+    """Whether a line heads percentiles of a latency."""
+    return (
+        re.search(r"^(Wakeup|Request) Latencies percentiles", printed.text, re.MULTILINE)
+        is not None
+    )
+
+
+def read_schbench(printed: Printed) -> Content:
+    """The last report of each kind, and the rate. Raises UnreadableError."""
+    if not claims_schbench(printed):
+        raise UnreadableError(f"{printed.where} is no output of schbench")
+    found: dict[str, Result] = {}
+    warnings = []
+    kind = ""
+    seen: set[str] = set()
+    for number, line in enumerate(printed.text.splitlines(), 1):
+        where = f"{printed.where} line {number}"
+        if match := _SCHBENCH_HEAD.match(line):
+            kind, seen = (match[1] or "").lower(), set()
+        elif match := _RATE.match(line):
+            found["rate"] = Result(RATE, (amount(match[1], where),))
+        elif kind and (match := _SHARE.match(line)):
+            metric = latency(f"p{match[1]}", kind)
+            if match[1] in seen:
+                warnings.append(f"{where}: {metric.name} is there twice")
+            seen.add(match[1])
+            found[metric.name] = Result(metric, (amount(match[2], where),))
+    return Content(list(found.values()), warnings)
+
+
 FORMATS = (
+    Format("schbench", "schbench's README", claims_schbench, read_schbench),
     Format("hdrhistogram", "the user: unit and direction", claims_hdr, read_hdr, ends_itself=True),
     Format("pgbench-log", "pgbench(1), per-transaction logging", claims_pgbench, read_pgbench),
     Format("rtla", "rtla-timerlat-hist(1), rtla-osnoise-hist(1)", claims_rtla, read_rtla),

@@ -238,16 +238,20 @@ def read_conbench(printed: Printed) -> Content:
     UnreadableError."""
     if not claims_conbench(printed):
         raise UnreadableError(f"{printed.where} holds no result of conbench")
-    results = []
+    results: list[Result] = []
+    warnings = []
     for number, one in enumerate(records(printed)):
         unit = clean(text_of(one, "stats/unit"))[:MAX_UNIT]
         metric, scale = CONBENCH.get(unit, (Metric(safe_name(f"conbench.{unit}"), unit, ""), 1.0))
         data = [value for _, value in select(one, "stats/data/*")]
+        wanted = text_of(one, "stats/iterations")
+        if wanted and wanted != str(len(data)):
+            warnings.append(f"{printed.where} {number}: {len(data)} values of {wanted} iterations")
         values = tuple(scale * amount(value, f"{printed.where} {number}") for value in data)
         results.append(
             Result(metric, values, _conbench_case(one), provenance=_conbench_provenance(one))
         )
-    return Content(results, list(_doubled(printed, results)))
+    return Content(results, [*warnings, *_doubled(printed, results)])
 
 
 def _conbench_case(one: Any) -> str:
