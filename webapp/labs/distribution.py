@@ -17,6 +17,7 @@ from typing import Any
 
 from django.conf import settings
 from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 PACKAGE = "labagent"
 ZIPAPP = "labagent.pyz"
@@ -114,7 +115,7 @@ def _libraries(
 ) -> dict[str, metadata.Distribution]:
     """The installed distributions of these requirements and of theirs, by name."""
     for requirement in map(Requirement, required):
-        name = requirement.name.lower()
+        name = canonicalize_name(requirement.name)
         if name in found or (requirement.marker and not requirement.marker.evaluate({"extra": ""})):
             continue
         try:
