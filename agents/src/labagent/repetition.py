@@ -16,6 +16,7 @@ from labagent.cli_overrides import overrides_of
 from labagent.client import Flags
 from labagent.errors import SettingsError
 from labagent.execution import Execution, execute
+from labagent.histograms import Histogram
 from labagent.machine import Machine
 from labagent.measured import Origin
 from labagent.model import Evidence, Metric, Mode, Overrides
@@ -90,7 +91,15 @@ class Repetition:
         """The same from disk."""
         content = document["content"]
         results = [
-            Result(Metric(**one["metric"]), tuple(one["values"]), one["case"])
+            Result(
+                Metric(**one["metric"]),
+                tuple(one["values"]),
+                one["case"],
+                tuple(
+                    Histogram(tuple(each["values"]), tuple(each["counts"]))
+                    for each in one["histograms"]
+                ),
+            )
             for one in content["results"]
         ]
         read = Content(results, tuple(content["warnings"]), content["facts"])

@@ -13,7 +13,6 @@ from math import ceil, isinf
 
 from labagent.model import Metric
 from labagent.readers.formats.base import Content, Format, Printed, Result, UnreadableError
-from labagent.readers.formats.json_tables import select
 from labagent.readers.formats.metrics import RATE, latency
 from labagent.readers.formats.numbers import amount
 
