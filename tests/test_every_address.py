@@ -33,6 +33,7 @@ RIGHTS: Mapping[str, str | tuple[str, str]] = {
     "healthz": OPEN,
     "readyz": OPEN,
     "metrics": OPEN,
+    "agent_file": OPEN,
     "api-docs": READ,
     "api:openapi-json": READ,
     "api:api-root": READ,

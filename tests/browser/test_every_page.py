@@ -45,7 +45,7 @@ WINDOWS = [Window(*one) for one in zip((390, 768, 1440) * 2, THEMES * 3, strict=
 OFF_LINKS = ["/search/?q=r10", "/search/?q=nothing-of-that-name", "/sign-in/"]
 """Pages that no link leads to."""
 NO_PAGES = {
-    *("healthz", "readyz", "metrics", "sign_out"),
+    *("healthz", "readyz", "metrics", "sign_out", "agent_file"),
     *("trends_figure", "trends_svg", "trends_png", "badge", "bisect_figure", "bisect_json"),
     *("bisect_markdown", "compare_text", "compare_markdown", "compare_svg", "compare_png"),
     *("releases_markdown", "releases_svg", "releases_png"),

@@ -2,10 +2,12 @@
 
 import json
 import os
+import re
 import shutil
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
@@ -14,6 +16,7 @@ from urllib.parse import urlencode
 
 import pytest
 
+from agents.tests import histories
 from tests.launcher.running import PROJECT, free_port
 from tests.system.running import System, wait_for
 
@@ -73,7 +76,7 @@ class Agent:
             env=self.environ,
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=900,
         )
         assert done.returncode == 0, f"exit {done.returncode}: {done.stdout}{done.stderr}"
         return done.stdout
@@ -141,3 +144,49 @@ def test_each_tool_ends_as_a_point_on_a_chart(system: System, agent: Agent) -> N
 def _is_of(one: dict[str, Any], tool: str, metric: str) -> bool:
     workload = "perf-bench" if tool == "perf" else tool
     return one["metric"] == metric and one["mode"].partition(".")[0] == workload
+
+
+def test_three_commands_lead_from_nothing_to_a_chart(
+    system: System, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As the page of first steps prints them, in an environment with nothing but pip."""
+    system.empty()
+    page = system.page("/")
+    wheel = re.findall(r"pip install (http\S+\.whl)", page)
+    assert wheel
+    subprocess.run([sys.executable, "-m", "venv", tmp_path / "venv"], check=True)
+    programs = tmp_path / "venv" / "bin"
+    environ = {"PATH": f"{programs}:{os.environ['PATH']}", "HOME": str(tmp_path)}
+    environ |= {name: text for name, text in os.environ.items() if name.startswith("PIP_")}
+    took = {}
+    for command in (
+        ["pip", "install", "--quiet", *wheel],
+        ["labagent", "login", system.launch.url, "--token", system.token],
+        ["labagent", "run", "--", "true"],
+    ):
+        start = time.monotonic()
+        subprocess.run(command, check=True, cwd=tmp_path, env=environ, timeout=300)
+        took[" ".join(command[:2])] = time.monotonic() - start
+    system.wait_until_analysed()
+    (series, *_) = fetched(system, "/api/v1/series")["series"]
+    assert fetched(system, f"/api/v1/series/{series['id']}/points")["revision"]
+    with capsys.disabled():
+        print("; ".join(f"{name} {seconds:.1f} s" for name, seconds in took.items()))
+
+
+def test_histories_of_other_trackers_move_in(
+    system: System, agent: Agent, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """10,000 points each: rehearsed, sent, and sent again for nothing."""
+    for tracker, (_, options) in histories.TRACKERS.items():
+        path = str(histories.write(tmp_path, tracker, 10_000, 200))
+        command = ["upload", "--history", "--register", "--tree", tracker, *options, path]
+        assert "would send 10000 runs" in agent(*command, "--dry-run")
+        start = time.monotonic()
+        assert "stored 10000, known 0, rejected 0" in agent(*command)
+        with capsys.disabled():
+            print(f"{tracker}: 10,000 points in {time.monotonic() - start:.0f} s")
+        assert "stored 0, known 10000, rejected 0" in agent(*command)
+        series = fetched(system, f"/api/v1/series?tree={tracker}")["series"]
+        assert len(series) == 50
+        assert len(fetched(system, f"/api/v1/series/{series[0]['id']}/points")["revision"]) == 200

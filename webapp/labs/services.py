@@ -7,6 +7,13 @@ from datetime import datetime, timedelta
 from django.db import transaction
 from django.utils import timezone
 
+from webapp.labs.distribution import (
+    ZIPAPP,
+    AgentMissing,
+    agent_wheel,
+    agent_wheel_name,
+    agent_zipapp,
+)
 from webapp.labs.models import Agent, Lab, Token, every_scope
 from webapp.labs.quotas import (
     UNITS,
@@ -20,9 +27,14 @@ from webapp.labs.quotas import (
 
 __all__ = [
     "UNITS",
+    "ZIPAPP",
+    "AgentMissing",
     "IssuedToken",
     "QuotaExceeded",
     "Stored",
+    "agent_wheel",
+    "agent_wheel_name",
+    "agent_zipapp",
     "create_agent",
     "default_quota",
     "issue_token",

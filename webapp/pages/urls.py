@@ -12,7 +12,7 @@ from webapp.pages.commits import commit, commits
 from webapp.pages.compare import compare, releases
 from webapp.pages.experiments import experiment, experiments
 from webapp.pages.hardware import canaries, hardware_list, knobs, machine
-from webapp.pages.jobs import agents, job, labs
+from webapp.pages.jobs import agents, downloads, job, labs
 from webapp.pages.jobs import new as job_new
 from webapp.pages.lab import (
     aliases,
@@ -71,6 +71,7 @@ urlpatterns = [
     ),
     path("alerts/<int:number>/act/", alert.act_on_one, name="alert_act"),
     path("agents/", agents.page, name="agents"),
+    path("labagent/<str:name>", downloads.agent_file, name="agent_file"),
     path("labs/", labs.page, name="labs"),
     path("labs/<int:number>/quota/", labs.quota, name="lab_quota"),
     path("jobs/new/", job_new.page, name="job_new"),

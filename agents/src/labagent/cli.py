@@ -15,6 +15,7 @@ from stamina.instrumentation import RetryDetails, set_on_retry_hooks
 from labagent.cli_check import check
 from labagent.cli_hardware import hardware
 from labagent.cli_overrides import (
+    combined,
     override_options,
     overrides_of,
     server_options,
@@ -31,7 +32,7 @@ from labagent.cli_run import directions_of, file_options, login
 from labagent.cli_run import run as run_command
 from labagent.cli_sending import admit, announce_leftovers, complain, name_out_of_limits, send
 from labagent.cli_work import config_path, default_state, lab_settings, simulate, work
-from labagent.client import Client, Flags
+from labagent.client import Client, Flags, agent_version
 from labagent.directions import Directions
 from labagent.doctor import Check, check_lab, examine
 from labagent.errors import (
@@ -44,7 +45,7 @@ from labagent.model import Outcome, Overrides, runs_of
 from labagent.readers.benchlab import read_directories
 from labagent.readers.formats import FORMATS, format_named
 from labagent.report import reason_lines, run_lines
-from labagent.result_files import runs_of_file
+from labagent.result_files import Naming, runs_of_file
 from labagent.settings import Settings, load_settings
 from labagent.spool import Spool
 from labagent.upload import spool_runs
@@ -70,19 +71,35 @@ def directories_argument(*, required: bool) -> Callable[[Any], Any]:
 
 @dataclass(frozen=True)
 class Files:
-    """How files of results are read: the format that was named, and directions."""
+    """How files of results are read: the format that was named, directions, and what a tracker's
+    names are called here."""
 
     form: str | None
     directions: Directions
+    naming: Naming
 
 
+naming_options = combined(
+    click.option(
+        "--map",
+        "mapped",
+        metavar="KIND:NAME=NEW",
+        multiple=True,
+        help="What a tracker's branch (tree:NAME=TREE) or machine (hardware:NAME=HW) is called.",
+    ),
+    click.option(
+        "--order",
+        type=click.Choice(["date"]),
+        help="Place a tracker's revisions by the dates of their commits.",
+    ),
+)
 every_option = click.option(
     "-v", "--verbose", "every", is_flag=True, help="Name all that was skipped, not three of a kind."
 )
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="labagent")
+@click.version_option(agent_version())
 def cli() -> None:
     """Read a lab's benchmark results and upload them to Driftline, or measure what it asks for."""
 
@@ -92,6 +109,7 @@ def cli() -> None:
 @click.option("--json", "as_json", is_flag=True, help="One JSON document a run, one a line.")
 @every_option
 @file_options
+@naming_options
 @override_options
 @click.pass_obj
 def parse(
@@ -103,11 +121,15 @@ def parse(
     every: bool,
     form: str | None,
     better: Sequence[str],
+    units: Sequence[str],
+    mapped: Sequence[str],
+    order: str | None,
     **options: Any,
 ) -> None:
     """Read bench directories, at any level of an archive, or files of results, and print their
     runs."""
-    given = Files(form, directions_of(load_settings(world.environ), better))
+    directions = directions_of(load_settings(world.environ), better, units)
+    given = Files(form, directions, Naming.of(mapped, by_date=order == "date"))
     outcomes = read(directories, overrides_of(**options), given)
     runs = runs_of(outcomes)
     lines = (json.dumps(run.document()) for run in runs) if as_json else run_lines(runs)
@@ -124,6 +146,7 @@ def parse(
 @directories_argument(required=False)
 @server_options
 @file_options
+@naming_options
 @override_options
 @click.option("--register", is_flag=True, help="Add hardware that the server does not know.")
 @click.option("--history", is_flag=True, help="These runs are old: nobody is to be mailed.")
@@ -163,6 +186,9 @@ def upload(
     baseline: str,
     form: str | None,
     better: Sequence[str],
+    units: Sequence[str],
+    mapped: Sequence[str],
+    order: str | None,
     **options: Any,
 ) -> None:
     """Send the runs of bench directories and files of results; without any, what an earlier call
@@ -174,7 +200,8 @@ def upload(
     Profiles beside the runs are sent after them.
     """
     settings = load_settings(world.environ, server=server, token=token, spool=spool)
-    overrides, given = overrides_of(**options), Files(form, directions_of(settings, better))
+    overrides, directions = overrides_of(**options), directions_of(settings, better, units)
+    given = Files(form, directions, Naming.of(mapped, by_date=order == "date"))
     if dry_run:
         rehearse(settings, directories, overrides, given, every=every)
         return
@@ -204,7 +231,7 @@ def read(paths: Sequence[Path], overrides: Overrides, given: Files) -> list[Outc
     outcomes = list(read_directories(directories, overrides)) if directories else []
     for path in paths:
         if path not in directories:
-            outcomes += runs_of_file(path, form, overrides, given.directions)
+            outcomes += runs_of_file(path, form, overrides, given.directions, given.naming)
     if not outcomes:
         raise NothingFoundError(
             f"no benchmark results below {', '.join(map(str, directories))}",

@@ -2,44 +2,39 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
+import os
 import shlex
 import sys
-from collections.abc import Sequence
-from dataclasses import replace
-from datetime import datetime
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import click
 
-from labagent.cli_overrides import (
-    combined,
-    override_options,
-    overrides_of,
-    server_options,
-    spool_option,
-)
+from labagent.cli_overrides import combined, override_options, server_options, spool_option
 from labagent.cli_sending import admit, announce_leftovers, complain, name_out_of_limits, send
 from labagent.client import Flags
-from labagent.directions import FILE, NO_DIRECTION, Directions, directions_given
+from labagent.directions import FILE, NO_DIRECTION, Directions, directions_given, units_given
 from labagent.disk import write_durably
 from labagent.errors import NothingFoundError, SettingsError
-from labagent.execution import Execution, execute
-from labagent.machine import Machine, this_machine
+from labagent.execution import CommandError
+from labagent.limits import UNIT
+from labagent.machine import this_machine
 from labagent.measured import Origin, joined, runs_from
-from labagent.model import Evidence, Metric, Outcome, Overrides, Skip, Source, runs_of
-from labagent.readers.formats import Content, Format, Printed, detect, format_named, read_results
+from labagent.model import Metric, Outcome, Run, Skip, Source, runs_of
+from labagent.readers.formats import UnreadableError
+from labagent.reboots import REBOOT, RESUME, Reboots, Series
+from labagent.repetition import Asked, Repetition, measure, origin_of, plain
 from labagent.report import one_line, run_lines
-from labagent.result_files import read_result_file
+from labagent.service import service_file
 from labagent.settings import Settings, load_settings
 from labagent.spool import Spool
 from labagent.upload import spool_runs
 from labagent.world import World
 
 MOST_REPEATS = 1000
-MOST_LABEL = 300
 
 file_options = combined(
     click.option("--format", "form", metavar="FORMAT", help="Read as this; else it is detected."),
@@ -48,6 +43,13 @@ file_options = combined(
         metavar="METRIC=more|less",
         multiple=True,
         help="Of a metric whose format does not state it; it is remembered.",
+    ),
+    click.option(
+        "--unit",
+        "units",
+        metavar="METRIC=UNIT",
+        multiple=True,
+        help="The same of its unit.",
     ),
 )
 
@@ -75,8 +77,19 @@ def _kept_spool(settings: Settings) -> dict[str, str]:
 
 
 @click.command(context_settings={"allow_interspersed_args": False})
-@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
+@click.argument("command", nargs=-1, type=click.UNPROCESSED)
 @click.option("--repeat", default=1, type=click.IntRange(1, MOST_REPEATS), metavar="N")
+@click.option("--reboot", is_flag=True, help="Reboot this machine between repetitions.")
+@click.option("--resume", is_flag=True, help="Go on with --reboot, after each boot.")
+@click.option("--abandon", is_flag=True, help="Give up what --reboot began.")
+@click.option("--service", is_flag=True, help="Print what calls --resume at each boot.")
+@click.option(
+    "--reboot-command",
+    metavar="COMMAND",
+    default=shlex.join(REBOOT),
+    show_default=True,
+    help="How this machine is rebooted.",
+)
 @click.option(
     "--read",
     "read_from",
@@ -97,11 +110,12 @@ def run(
     command: Sequence[str],
     *,
     repeat: int,
+    reboot: bool,
+    resume: bool,
+    abandon: bool,
+    service: bool,
+    reboot_command: str,
     read_from: Path | None,
-    form: str | None,
-    better: Sequence[str],
-    register: bool,
-    history: bool,
     dry_run: bool,
     server: str | None,
     token: str | None,
@@ -114,19 +128,40 @@ def run(
     of its processes and their peak memory. A first run adds this machine to the server.
     """
     settings = load_settings(world.environ, server=server, token=token, spool=spool)
-    overrides = overrides_of(**options)
-    url, secret = ("", "") if dry_run else (settings.need_server(), settings.need_token())
-    machine, directions = this_machine(), directions_of(settings, better)
-    origin = origin_of(machine, overrides, world.now(), command)
-    wanted = format_named(form) if form else None
-    name, content, digests = measure(command, repeat, wanted, read_from)
-    content, left = directions.complete(content)
-    sources = tuple(
-        Source(f"run {number} of {repeat}", _digest(origin, number, text))
-        for number, text in enumerate(digests, 1)
-    )
-    runs = runs_from(content, name, replace(origin, sources=sources), overrides.mode, 0)
-    outcomes: list[Outcome] = [*runs, *(Skip(metric, NO_DIRECTION) for metric in left)]
+    reboots = Reboots(settings.spool)
+    if service:
+        click.echo(service_file("labagent-resume", ["run", "--resume"], is_kept=False), nl=False)
+    elif abandon:
+        reboots.forget()
+    elif resume:
+        _resume(world, settings, reboots)
+    elif not command:
+        raise click.UsageError("name the command to run, after --")
+    else:
+        asked = Asked(
+            command=tuple(command),
+            repeat=repeat,
+            read_from=str(read_from.absolute()) if read_from else "",
+            reboot=tuple(shlex.split(reboot_command)) if reboot else (),
+            options={name: plain(value) for name, value in options.items()},
+        )
+        if reboot and dry_run:
+            raise click.UsageError("--reboot sends; try the command with --dry-run alone")
+        if reboot:
+            _begin(world, settings, reboots, asked)
+        else:
+            _at_once(world, settings, asked, dry_run=dry_run)
+
+
+def _at_once(world: World, settings: Settings, asked: Asked, *, dry_run: bool) -> None:
+    if not dry_run:
+        settings.need_server(), settings.need_token()
+    origin = origin_of(this_machine(), asked.overrides, world.now().isoformat(), asked.command)
+    directions = directions_of(settings, asked.options["better"], asked.options["units"])
+    done: list[Repetition] = []
+    while len(done) < asked.repeat:
+        done.append(measure(asked, origin, done))
+    runs, outcomes = _runs(asked, origin, done, [0] * asked.repeat, directions)
     for line in [json.dumps(one.document()) for one in runs] if dry_run else run_lines(runs):
         click.echo(line)
     complain(outcomes, every=True)
@@ -136,100 +171,124 @@ def run(
         name_out_of_limits(outcomes, every=True)
         return
     directions.save()
-    flags = Flags(register or overrides.hardware is None, history)
-    _send(world, (url, secret), Spool(settings.server_spool), outcomes, flags)
+    _Sending(world, settings, asked.flags).send(outcomes)
 
 
-def _send(
-    world: World, access: tuple[str, str], kept: Spool, outcomes: list[Outcome], flags: Flags
-) -> None:
-    announce_leftovers(kept)
-    aside = spool_runs(kept, runs_of(outcomes), flags)
-    with world.connect(*access) as client:
-        tally = send(client, kept, outcomes, aside, flags, every=True)
-    admit(outcomes, tally, kept)
+def _begin(world: World, settings: Settings, reboots: Reboots, asked: Asked) -> None:
+    """The first repetition of a series, and a reboot."""
+    server = settings.need_server()
+    settings.need_token()
+    with reboots.locked():
+        if reboots.load():
+            raise SettingsError(
+                "a series with reboots is under way",
+                "go on with it: labagent run --resume; or give it up: labagent run --abandon",
+            )
+        click.echo(RESUME, err=True)
+        kernel, here = " ".join(os.uname()), str(Path.cwd())
+        series = Series(
+            asdict(asked), server, here, os.environ["PATH"], world.now().isoformat(), kernel
+        )
+        reboots.save(series)
+        try:
+            _advance(world, settings, reboots, series)
+        except (CommandError, UnreadableError, SettingsError, NothingFoundError):
+            begun = reboots.load()
+            if begun and not begun.done:
+                reboots.forget()
+            raise
 
 
-def directions_of(settings: Settings, better: Sequence[str]) -> Directions:
-    """What --better says, what is remembered, and on a terminal what its user answers."""
+def _resume(world: World, settings: Settings, reboots: Reboots) -> None:
+    """The next repetition of the series, or its end. Nothing where none is under way."""
+    with reboots.locked():
+        series = reboots.load()
+        if series is None:
+            click.echo("no series with reboots is under way", err=True)
+        else:
+            _advance(world, replace(settings, server=series.server), reboots, series)
+
+
+def _advance(world: World, settings: Settings, reboots: Reboots, series: Series) -> None:
+    """Measure in this boot unless that was done, then reboot or send. Raises SettingsError where
+    another kernel runs than the first time."""
+    asked = Asked.parse(series.arguments)
+    if " ".join(os.uname()) != series.kernel:
+        raise SettingsError(
+            f"this is another kernel than that of the first repetition: {series.kernel}",
+            "boot that one, or give the series up: labagent run --abandon",
+        )
+    origin = origin_of(this_machine(), asked.overrides, series.measured_at, asked.command)
+    directions = directions_of(settings, asked.options["better"], asked.options["units"])
+    boot, done = world.boot(), series.done
+    if len(done) < asked.repeat and boot not in [one.boot for one in done]:
+        found = measure(asked, origin, done, directory=series.directory, path=series.path)
+        if not directions.complete(found.content)[0].results:
+            raise NothingFoundError("no metric with a direction was measured", NO_DIRECTION)
+        directions.save()
+        done = (*done, replace(found, boot=boot))
+        reboots.save(replace(series, done=done))
+        click.echo(f"repetition {len(done)} of {asked.repeat} is done", err=True)
+    if len(done) < asked.repeat:
+        replace(reboots, command=asked.reboot).reboot()
+        return
+    runs, outcomes = _runs(asked, origin, done, range(asked.repeat), directions)
+    for line in run_lines(runs):
+        click.echo(line)
+    complain(outcomes, every=True)
+    _Sending(world, settings, asked.flags).send(outcomes, reboots.forget)
+
+
+def _runs(
+    asked: Asked,
+    origin: Origin,
+    done: Sequence[Repetition],
+    boots: Sequence[int],
+    directions: Directions,
+) -> tuple[list[Run], list[Outcome]]:
+    """The runs of the repetitions; the same with the metrics that have no direction."""
+    content, left = directions.complete(joined([one.content for one in done], boots))
+    sources = tuple(
+        Source(f"run {number} of {asked.repeat}", one.digest) for number, one in enumerate(done, 1)
+    )
+    origin = replace(origin, sources=sources)
+    runs = runs_from(content, done[-1].name, origin, asked.overrides.mode)
+    return runs, [*runs, *(Skip(metric, NO_DIRECTION) for metric in left)]
+
+
+@dataclass(frozen=True)
+class _Sending:
+    world: World
+    settings: Settings
+    flags: Flags
+
+    def send(
+        self, outcomes: Sequence[Outcome], is_spooled: Callable[[], None] = lambda: None
+    ) -> None:
+        """Spool the runs, call ``is_spooled``, and send what the spool holds."""
+        kept = Spool(self.settings.server_spool)
+        announce_leftovers(kept)
+        aside = spool_runs(kept, runs_of(outcomes), self.flags)
+        is_spooled()
+        access = (self.settings.need_server(), self.settings.need_token())
+        with self.world.connect(*access) as client:
+            tally = send(client, kept, outcomes, aside, self.flags, every=True)
+        admit(outcomes, tally, kept)
+
+
+def directions_of(settings: Settings, better: Sequence[str], units: Sequence[str]) -> Directions:
+    """What --better and --unit state, what is remembered, and on a terminal what its user
+    answers."""
     ask = _ask if sys.stdin.isatty() else (lambda _metric: "")
-    return Directions(settings.spool / FILE, directions_given(better), ask)
+    return Directions(settings.spool / FILE, directions_given(better), ask, units_given(units))
 
 
 def _ask(metric: Metric) -> str:
+    if not metric.unit:
+        answer = click.prompt(
+            one_line(f"In which unit is {metric.name}? empty: skip"), default="", err=True
+        )
+        return "" if UNIT.fault(answer) else str(answer)
     question = f"Is more or less {metric.name} ({metric.unit}) better? more, less, or skip"
-    answer: str = click.prompt(
-        one_line(question), type=click.Choice(["more", "less", "skip"]), err=True
-    )
-    return "" if answer == "skip" else answer
-
-
-def origin_of(
-    machine: Machine, overrides: Overrides, now: datetime, command: Sequence[str]
-) -> Origin:
-    """Where a measurement of this machine comes from. Raises SettingsError for what is neither
-    known nor named."""
-    tree, revision = overrides.tree or machine.tree, overrides.revision or machine.revision
-    for name, value in (("tree", tree), ("revision", revision)):
-        if not value:
-            raise SettingsError(f"the running kernel names no {name}", f"pass --{name}")
-    named = overrides.revision is not None
-    return Origin(
-        tree=tree,
-        revision=revision,
-        hardware=overrides.hardware or machine.name,
-        build_id=f"{revision} on {machine.build_id}"[:300] if named else machine.build_id,
-        kernel_ident=machine.kernel_ident,
-        position=overrides.position if named else machine.position,
-        measured_at=now.isoformat(),
-        facts={**machine.facts, "command": shlex.join(command), "label": _label(command)},
-        evidence=Evidence(session=overrides.session) if overrides.session else None,
-    )
-
-
-def _label(command: Sequence[str]) -> str:
-    return shlex.join([Path(command[0]).name, *command[1:]])[:MOST_LABEL]
-
-
-def measure(
-    command: Sequence[str], repeat: int, wanted: Format | None, read_from: Path | None
-) -> tuple[str, Content, list[str]]:
-    """The workload's name, the results of all repetitions, and the text of each.
-
-    Raises AgentError where the command fails, or a repetition cannot be read as the first was.
-    """
-    contents, texts, form = [], [], wanted
-    name = Path(command[0]).name
-    for number in range(1, repeat + 1):
-        if read_from:
-            read_from.unlink(missing_ok=True)
-        done = execute(command)
-        found, content = _content(done, form, read_from, is_first=number == 1)
-        form, name = found, found.name if found and not found.needs_metric else name
-        contents.append(content)
-        texts.append(json.dumps([done.stdout, done.stderr, done.wall]))
-        if repeat > 1:
-            click.echo(f"{number} of {repeat}: {done.wall:.3g} s", err=True)
-    return name, joined(contents), texts
-
-
-def _content(
-    done: Execution, form: Format | None, read_from: Path | None, *, is_first: bool
-) -> tuple[Format | None, Content]:
-    """Of the file, else of what was printed where that is in a format, else of times."""
-    if read_from:
-        found, content = read_result_file(read_from, form)
-        return found, content
-    printed = [Printed(done.stdout, "standard output"), Printed(done.stderr, "standard error")]
-    if is_first and form is None:
-        form = next(filter(None, map(detect, printed)), None)
-    if form is None:
-        return None, done.content()
-    claimed = next((one for one in printed if form.claims(one)), printed[0])
-    return form, read_results(claimed, form)
-
-
-def _digest(origin: Origin, number: int, text: str) -> str:
-    """Of a repetition: no two measurements are one, whatever they print."""
-    identity = [origin.measured_at, number, text]
-    return hashlib.sha256(json.dumps(identity).encode()).hexdigest()
+    answer = click.prompt(one_line(question), type=click.Choice(["more", "less", "skip"]), err=True)
+    return "" if answer == "skip" else str(answer)

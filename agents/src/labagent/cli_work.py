@@ -15,6 +15,7 @@ import platformdirs
 
 from labagent.errors import SettingsError
 from labagent.model import safe_name
+from labagent.service import service_file
 from labagent.settings import SERVER_VARIABLE, TOKEN_VARIABLE, Settings, load_settings
 from labagent.simulate.faulty import FaultyApi, Silence
 from labagent.simulate.lab import SimulatedLab
@@ -52,6 +53,7 @@ class Access:
 @click.command()
 @click.option("--config", required=True, type=config_path, help="The lab's own file (TOML).")
 @click.option("--check", is_flag=True, help="Say whether the file is good and what would run.")
+@click.option("--service", is_flag=True, help="Print the file that starts this at each boot.")
 @click.option("--drain", is_flag=True, help="Ask the worker that runs to end after its job.")
 @click.option("--name", help="The worker's name, one for each; else that of the file.")
 @server_option
@@ -63,6 +65,7 @@ def work(
     *,
     config: Path,
     check: bool,
+    service: bool,
     drain: bool,
     name: str | None,
     server: str | None,
@@ -77,6 +80,11 @@ def work(
     lab = load_lab(config)
     worker = name or lab.name
     directory = StateDirectory(state or lab.state or default_state(worker))
+    if service:
+        given = {"--config": config.absolute(), "--name": name, "--state": state}
+        options = [str(part) for pair in given.items() if pair[1] for part in pair]
+        click.echo(service_file("labagent", ["work", *options], is_kept=True), nl=False)
+        return
     if check:
         click.echo("\n".join(describe(lab, directory.path, world.environ)))
         refuse_problems(lab, world)

@@ -154,6 +154,10 @@ class Client(AbstractContextManager["Client"]):
         """GET once and return the answer."""
         return _document(self._checked(self._sent("GET", path)))
 
+    def get(self, path: str, params: Mapping[str, str] | None = None) -> dict[str, Any]:
+        """GET, tried again as patience allows, and return the answer."""
+        return self._request("GET", path, params=params)
+
     def _request(
         self,
         method: str,
@@ -305,6 +309,6 @@ def _retry_after(response: httpx2.Response) -> float | None:
 def agent_version() -> str:
     """The version installed, `source` where it runs from a checkout."""
     try:
-        return version("labagent")
+        return version("driftline-agent")
     except PackageNotFoundError:
         return "source"

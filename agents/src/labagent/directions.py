@@ -1,4 +1,4 @@
-"""Which way is better, where a format does not say it: asked once, and remembered."""
+"""Units and directions that a format does not state: asked once, and remembered."""
 
 from __future__ import annotations
 
@@ -9,24 +9,32 @@ from pathlib import Path
 
 from labagent.disk import write_durably
 from labagent.errors import SettingsError
+from labagent.limits import UNIT
 from labagent.model import Metric
 from labagent.readers.formats import Content
 
 BETTER = ("more", "less")
 FILE = "directions.json"
-NO_DIRECTION = "nothing states which way is better: pass --better METRIC=more or METRIC=less once"
+UNIT_OF = "unit of "
+"""Before the name of a metric, the key of an answer that is a unit."""
+NO_DIRECTION = (
+    "nothing states its unit, or which way is better: pass --better METRIC=more or METRIC=less,"
+    " and --unit METRIC=UNIT, once"
+)
 
 Ask = Callable[[Metric], str]
-"""Takes a metric; more, less, or nothing where nobody answers."""
+"""Takes a metric; its unit where that is empty, else more or less; nothing where nobody answers."""
 
 
 @dataclass
 class Directions:
-    """Answers by `metric [unit]`: those given now, then those in the file at ``path``."""
+    """Answers by `metric [unit]`, and by `unit of metric`: those given now, then those in the file
+    at ``path``."""
 
     path: Path
     given: Mapping[str, str] = field(default_factory=dict)
     ask: Ask = lambda _metric: ""
+    units: Mapping[str, str] = field(default_factory=dict)
     known: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -36,28 +44,41 @@ class Directions:
             return
         except (OSError, ValueError) as error:
             raise SettingsError(f"cannot read {self.path}: {error}", "remove it") from error
-        if not isinstance(found, dict) or not set(found.values()) <= set(BETTER):
+        if not isinstance(found, dict) or not all(map(_is_answer, found, found.values())):
             raise SettingsError(f"{self.path} holds no directions", "remove it")
         self.known = found
 
     def complete(self, content: Content) -> tuple[Content, list[str]]:
-        """The content with all directions; the metrics without one are left out, and named."""
-        unknown = {one.metric for one in content.results if not one.metric.better}
-        answers = {metric: self._answer(metric) for metric in sorted(unknown, key=lambda m: m.name)}
-        results = [
-            replace(
-                one, metric=replace(one.metric, better=answers.get(one.metric) or one.metric.better)
-            )
-            for one in content.results
+        """The content with all units and directions; the metrics without are left out, and
+        named."""
+        metrics = {one.metric for one in content.results}
+        unknown = {metric for metric in metrics if not (metric.better and metric.unit)}
+        answers = {
+            metric: self._answered(metric)
+            for metric in sorted(unknown, key=lambda one: (one.name, one.unit, one.better))
+        }
+        whole = [
+            replace(one, metric=answers.get(one.metric, one.metric)) for one in content.results
         ]
+        results = [one for one in whole if one.metric.better and one.metric.unit]
         left = [
-            f"{metric.name} ({metric.unit})" for metric, answer in answers.items() if not answer
+            f"{metric.name} ({metric.unit or 'no unit'})"
+            for metric, answer in answers.items()
+            if not (answer.better and answer.unit)
         ]
-        return replace(content, results=[one for one in results if one.metric.better]), left
+        return replace(content, results=results), left
 
-    def _answer(self, metric: Metric) -> str:
-        key = f"{metric.name} [{metric.unit}]"
-        answer = self.given.get(metric.name) or self.known.get(key) or self.ask(metric)
+    def _answered(self, metric: Metric) -> Metric:
+        if not metric.unit:
+            key = UNIT_OF + metric.name
+            metric = replace(metric, unit=self._answer(key, self.units.get(metric.name), metric))
+        if metric.unit and not metric.better:
+            key = f"{metric.name} [{metric.unit}]"
+            metric = replace(metric, better=self._answer(key, self.given.get(metric.name), metric))
+        return metric
+
+    def _answer(self, key: str, given: str | None, metric: Metric) -> str:
+        answer = given or self.known.get(key) or self.ask(metric)
         if answer:
             self.known[key] = answer
         return answer
@@ -69,12 +90,35 @@ class Directions:
             write_durably(self.path, json.dumps(self.known, indent=1, sort_keys=True).encode())
 
 
+def _is_answer(key: str, value: object) -> bool:
+    return value in BETTER or (key.startswith(UNIT_OF) and not UNIT.fault(value))
+
+
 def directions_given(texts: Iterable[str]) -> dict[str, str]:
     """``METRIC=more`` and ``METRIC=less`` by metric. Raises SettingsError."""
+    given = _pairs("--better", texts, "write METRIC=more or =less")
+    for name, better in given.items():
+        if better not in BETTER:
+            raise SettingsError(
+                f"--better {name}={better!r} is no direction", "write METRIC=more or =less"
+            )
+    return given
+
+
+def units_given(texts: Iterable[str]) -> dict[str, str]:
+    """``METRIC=UNIT`` by metric. Raises SettingsError."""
+    given = _pairs("--unit", texts, "write METRIC=UNIT")
+    for name, unit in given.items():
+        if fault := UNIT.fault(unit):
+            raise SettingsError(f"--unit {name}: {fault}", "write METRIC=UNIT")
+    return given
+
+
+def _pairs(option: str, texts: Iterable[str], remedy: str) -> dict[str, str]:
     given = {}
     for text in texts:
-        name, _, better = text.rpartition("=")
-        if not name or better not in BETTER:
-            raise SettingsError(f"--better {text!r} is no direction", "write METRIC=more or =less")
-        given[name] = better
+        name, _, value = text.rpartition("=")
+        if not name:
+            raise SettingsError(f"{option} {text!r} is no direction", remedy)
+        given[name] = value
     return given

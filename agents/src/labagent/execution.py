@@ -50,12 +50,23 @@ class Execution:
         return Content([Result(metric, (value,)) for metric, value in values])
 
 
-def execute(command: Sequence[str]) -> Execution:
-    """Run it to its end without standard input. Raises CommandError and SettingsError."""
+def execute(
+    command: Sequence[str], directory: str | None = None, path: str | None = None
+) -> Execution:
+    """Run it to its end without standard input, in ``directory`` and with ``path`` as its PATH
+    where they are given. Raises CommandError and SettingsError."""
+    environ = {**os.environ, "PATH": path} if path else None
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         start = time.perf_counter()
         try:
-            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=err)
+            process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=err,
+                cwd=directory,
+                env=environ,
+            )
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or error
             raise SettingsError(

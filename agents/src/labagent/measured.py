@@ -27,40 +27,43 @@ class Origin:
     evidence: Evidence | None = None
 
 
-def joined(contents: Sequence[Content]) -> Content:
-    """The contents of several repetitions as one, the samples of each in their order."""
+def joined(contents: Sequence[Content], boots: Sequence[int]) -> Content:
+    """The contents of several repetitions as one, the samples of each in their order, with the boot
+    that the repetition was measured in."""
     found: dict[tuple[str, Metric], list[float]] = {}
     histograms: dict[tuple[str, Metric], list[Histogram]] = {}
+    measured: dict[tuple[str, Metric], list[int]] = {}
     warnings: dict[str, None] = {}
     facts: dict[str, Any] = {}
-    for content in contents:
+    for content, boot in zip(contents, boots, strict=True):
         warnings |= dict.fromkeys(content.warnings)
         facts |= content.facts
         for one in content.results:
-            found.setdefault((one.case, one.metric), []).extend(one.values)
-            histograms.setdefault((one.case, one.metric), []).extend(one.histograms)
+            key = (one.case, one.metric)
+            found.setdefault(key, []).extend(one.values)
+            histograms.setdefault(key, []).extend(one.histograms)
+            count = len(one.values or one.histograms)
+            measured.setdefault(key, []).extend([boot] * count)
     results = [
-        Result(metric, tuple(values), case, tuple(histograms[case, metric]))
+        Result(
+            metric,
+            tuple(values),
+            case,
+            tuple(histograms[case, metric]),
+            tuple(measured[case, metric]),
+        )
         for (case, metric), values in found.items()
     ]
     return Content(results, tuple(warnings), facts)
 
 
-def runs_from(
-    content: Content, name: str, origin: Origin, mode: Mode | None, boot: int | None
-) -> list[Run]:
-    """One run a case; the mode is ``mode`` or called ``name``, with the case after a dot.
-
-    ``boot`` is that of all samples, None where it is not known.
-    """
+def runs_from(content: Content, name: str, origin: Origin, mode: Mode | None) -> list[Run]:
+    """One run a case; the mode is ``mode`` or called ``name``, with the case after a dot."""
     base = mode or Mode.of(name, None, ())
     cases: dict[str, list[Result]] = {}
     for one in content.results:
         cases.setdefault(one.case, []).append(one)
-    return [
-        _run(results, _mode_of(base, case), content, origin, boot)
-        for case, results in cases.items()
-    ]
+    return [_run(results, _mode_of(base, case), content, origin) for case, results in cases.items()]
 
 
 def _mode_of(base: Mode, case: str) -> Mode:
@@ -68,17 +71,9 @@ def _mode_of(base: Mode, case: str) -> Mode:
     return replace(Mode.of(workload, None, ()), traffic=base.traffic, options=base.options)
 
 
-def _run(
-    results: Iterable[Result], mode: Mode, content: Content, origin: Origin, boot: int | None
-) -> Run:
+def _run(results: Iterable[Result], mode: Mode, content: Content, origin: Origin) -> Run:
     samples = [
-        Samples(
-            one.metric,
-            one.values,
-            None if boot is None else (boot,) * len(one.values or one.histograms),
-            histograms=one.histograms,
-        )
-        for one in results
+        Samples(one.metric, one.values, one.boots, histograms=one.histograms) for one in results
     ]
     return Run(
         tree=origin.tree,

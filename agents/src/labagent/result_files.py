@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 from labagent.directions import NO_DIRECTION, Directions
-from labagent.errors import SettingsError
+from labagent.errors import AgentError, SettingsError
+from labagent.limits import REVISION, TEXTS
 from labagent.measured import Origin, runs_from
 from labagent.model import Evidence, Metric, Outcome, Overrides, Skip, Source
 from labagent.readers.benchlab.walk import TOO_MANY, Bounds
@@ -16,6 +20,8 @@ from labagent.readers.formats import (
     Content,
     Format,
     Printed,
+    Provenance,
+    Result,
     UnreadableError,
     detect,
     read_results,
@@ -58,22 +64,157 @@ def files_below(directory: Path, skipped: list[Skip]) -> Iterator[Path]:
         yield from (Path(name, one) for one in sorted(files) if not one.startswith("."))
 
 
+@dataclass(frozen=True)
+class Naming:
+    """What the names of a tracker are called here: its branches as trees, its machines as hardware;
+    `by_date`: whether its revisions lie in the order of their commits."""
+
+    trees: Mapping[str, str] = field(default_factory=dict)
+    hardware: Mapping[str, str] = field(default_factory=dict)
+    by_date: bool = False
+
+    @classmethod
+    def of(cls, texts: Iterable[str], *, by_date: bool) -> Naming:
+        """From ``tree:NAME=TREE`` and ``hardware:NAME=HW``. Raises SettingsError."""
+        found: dict[str, dict[str, str]] = {"tree": {}, "hardware": {}}
+        for text in texts:
+            kind, colon, rest = text.partition(":")
+            name, _, new = rest.rpartition("=")
+            if kind not in found or not colon or not name or not new:
+                raise SettingsError(
+                    f"--map {text!r} maps nothing", "write tree:NAME=TREE or hardware:NAME=HW"
+                )
+            found[kind][name] = new
+        return cls(found["tree"], found["hardware"], by_date)
+
+
 def runs_of_file(
-    path: Path, form: Format | None, overrides: Overrides, directions: Directions
+    path: Path,
+    form: Format | None,
+    overrides: Overrides,
+    directions: Directions,
+    naming: Naming,
 ) -> list[Outcome]:
-    """The runs of a file, one a case; a file that cannot be read, and metrics whose direction
-    nobody knows, are skipped. Raises SettingsError where the user did not say where it is from."""
-    origin = _origin(path, overrides)
+    """The runs of a file, one a case, of a tracker's records one a case and provenance; a file that
+    cannot be read, and metrics whose direction nobody knows, are skipped. Raises SettingsError
+    where the user did not say where it is from."""
     try:
         found, content = read_result_file(path, form)
-        origin = replace(origin, sources=(Source(path.name, digest_of(path)),))
+        source = Source(path.name, digest_of(path))
     except (UnreadableError, UnreadFileError) as error:
         return [Skip(str(path), error.message, unread=True)]
     if found.needs_metric and overrides.mode is None:
         return [Skip(str(path), "bare numbers: name what they measure by --mode", unread=True)]
     content, left = directions.complete(content)
     skips = [Skip(f"{path}: {name}", NO_DIRECTION) for name in left]
-    return [*runs_from(content, found.name, origin, overrides.mode, None), *skips]
+    if any(one.provenance for one in content.results):
+        return [*_recorded(path, found.name, content, overrides, naming), *skips]
+    if not content.results:
+        return list(skips)
+    origin = replace(_origin(path, overrides), sources=(source,))
+    return [*runs_from(content, found.name, origin, overrides.mode), *skips]
+
+
+def _recorded(
+    path: Path, name: str, content: Content, overrides: Overrides, naming: Naming
+) -> Iterator[Outcome]:
+    """The runs of a tracker's records. A record is known again by itself, whatever lies beside it
+    in the file."""
+    found: dict[tuple[Provenance, str], list[Result]] = {}
+    for one in content.results:
+        found.setdefault((one.provenance or Provenance(), one.case), []).append(one)
+    records = Records.of([provenance for provenance, _ in found])
+    for (provenance, case), results in found.items():
+        try:
+            origin = records.origin(provenance, overrides, naming)
+        except NotPlacedError as error:
+            yield Skip(f"{path}: {case}", error.message, unread=True)
+            continue
+        values = [[one.metric.name, one.metric.unit, *one.values] for one in results]
+        identity = json.dumps([asdict(provenance), case, values]).encode()
+        digest = hashlib.sha256(identity).hexdigest()
+        origin = replace(
+            origin,
+            sources=(Source(path.name, digest),),
+            facts={**origin.facts, "label": path.name},
+        )
+        yield from runs_from(replace(content, results=results), name, origin, overrides.mode)
+
+
+class NotPlacedError(AgentError):
+    """A record does not say which commit or machine it is of, in names that the server takes."""
+
+
+@dataclass(frozen=True)
+class Records:
+    """The branches and machines that a tracker names."""
+
+    branches: frozenset[str]
+    machines: frozenset[str]
+
+    @classmethod
+    def of(cls, found: Sequence[Provenance]) -> Records:
+        """Of all records of a file."""
+        return cls(frozenset(one.branch for one in found), frozenset(one.hardware for one in found))
+
+    def origin(self, provenance: Provenance, overrides: Overrides, naming: Naming) -> Origin:
+        """Where the runs of a record are from. Raises NotPlacedError: nothing is guessed."""
+        revision = overrides.revision or provenance.revision
+        if fault := REVISION.fault(revision) if revision else "is missing":
+            raise NotPlacedError(f"the revision {fault}: pass --revision")
+        moment = _moment(provenance.measured_at)
+        position = overrides.position if overrides.revision else provenance.position
+        if naming.by_date:
+            committed = _moment(provenance.committed_at)
+            if committed is None:
+                raise NotPlacedError("--order date: the record has no date of its commit")
+            position = int(committed.replace(tzinfo=committed.tzinfo or UTC).timestamp())
+        return Origin(
+            tree=self._tree(provenance.branch, overrides.tree, naming),
+            revision=revision,
+            hardware=self._hardware(provenance.hardware, overrides.hardware, naming),
+            build_id=revision,
+            position=position,
+            measured_at=moment.isoformat() if moment and moment.tzinfo else None,
+            evidence=Evidence(session=overrides.session) if overrides.session else None,
+            facts={
+                name: text
+                for name, text in asdict(provenance).items()
+                if isinstance(text, str) and text
+            },
+        )
+
+    def _tree(self, branch: str, given: str | None, naming: Naming) -> str:
+        if branch in naming.trees:
+            return naming.trees[branch]
+        if given and len(self.branches) == 1:
+            return given
+        several = f"one of {len(self.branches)} branches, {branch!r}, is no tree yet"
+        raise NotPlacedError(
+            f"{several}: pass --map tree:NAME=TREE"
+            if len(self.branches) > 1
+            else f"the branch {branch!r} is no tree yet: pass --tree"
+        )
+
+    def _hardware(self, machine: str, given: str | None, naming: Naming) -> str:
+        if machine in naming.hardware:
+            return naming.hardware[machine]
+        if given and len(self.machines) == 1:
+            return given
+        if machine and not TEXTS["hardware"].fault(machine):
+            return machine
+        raise NotPlacedError(
+            f"the machine {machine!r} has no name that the server takes:"
+            " pass --map hardware:NAME=HW"
+        )
+
+
+def _moment(text: str) -> datetime | None:
+    """The time; None where it is none. Without a zone it orders, but is not sent."""
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        return None
 
 
 def _origin(path: Path, overrides: Overrides) -> Origin:

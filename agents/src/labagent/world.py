@@ -10,16 +10,18 @@ from datetime import UTC, datetime
 import httpx2
 
 from labagent.client import Client, Patience
+from labagent.reboots import this_boot
 
 
 @dataclass
 class World:
-    """Environment, transport, patience and clock."""
+    """Environment, transport, patience, clock, and the name of the boot."""
 
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
     transport: httpx2.BaseTransport | None = None
     patience: Patience = field(default_factory=Patience)
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
+    boot: Callable[[], str] = this_boot
 
     def connect(self, server: str, token: str) -> Client:
         """A client of the server; nothing is sent yet."""

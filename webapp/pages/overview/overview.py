@@ -46,7 +46,7 @@ def overview(request: HttpRequest) -> HttpResponse:
     found = {one.id: one for one in machines(now=now, days=DAYS)}
     series = wall_series(counted=REVISIONS_SHOWN)
     if not series and not any(one.has_runs for one in found.values()):
-        return render(request, "pages/first_steps.html", first_steps())
+        return render(request, "pages/first_steps.html", first_steps(request))
     since, since_text = _since(request, now)
     losses = open_losses(since=since, most=LOSSES_SHOWN, beside=SHOWN)
     bisects = running_bisects(BISECTS_SHOWN)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,12 @@ def printed(name):
 def read(name):
     form = detect(printed(name))
     content = read_results(printed(name), form)
-    return form.name, {(one.case, one.metric.name): one for one in content.results}, content
+    found = {}
+    for one in content.results:  # of a tracker, the values of a metric at all places
+        before = found.get((one.case, one.metric.name))
+        values = (*(before.values if before else ()), *one.values)
+        found[one.case, one.metric.name] = replace(one, values=values)
+    return form.name, found, content
 
 
 # Case, metric, unit, better, samples: read off the files by hand.
@@ -176,7 +182,72 @@ VALUES = {
     "bencher.json": [
         ("copy", "time_per_op", "ns", "less", [88]),
         ("copy", "rate", "ops/s", "more", [5.55]),
-        ("binary", "file-size", "1", "", [42]),
+        ("binary", "file-size", "", "", [42]),
+    ],
+    "bencher-perf.json": [
+        ("copy", "time_per_op", "ns", "less", [88.5, 91.25]),
+        ("binary", "file-size", "bytes (B)", "", [4096]),
+    ],
+    "trex.json": [
+        ("", "pps", "packets/s", "more", [44841136]),
+        ("", "throughput", "bit/s", "more", [22958659584]),
+        ("", "dropped", "bit/s", "less", [13926400]),
+    ],
+    "rtla-timerlat.txt": [
+        ("", "irq_latency_p50", "us", "less", [1]),
+        ("", "irq_latency_p99.9", "us", "less", [3]),
+        ("", "irq_latency_max", "us", "less", [7]),
+        ("", "thread_latency_p99", "us", "less", [3]),
+        ("", "thread_latency_mean", "us", "less", [2]),
+        ("", "thread_latency_max", "us", "less", [301]),
+    ],
+    "rtla-osnoise.txt": [
+        ("", "noise_latency_p99", "us", "less", [10]),
+        ("", "noise_latency_mean", "us", "less", [(4428 + 2 * 4716) / 9144]),
+    ],
+    "pgbench-log.txt": [
+        ("", "latency_p50", "us", "less", [10980]),
+        ("", "latency_p90", "us", "less", [20013]),
+        ("", "latency_max", "us", "less", [25965]),
+    ],
+    "hdrhistogram.hgrm": [
+        ("", "value_p50", "", "", [152]),
+        ("", "value_p99", "", "", [599]),
+        ("", "value_mean", "", "", [176.688]),
+        ("", "value_max", "", "", [1740]),
+    ],
+    "kcidb.json": [
+        ("hackbench.pipe", "kcidb.s", "s", "", [0.75]),
+        ("iperf3.tcp", "kcidb.bit_2fs", "bit/s", "", [1000000.5]),
+    ],
+    "squad.json": [
+        ("boot", "duration", "s", "", [12.5]),
+        ("dd", "write_rate", "", "", [101.5, 102, 99.75]),
+        ("", "points", "", "", [7]),
+    ],
+    "lnt.json": [
+        ("copy/64", "execution_time", "s", "less", [1.5, 1.625]),
+        ("copy/64", "compile_time", "s", "less", [0.25]),
+        ("sort", "score", "points", "more", [120.5]),
+    ],
+    "lnt-v1.json": [
+        ("nts.copy", "execution_time", "s", "less", [1.5, 1.625]),
+        ("nts.copy", "compile_time", "s", "less", [0.25]),
+    ],
+    "codespeed-posted.json": [("O2.forward", "codespeed.value", "", "", [4000.5, 4010])],
+    "codespeed-dump.json": [
+        ("O2.build", "time", "s", "less", [84.25, 85.5]),
+        ("O2.forward", "Rate.kpps", "kpps", "more", [4000.5]),
+    ],
+    "conbench.json": [
+        ("file-read.format-parquet", "time", "s", "less", [0.5, 0.51, 0.49]),
+        ("file-read.format-parquet", "bandwidth", "B/s", "more", [2097152]),
+    ],
+    "asv.json": [
+        ("b.Suite.time_sum.10", "time", "s", "less", [2.5140034267678857e-06]),
+        ("b.Suite.time_sum.100", "time", "s", "less", [2.8240028768777847e-06]),
+        ("b.peakmem_list", "process_memory", "B", "less", [36970496]),
+        ("b.track_size", "tracked", "", "", [42]),
     ],
     "lkp.json": [
         ("", "will-it-scale.per_process_ops", "1", "more", [590000]),
@@ -259,14 +330,15 @@ def test_one_format_claims_a_file_and_reads_what_a_server_takes(path):
     assert len(found) <= MOST_METRICS
     for one in content.results:
         assert not NAME.fault(one.metric.name)
-        assert not UNIT.fault(one.metric.unit)
+        assert not one.metric.unit or not UNIT.fault(one.metric.unit)
 
 
 def test_a_metric_has_one_unit_and_one_direction_in_all_formats():
     known = {}
     for path in FILES:
         for one in read(path.name)[1].values():
-            assert known.setdefault(one.metric.name, one.metric) == one.metric
+            if one.metric.unit:
+                assert known.setdefault(one.metric.name, one.metric) == one.metric
 
 
 @pytest.mark.parametrize("form", FORMATS.values(), ids=lambda form: form.name)
@@ -294,6 +366,14 @@ def test_what_is_not_in_the_format_is_refused(form, text):
         ("ktap.txt", "ok 2 clock", "ok 4 clock", "not numbered in order"),
         ("will-it-scale.csv", "2,1150000", "1,1150000", "1 tasks are there twice"),
         ("phoronix.xml", "<Value>84.27</Value>", "", "phoronix.xml"),
+        ("rtla-timerlat.txt", "3            18", "3            17", "do not add up"),
+        ("rtla-osnoise.txt", "10          122", "30          122", "not in order"),
+        ("pgbench-log.txt", "1 2 21813", "1 7 21813", "not numbered in order"),
+        ("hdrhistogram.hgrm", "1740.000, Tot", "1840.000, Tot", "not the maximum"),
+        ("lnt.json", '"name": "sort"', '"name": "sort", "hops": 3', "hops is no metric"),
+        ("asv.json", "36970496", "null", "b.peakmem_list failed"),
+        ("conbench.json", "0.51", "0,51", "4 values of 3 iterations"),
+        ("codespeed-posted.json", "2222222222", "1111111111", "is there twice"),
         ("wrk.txt", "210.13KB\n", "210.13KB", "ends within a line"),
     ],
 )
@@ -326,6 +406,18 @@ def objections(damaged, form):
         ("phoronix.xml", "<PhoronixTestSuite>", "<!DOCTYPE x []><PhoronixTestSuite>"),
         ("fio.json", '"iops": 8192.0', '"iops": -8192.0'),
         ("values.txt", "1002.5", "1002,5"),
+        ("rtla-timerlat.txt", "(us)", "(ns)"),
+        ("hdrhistogram.hgrm", "#[Max", "#[Most"),
+        ("trex.json", '44841136.0,\n  "tx_bps', '-4.0,\n  "tx_bps'),
+        ("conbench.json", "0.51", "-0.51"),
+        ("codespeed-dump.json", '"value": 84.25', '"value": "fast"'),
+        (
+            "codespeed-dump.json",
+            '"codespeed.executable", "pk": 1',
+            '"codespeed.executable", "pk": 9',
+        ),
+        ("asv.json", '"result",', '"outcome",'),
+        ("bencher-perf.json", '"value": 88.5, ', ""),
     ],
 )
 def test_a_unit_or_number_that_is_not_known_is_refused(name, old, new):
@@ -351,3 +443,36 @@ def test_remarks_before_the_json_are_passed_over():
     text = "fio: this platform does not support process shared mutexes\n"
     content = read_results(Printed(text + (SAMPLES / "fio.json").read_text()), FORMATS["fio"])
     assert content.results[0].values == (33554432.0,)
+
+
+def places(name):
+    return {one.provenance for one in read(name)[2].results}
+
+
+def test_a_tracker_names_where_its_records_are_from():
+    (lnt,) = places("lnt.json")
+    assert (lnt.revision, lnt.hardware, lnt.position) == ("303643", "rig-1", 303643)
+    assert {one.position for one in places("bencher-perf.json")} == {1, 2}
+    assert {one.branch for one in places("codespeed-dump.json")} == {"net/default"}
+    assert {one.committed_at[:10] for one in places("codespeed-dump.json")} == {
+        "2026-03-01",
+        "2026-03-02",
+    }
+    (asv,) = places("asv.json")
+    assert (asv.hardware, asv.committed_at[:10]) == ("rig", "2026-11-26")
+    assert {one.branch for one in places("kcidb.json")} == {"mainline"}
+    assert {one.revision for one in places("conbench.json")} == {"1" * 40, "2" * 40}
+
+
+def test_a_test_that_was_not_executed_has_no_number():
+    text = (SAMPLES / "kcidb.json").read_text().replace('"DONE"', '"SKIP"', 1)
+    assert [one.case for one in read_results(Printed(text), FORMATS["kcidb"]).results] == [
+        "iperf3.tcp"
+    ]
+
+
+def test_the_table_of_samples_is_as_they_are_read():
+    """Written anew by `python -m agents.tests.readers.formats.table`."""
+    from agents.tests.readers.formats import table  # noqa: PLC0415 (it imports this module)
+
+    assert table.text() == table.README.read_text()

@@ -1,54 +1,53 @@
 """Formats of benchmarks' results, recognised by content or named by `--format`.
 
-To add one, add a row to `json_tables.py` or `text_tables.py`, or a file with a `FORMAT` that is
+To add one, add a row to `json_tables.py` or `text_tables.py`, or a file with `FORMATS` that are
 named here.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from labagent.errors import SettingsError
 from labagent.limits import NOT_TEXT
 from labagent.readers.formats import (
     bencher,
+    ci,
     cyclictest,
-    gobench,
-    googlebenchmark,
-    iperf3,
-    jmh,
     json_tables,
-    jsonlines,
-    ktap,
-    lkp,
-    netperf,
+    languages,
+    latencies,
+    network,
     perfstat,
-    phoronix,
-    schbench,
+    plain,
+    suites,
     text_tables,
-    values,
-    willitscale,
+    trackers,
 )
-from labagent.readers.formats.base import Content, Format, Printed, Result, UnreadableError
+from labagent.readers.formats.base import (
+    Content,
+    Format,
+    Printed,
+    Provenance,
+    Result,
+    UnreadableError,
+)
 
 FORMATS: dict[str, Format] = {
     one.name: one
     for one in (
-        iperf3.FORMAT,
+        *network.FORMATS,
         *json_tables.FORMATS,
         cyclictest.FORMAT,
-        googlebenchmark.FORMAT,
-        jmh.FORMAT,
-        lkp.FORMAT,
+        *latencies.FORMATS,
         perfstat.FORMAT,
-        bencher.FORMAT,
         *text_tables.FORMATS,
-        gobench.FORMAT,
-        netperf.FORMAT,
-        schbench.FORMAT,
-        ktap.FORMAT,
-        willitscale.FORMAT,
-        phoronix.FORMAT,
-        jsonlines.FORMAT,
-        values.FORMAT,
+        *languages.FORMATS,
+        *suites.FORMATS,
+        *bencher.FORMATS,
+        *trackers.FORMATS,
+        *plain.FORMATS,
+        *ci.FORMATS,
     )
 }
 
@@ -57,6 +56,7 @@ __all__ = [
     "Content",
     "Format",
     "Printed",
+    "Provenance",
     "Result",
     "UnreadableError",
     "detect",
@@ -83,15 +83,17 @@ def read_results(printed: Printed, form: Format) -> Content:
     Raises `UnreadableError`, also where there is no sample.
     """
     found = form.read(printed)
-    merged: dict[tuple[str, str], Result] = {}
+    merged: dict[tuple[Provenance | None, str, str], Result] = {}
     for one in found.results:
-        key = (one.case, one.metric.name)
+        key = (one.provenance, one.case, one.metric.name)
         before = merged.get(key)
         if before and before.metric != one.metric:
             raise UnreadableError(f"{printed.where}: {one.metric.name} has two units or directions")
         values, histograms = (before.values, before.histograms) if before else ((), ())
-        merged[key] = Result(
-            one.metric, (*values, *one.values), one.case, (*histograms, *one.histograms)
+        merged[key] = replace(
+            one,
+            values=(*values, *one.values),
+            histograms=(*histograms, *one.histograms),
         )
     if not any(one.values or one.histograms for one in merged.values()):
         raise UnreadableError(f"{printed.where} holds no result of {form.name}")

@@ -58,17 +58,36 @@ class Printed:
 
 
 @dataclass(frozen=True)
+class Provenance:
+    """Where a tracker's record is from, in its own names; empty or None: it does not state it.
+
+    `branch` is a branch or project, `position` the place of the revision in the tracker's own
+    order, `committed_at` and `measured_at` are ISO 8601, without a zone where it has none.
+    """
+
+    branch: str = ""
+    revision: str = ""
+    hardware: str = ""
+    measured_at: str = ""
+    committed_at: str = ""
+    position: int | None = None
+
+
+@dataclass(frozen=True)
 class Result:
     """Samples of one metric of one case (a job, a test, a benchmark of several); "": the only one.
     Instead of samples there may be histograms.
 
-    The metric's `better` is empty where the format does not say it.
+    The metric's `unit` and `better` are empty where the format does not state them. `boots[i]` is
+    the boot of `values[i]`; None: not known. `provenance` is None but of a tracker's records.
     """
 
     metric: Metric
     values: tuple[float, ...]
     case: str = ""
     histograms: tuple[Histogram, ...] = ()
+    boots: tuple[int, ...] | None = None
+    provenance: Provenance | None = None
 
 
 @dataclass(frozen=True)

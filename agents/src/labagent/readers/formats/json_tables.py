@@ -141,6 +141,12 @@ def select(value: Any, path: str) -> Iterator[tuple[str, Any]]:
         yield from ((f" {name}{at}", found) for at, found in select(inner, rest))
 
 
+def text_of(value: Any, path: str) -> str:
+    """The text or number at the path; empty where there is none."""
+    found = [one for _, one in select(value, path) if isinstance(one, str | int | float)]
+    return str(found[0]) if found else ""
+
+
 def _fio() -> Iterator[Field]:
     for side in ("read", "write"):
         when = f"{side}/io_bytes"
@@ -204,6 +210,18 @@ TABLES = (
         "benchmarks/*",
         "metadata/name",
         (Field(("runs/*/values",), TIME),),
+    ),
+    JsonTable(
+        "trex",
+        "TRex's stateless API: get_stats(); what arrived, and what was lost on the way",
+        ("global/rx_pps", "global/rx_drop_bps", "total"),
+        "global",
+        "global/name",
+        (
+            Field(("rx_pps",), Metric("pps", "packets/s", "more")),
+            Field(("rx_bps",), Metric("throughput", "bit/s", "more")),
+            Field(("rx_drop_bps",), Metric("dropped", "bit/s", "less")),
+        ),
     ),
 )
 FORMATS = tuple(table.format() for table in TABLES)

@@ -115,7 +115,7 @@ TABLES = (
         "hackbench",
         "hackbench(8)",
         r"^Running in (process|threaded) mode with \d+ groups",
-        (Line(rf"Time: {NUMBER}$", TIME),),
+        (Line(r"Time: (?P<value>[0-9]+\.[0-9]{3})$", TIME),),
     ),
     TextTable(
         "perf-bench",

@@ -1,8 +1,4 @@
-"""One JSON object a line: `{"value": 1004.5}`.
-
-With `"metric"`, `"unit"` and `"better"` (`more` or `less`) where nothing else names the metric, or
-it is another one.
-"""
+"""Formats of our own: numbers, one a line, and one JSON object a line."""
 
 from __future__ import annotations
 
@@ -10,10 +6,38 @@ from typing import Any
 
 from labagent.model import MAX_NAME, Metric, clean
 from labagent.readers.formats.base import Content, Format, Printed, Result, UnreadableError
-from labagent.readers.formats.numbers import finite, numbered_lines, parse_json
+from labagent.readers.formats.numbers import finite, is_number, numbered_lines, parse_json
+
+# Numbers, one a line, as ministat(1) reads them: what they measure has to be named beside.
 
 
-def claims(printed: Printed) -> bool:
+UNNAMED = Metric("value", "1", "")
+
+
+def claims_values(printed: Printed) -> bool:
+    """Whether there are lines and each is one number; `#` begins a comment."""
+    lines = [line for _, line in _lines(printed)]
+    return bool(lines) and all(is_number(line) for line in lines)
+
+
+def read_values(printed: Printed) -> Content:
+    """The numbers as samples of the metric that was named. Raises UnreadableError."""
+    found = tuple(finite(line, where) for where, line in _lines(printed))
+    return Content([Result(printed.metric or UNNAMED, found)])
+
+
+def _lines(printed: Printed) -> list[tuple[str, str]]:
+    lines = numbered_lines(printed.text, printed.where)
+    return [(where, line) for where, line in lines if not line.startswith("#")]
+
+
+# One JSON object a line: `{"value": 1004.5}`.
+#
+# With `"metric"`, `"unit"` and `"better"` (`more` or `less`) where nothing else names the metric,
+# or it is another one.
+
+
+def claims_json_lines(printed: Printed) -> bool:
     """Whether each line is an object with a value and what it is of."""
     lines = printed.json_lines
     return bool(lines) and all("value" in one and (_is_named(one, printed)) for one in lines)
@@ -23,7 +47,7 @@ def _is_named(one: dict[str, Any], printed: Printed) -> bool:
     return printed.metric is not None or {"metric", "unit", "better"} <= one.keys()
 
 
-def read(printed: Printed) -> Content:
+def read_json_lines(printed: Printed) -> Content:
     """A sample a line. Raises UnreadableError."""
     results = []
     for where, line in numbered_lines(printed.text, printed.where):
@@ -45,4 +69,7 @@ def _metric(one: dict[str, Any], metric: Metric | None, where: str) -> Metric:
     return Metric(clean(name), clean(unit), better)
 
 
-FORMAT = Format("json-lines", "the lines themselves", claims, read)
+FORMATS = (
+    Format("values", "the user", claims_values, read_values, needs_metric=True),
+    Format("json-lines", "the lines themselves", claims_json_lines, read_json_lines),
+)

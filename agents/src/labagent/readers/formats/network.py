@@ -1,17 +1,21 @@
-"""What `iperf3 --json` prints.
-
-Throughput is what arrived: `end.sum_received` in newer releases and for TCP, else for UDP the rate
-sent less the share of datagrams lost (`end.sum`).
-"""
+"""What generators of network traffic print: iperf3 and netperf."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
 from labagent.model import Metric
 from labagent.readers.formats.base import Content, Format, Printed, Result, UnreadableError
+from labagent.readers.formats.metrics import RATE, latency
 from labagent.readers.formats.numbers import amount, parse_json
+
+# What `iperf3 --json` prints.
+#
+# Throughput is what arrived: `end.sum_received` in newer releases and for TCP, else for UDP the
+# rate sent less the share of datagrams lost (`end.sum`).
+
 
 THROUGHPUT = Metric("throughput", "bit/s", "more")
 RETRANSMITS = Metric("retransmits", "segments", "less")
@@ -20,13 +24,13 @@ LOST = Metric("lost", "%", "less")
 _TOLERANCE = 0.01
 
 
-def claims(printed: Printed) -> bool:
+def claims_iperf3(printed: Printed) -> bool:
     """Whether it is a document of iperf3, or its error."""
     document = printed.json
     return isinstance(document, dict) and {"start", "intervals"} <= document.keys()
 
 
-def read(printed: Printed) -> Content:
+def read_iperf3(printed: Printed) -> Content:
     """What arrived, and what TCP sent again or UDP lost. Raises UnreadableError."""
     document = parse_json(printed.text, printed.where, "pass --json to iperf3")
     if error := document.get("error"):
@@ -73,4 +77,41 @@ def _others(sums: dict[str, Any], where: str) -> Iterator[tuple[Metric, tuple[fl
         yield LOST, (_share(sums["sum"], f"{where}.sum"),)
 
 
-FORMAT = Format("iperf3", "iperf3(1)", claims, read, ends_itself=True)
+# netperf's omni tests with `-- -k`: one KEY=VALUE a line.
+
+
+UNITS: dict[str, tuple[Metric, float]] = {
+    **{f"10^{power}bits/s": (THROUGHPUT, 10.0**power) for power in (3, 6, 9)},
+    "Trans/s": (RATE, 1.0),
+}
+LATENCIES = {"MEAN": "mean", "P50": "p50", "P90": "p90", "P99": "p99", "MAX": "max"}
+
+
+def claims_netperf(printed: Printed) -> bool:
+    """Whether the unit of a throughput is there."""
+    return re.search(r"^THROUGHPUT_UNITS=", printed.text, re.MULTILINE) is not None
+
+
+def read_netperf(printed: Printed) -> Content:
+    """Throughput in its unit, and latencies. Raises UnreadableError."""
+    pairs = re.findall(r"^([A-Z0-9_]+)=(.*?)\r?$", printed.text, re.MULTILINE)
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise UnreadableError(f"{printed.where} holds a key twice", "one test a file")
+    unit = found.get("THROUGHPUT_UNITS", "")
+    if unit not in UNITS:
+        raise UnreadableError(f"{printed.where}: THROUGHPUT_UNITS {unit[:20]!r} is not known")
+    metric, scale = UNITS[unit]
+    value = scale * amount(found.get("THROUGHPUT"), f"{printed.where}: THROUGHPUT")
+    results = [Result(metric, (value,))]
+    for key, name in LATENCIES.items():
+        if (text := found.get(f"{key}_LATENCY")) is not None:
+            value = amount(text, f"{printed.where}: {key}_LATENCY")
+            results.append(Result(latency(name), (value,)))
+    return Content(results)
+
+
+FORMATS = (
+    Format("iperf3", "iperf3(1)", claims_iperf3, read_iperf3, ends_itself=True),
+    Format("netperf", "netperf's manual, omni output selectors", claims_netperf, read_netperf),
+)

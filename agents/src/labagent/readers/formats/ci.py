@@ -1,0 +1,158 @@
+"""What test systems of kernels write: KTAP, KCIDB and the metrics of SQUAD."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from labagent.model import Metric, clean, safe_name
+from labagent.readers.formats.base import (
+    Content,
+    Format,
+    Printed,
+    Provenance,
+    Result,
+    UnreadableError,
+)
+from labagent.readers.formats.json_tables import select, text_of
+from labagent.readers.formats.numbers import finite
+from labagent.readers.formats.suites import claims_lkp
+
+MAX_UNIT = 50
+EXECUTED = frozenset({"PASS", "FAIL", "ERROR", "DONE"})
+
+PASSED = Metric("tests_passed", "tests", "more")
+FAILED = Metric("tests_failed", "tests", "less")
+_RESULT = re.compile(r"( *)(not )?ok (\d{1,9})(.*)$")
+_PLAN = re.compile(r"( *)1\.\.(\d+)\s*$")
+_VERSION = re.compile(r"^(?:\[ *\d+\.\d+\] )?K?TAP version \d+", re.MULTILINE)
+_STAMP = re.compile(r"^\[ *\d+\.\d+\] ?")
+
+
+def claims_ktap(printed: Printed) -> bool:
+    """Whether a line names the version."""
+    return _VERSION.search(printed.text) is not None
+
+
+def read_ktap(printed: Printed) -> Content:
+    """How many results passed and failed. Sums of subtests do not count, nor what was skipped.
+
+    Raises UnreadableError."""
+    if not claims_ktap(printed):
+        raise UnreadableError(f"{printed.where} is no KTAP")
+    passed = failed = above = 0
+    planned: dict[int, int] = {}
+    seen: dict[int, int] = {}
+    last: dict[int, int] = {}
+    in_order = True
+    for line in printed.text.splitlines():
+        text = _STAMP.sub("", line)
+        if plan := _PLAN.match(text):
+            planned[len(plan[1])] = planned.get(len(plan[1]), 0) + int(plan[2][:9])
+        if not (match := _RESULT.match(text)):
+            continue
+        depth = len(match[1])
+        seen[depth] = seen.get(depth, 0) + 1
+        in_order &= int(match[3]) == last.get(depth, 0) + 1
+        last = {level: one for level, one in last.items() if level < depth} | {depth: int(match[3])}
+        if depth >= above and "# SKIP" not in match[4].upper():
+            failed, passed = failed + bool(match[2]), passed + (not match[2])
+        above = depth
+    if not seen:
+        raise UnreadableError(f"{printed.where} holds no result of a test")
+    warnings = []
+    if len(_VERSION.findall(printed.text)) > 1:
+        warnings.append(f"{printed.where} holds more than one output; all are counted together")
+    if not in_order:
+        warnings.append(f"{printed.where}: the results are not numbered in order")
+    if planned != seen:
+        warnings.append(f"{printed.where}: not as many results as were planned")
+    return Content([Result(PASSED, (float(passed),)), Result(FAILED, (float(failed),))], warnings)
+
+
+def claims_kcidb(printed: Printed) -> bool:
+    """Whether it is a report of version 4 or 5 with tests."""
+    document = printed.json
+    major = [version for _, version in select(document, "version/major")]
+    return major in ([4], [5]) and any(True for _ in select(document, "tests/*/id"))
+
+
+def read_kcidb(printed: Printed) -> Content:
+    """The numbers of tests that were executed. None has a direction. Raises UnreadableError."""
+    if not claims_kcidb(printed):
+        raise UnreadableError(f"{printed.where} is no report of KCIDB")
+    checkouts = _by_id(printed.json, "checkouts")
+    builds = _by_id(printed.json, "builds")
+    results = []
+    for at, test in select(printed.json, "tests/*"):
+        where = f"{printed.where}{at}"
+        if not isinstance(test, dict) or test.get("status") not in EXECUTED:
+            continue
+        build = builds.get(test.get("build_id"), {})
+        provenance = _kcidb_provenance(test, checkouts.get(build.get("checkout_id"), {}))
+        for _, value in select(test, "number/value"):
+            unit = clean(text_of(test, "number/unit"))[:MAX_UNIT]
+            metric = Metric(safe_name(f"kcidb.{unit or 'number'}"), unit, "")
+            number = finite(value, f"{where} number")
+            results.append(Result(metric, (number,), text_of(test, "path"), provenance=provenance))
+    return Content(results)
+
+
+def _by_id(document: Any, kind: str) -> dict[Any, dict[str, Any]]:
+    rows = [one for _, one in select(document, f"{kind}/*") if isinstance(one, dict)]
+    return {one["id"]: one for one in rows if isinstance(one.get("id"), str)}
+
+
+def _kcidb_provenance(test: dict[str, Any], checkout: dict[str, Any]) -> Provenance:
+    return Provenance(
+        branch=text_of(checkout, "tree_name") or text_of(checkout, "git_repository_branch"),
+        revision=text_of(checkout, "git_commit_hash"),
+        hardware=text_of(test, "environment/misc/platform"),
+        measured_at=text_of(test, "start_time"),
+    )
+
+
+def claims_squad(printed: Printed) -> bool:
+    """Whether all there is are names with a number, numbers, or a value and its unit."""
+    document = printed.json
+    return (
+        isinstance(document, dict)
+        and bool(document)
+        and all(map(_is_metric, document.values()))
+        and not claims_lkp(printed)
+    )
+
+
+def _is_metric(one: Any) -> bool:
+    if isinstance(one, dict):
+        return "value" in one and one.keys() <= {"value", "unit"} and _is_metric(one["value"])
+    values = one if isinstance(one, list) else [one]
+    return bool(values) and all(
+        isinstance(value, int | float) and not isinstance(value, bool) for value in values
+    )
+
+
+def read_squad(printed: Printed) -> Content:
+    """Each metric, its group as the case. None has a direction. Raises UnreadableError."""
+    if not claims_squad(printed):
+        raise UnreadableError(f"{printed.where} is no metrics.json of SQUAD")
+    results = []
+    for path, one in printed.json.items():
+        group, _, name = path.rpartition("/")
+        value = one["value"] if isinstance(one, dict) else one
+        unit = clean(text_of(one, "unit"))[:MAX_UNIT] if isinstance(one, dict) else ""
+        where = f"{printed.where}: {path[:80]}"
+        values = tuple(
+            finite(each, where) for each in (value if isinstance(value, list) else [value])
+        )
+        results.append(Result(Metric(safe_name(clean(name)), unit, ""), values, group))
+    return Content(results)
+
+
+FORMATS = (
+    Format("ktap", "Documentation/dev-tools/ktap.rst of Linux", claims_ktap, read_ktap),
+    Format("kcidb", "kcidb-io, schema 5.3", claims_kcidb, read_kcidb, ends_itself=True),
+    Format(
+        "squad", "SQUAD's documentation, metrics file", claims_squad, read_squad, ends_itself=True
+    ),
+)

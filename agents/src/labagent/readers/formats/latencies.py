@@ -1,0 +1,283 @@
+"""Latencies: HdrHistogram's percentiles, pgbench's log, rtla's histograms, schbench.
+
+A quantile is the smallest value that at least this share of what was counted does not exceed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import ceil, isinf
+
+from labagent.model import Metric
+from labagent.readers.formats.base import Content, Format, Printed, Result, UnreadableError
+from labagent.readers.formats.metrics import RATE, latency
+from labagent.readers.formats.numbers import amount
+
+QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p99.9": 0.999}
+VALUE = Metric("value", "", "")
+KINDS = {"IRQ": "irq", "Thr": "thread", "Usr": "user", "CPU": "noise"}
+"""Of rtla's columns: how long an interrupt, a thread, a user's thread waited; osnoise."""
+WIDEST = 2.0
+"""Of the steps between two percentiles, how much wider one may be than those beside it."""
+_HEAD = re.compile(r"\s*Value\s+Percentile\s+TotalCount\s+1/\(1-Percentile\)\s*$")
+_FOOT = re.compile(
+    r"#\[(\w+)\s*=\s*([^,\s]+), (?:StdDeviation|TotalCount|Total count)\s*=\s*(\S+)\]$"
+)
+_LOGGED = re.compile(r"\d{1,9} \d{1,12} \d{1,18} \d{1,4} \d{9,12} \d{1,6}(?: \d{1,18}){0,2}$")
+_RTLA = re.compile(r"^# RTLA (timerlat|osnoise) histogram", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class _Row:
+    value: float
+    percentile: float
+    count: float
+
+
+def claims_hdr(printed: Printed) -> bool:
+    """Whether it begins with the heads of the columns."""
+    return _HEAD.match(printed.text.lstrip("\n").partition("\n")[0]) is not None
+
+
+def read_hdr(printed: Printed) -> Content:
+    """Quantiles, mean and maximum, in a unit that the file does not state. Raises
+    UnreadableError."""
+    if not claims_hdr(printed):
+        raise UnreadableError(f"{printed.where} has no percentiles of HdrHistogram")
+    rows, foot = [], {}
+    warnings = []
+    for number, line in enumerate(printed.text.splitlines(), 1):
+        where = f"{printed.where} line {number}"
+        if match := _FOOT.match(line):
+            foot[match[1]] = (amount(match[2], where), amount(match[3], where))
+        elif line.strip() and not line.startswith("#") and not _HEAD.match(line):
+            rows.append(_row(line.split(), where))
+        elif _HEAD.match(line) and rows:
+            raise UnreadableError(f"{where}: a second histogram begins")
+    if not rows or not {"Mean", "Max"} <= foot.keys():
+        raise UnreadableError(f"{printed.where} has no end of a histogram")
+    base = printed.metric or VALUE
+    found = {name: _at(rows, share) for name, share in QUANTILES.items()}
+    found |= {"mean": foot["Mean"][0], "max": foot["Max"][0]}
+    warnings += [f"{printed.where}: {text}" for text in _hdr_doubts(rows, foot["Max"])]
+    results = [
+        Result(Metric(f"{base.name}_{name}", base.unit, base.better), (value,))
+        for name, value in found.items()
+    ]
+    return Content(results, warnings)
+
+
+def _row(columns: list[str], where: str) -> _Row:
+    if len(columns) not in (3, 4):
+        raise UnreadableError(f"{where} has not the columns of the head")
+    value, share, count = (amount(text, where) for text in columns[:3])
+    if share > 1:
+        raise UnreadableError(f"{where}: {share:g} is no percentile")
+    return _Row(value, share, count)
+
+
+def _at(rows: Sequence[_Row], share: float) -> float:
+    """The value of the first row that has reached the share."""
+    return next((row.value for row in rows if row.percentile >= share), rows[-1].value)
+
+
+def _hdr_doubts(rows: Sequence[_Row], top: tuple[float, float]) -> Iterator[str]:
+    last = rows[-1]
+    if last.percentile < 1 or last.count != top[1]:
+        yield "the rows do not end with all that was counted"
+    if abs(last.value - top[0]) > 1e-3 * top[0]:
+        yield "the last row is not the maximum"
+    if any(
+        a.value > b.value or a.percentile > b.percentile or a.count > b.count
+        for a, b in pairwise(rows)
+    ):
+        yield "the rows do not rise"
+    if any(row.count < row.percentile * last.count * (1 - 1e-9) - 1 for row in rows):
+        yield "a row counts less than its share"
+    steps = [
+        (1 - a.percentile) / (1 - b.percentile) - 1
+        for a, b in pairwise(rows[:-1])
+        if b.percentile < 1
+    ]
+    if rows[0].percentile > 0 or any(
+        step > WIDEST * max(before, after)
+        for before, step, after in zip(steps, steps[1:], steps[2:], strict=False)
+    ):
+        yield "a row may be missing between two percentiles"
+
+
+def claims_pgbench(printed: Printed) -> bool:
+    """Whether each of the first lines is a transaction."""
+    lines = printed.text.splitlines()[:20]
+    return bool(lines) and all(map(_LOGGED.match, lines))
+
+
+def read_pgbench(printed: Printed) -> Content:
+    """Quantiles, mean and maximum of the transactions of one `pgbench -l`. Raises
+    UnreadableError."""
+    times: list[float] = []
+    numbers: dict[str, list[int]] = {}
+    for number, line in enumerate(printed.text.splitlines(), 1):
+        where = f"{printed.where} line {number}"
+        if not _LOGGED.match(line):
+            raise UnreadableError(f"{where} is no transaction of pgbench -l")
+        client, transaction, time, *_ = line.split()
+        times.append(amount(time, where))
+        numbers.setdefault(client, []).append(int(transaction))
+    if not times:
+        raise UnreadableError(f"{printed.where} holds no transaction")
+    whole = all(found == list(range(found[0], found[0] + len(found))) for found in numbers.values())
+    doubt = (
+        f"{printed.where}: the transactions of a client are not numbered in order; some are missing"
+    )
+    counted = [(value, 1.0) for value in sorted(times)]
+    found = [Result(latency(name), (value,)) for name, value in _quantiles(counted)]
+    found.append(Result(latency("mean"), (sum(times) / len(times),)))
+    found.append(Result(latency("max"), (max(times),)))
+    begun = {found[0] for found in numbers.values()}
+    return Content(found, [] if whole and begun <= {0, 1} else [doubt])
+
+
+def _quantiles(counted: Sequence[tuple[float, float]]) -> Iterator[tuple[str, float]]:
+    """Of values in order, each with how often it was counted; none that lies beyond them."""
+    total = sum(count for _, count in counted)
+    for name, share in QUANTILES.items():
+        seen, wanted = 0.0, ceil(share * total - 1e-9)
+        for value, count in counted:
+            seen += count
+            if seen >= wanted:
+                if not isinf(value):
+                    yield name, value
+                break
+
+
+def claims_rtla(printed: Printed) -> bool:
+    """Whether a line is the title of a histogram."""
+    return _RTLA.search(printed.text) is not None
+
+
+def read_rtla(printed: Printed) -> Content:
+    """Of each kind of column the quantiles, the maximum and the mean of all CPUs. Raises
+    UnreadableError."""
+    if not claims_rtla(printed) or "# Time unit is microseconds (us)" not in printed.text:
+        raise UnreadableError(f"{printed.where} is no histogram of rtla in microseconds")
+    rows = list(_rtla_rows(printed))
+    head = next((cells for _, label, cells in rows if label == "Index"), [])
+    if not head or {name.partition("-")[0] for name in head} - KINDS.keys():
+        raise UnreadableError(f"{printed.where} has no head of columns")
+    table = _RtlaTable(head, rows[1:], printed.where)
+    results = []
+    for short, kind in KINDS.items():
+        if columns := [at for at, name in enumerate(head) if name.startswith(f"{short}-")]:
+            results += [Result(latency(name, kind), (value,)) for name, value in table.of(columns)]
+    return Content(results, table.doubts())
+
+
+def _rtla_rows(printed: Printed) -> Iterator[tuple[str, str, list[str]]]:
+    """(line, first cell, the others) of the rows for single CPUs."""
+    for number, line in enumerate(printed.text.splitlines(), 1):
+        cells = line.split()
+        if line.startswith("ALL:"):
+            return
+        if cells and not line.startswith("#"):
+            yield f"{printed.where} line {number}", cells[0].rstrip(":"), cells[1:]
+
+
+class _RtlaTable:
+    """Rows of a histogram; `bins` has the counts by bucket, what lies beyond under infinity."""
+
+    def __init__(
+        self, head: Sequence[str], rows: Sequence[tuple[str, str, list[str]]], where: str
+    ) -> None:
+        self.where = where
+        self.bins: list[tuple[float, list[float]]] = []
+        self.sums: dict[str, list[float]] = {}
+        for line, label, cells in rows:
+            if len(cells) != len(head):
+                raise UnreadableError(f"{line} has not the columns of the head")
+            values = [0.0 if cell == "-" else amount(cell, line) for cell in cells]
+            if label.isdecimal():
+                self.bins.append((amount(label, line), values))
+            elif label in self.sums or label not in ("over", "count", "min", "avg", "max"):
+                raise UnreadableError(f"{line}: {label[:20]!r} is not expected")
+            else:
+                self.sums[label] = values
+        if self.sums.keys() != {"over", "count", "min", "avg", "max"}:
+            raise UnreadableError(f"{where} ends before its sums")
+
+    def of(self, columns: Sequence[int]) -> Iterator[tuple[str, float]]:
+        """Names and values of these columns together."""
+        counted = [(value, sum(counts[at] for at in columns)) for value, counts in self.bins]
+        over = sum(self.sums["over"][at] for at in columns)
+        yield from _quantiles([*sorted(counted), (float("inf"), over)])
+        total = sum(self.sums["count"][at] for at in columns)
+        if total:
+            weighted = sum(self.sums["avg"][at] * self.sums["count"][at] for at in columns)
+            yield "mean", weighted / total
+            yield "max", max(self.sums["max"][at] for at in columns)
+
+    def doubts(self) -> list[str]:
+        """Where the buckets do not add up to the counts, or are not in order."""
+        found = []
+        totals = [
+            sum(counts[at] for _, counts in self.bins) + self.sums["over"][at]
+            for at in range(len(self.sums["count"]))
+        ]
+        if totals != self.sums["count"]:
+            found.append(f"{self.where}: the buckets do not add up to the counts")
+        values = [value for value, _ in self.bins]
+        if values != sorted(set(values)):
+            found.append(f"{self.where}: the buckets are not in order")
+        if any(low > high for low, high in zip(self.sums["min"], self.sums["max"], strict=True)):
+            found.append(f"{self.where}: a minimum is above its maximum")
+        return found
+
+
+# schbench: wakeup and request latencies. It reports again and again; the last report is of all.
+
+
+_SCHBENCH_HEAD = re.compile(r"(?:(Wakeup|Request) Latencies|RPS) percentiles \((?:usec|requests)\)")
+_SHARE = re.compile(r"\s+\*?\s*(50|90|99|99\.9)(?:\.0)?th:\s+(\S+)")
+_RATE = re.compile(r"average rps: (\S+)$")
+
+
+def claims_schbench(printed: Printed) -> bool:
+    """Whether a line heads percentiles of a latency."""
+    return (
+        re.search(r"^(Wakeup|Request) Latencies percentiles", printed.text, re.MULTILINE)
+        is not None
+    )
+
+
+def read_schbench(printed: Printed) -> Content:
+    """The last report of each kind, and the rate. Raises UnreadableError."""
+    if not claims_schbench(printed):
+        raise UnreadableError(f"{printed.where} is no output of schbench")
+    found: dict[str, Result] = {}
+    warnings = []
+    kind = ""
+    seen: set[str] = set()
+    for number, line in enumerate(printed.text.splitlines(), 1):
+        where = f"{printed.where} line {number}"
+        if match := _SCHBENCH_HEAD.match(line):
+            kind, seen = (match[1] or "").lower(), set()
+        elif match := _RATE.match(line):
+            found["rate"] = Result(RATE, (amount(match[1], where),))
+        elif kind and (match := _SHARE.match(line)):
+            metric = latency(f"p{match[1]}", kind)
+            if match[1] in seen:
+                warnings.append(f"{where}: {metric.name} is there twice")
+            seen.add(match[1])
+            found[metric.name] = Result(metric, (amount(match[2], where),))
+    return Content(list(found.values()), warnings)
+
+
+FORMATS = (
+    Format("schbench", "schbench's README", claims_schbench, read_schbench),
+    Format("hdrhistogram", "the user: unit and direction", claims_hdr, read_hdr, ends_itself=True),
+    Format("pgbench-log", "pgbench(1), per-transaction logging", claims_pgbench, read_pgbench),
+    Format("rtla", "rtla-timerlat-hist(1), rtla-osnoise-hist(1)", claims_rtla, read_rtla),
+)

@@ -1,0 +1,185 @@
+"""A repetition of a command: what it is called, how it is run and read."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from labagent.cli_overrides import overrides_of
+from labagent.client import Flags
+from labagent.errors import SettingsError
+from labagent.execution import Execution, execute
+from labagent.histograms import Histogram
+from labagent.machine import Machine
+from labagent.measured import Origin
+from labagent.model import Evidence, Metric, Mode, Overrides
+from labagent.readers.formats import (
+    Content,
+    Format,
+    Printed,
+    Result,
+    detect,
+    format_named,
+    read_results,
+)
+from labagent.result_files import read_result_file
+
+MOST_LABEL = 300
+OVERRIDES = ("tree", "hardware", "mode", "revision", "position", "trust", "session")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is measured; `options` are those of the command line that say what a run is called and
+    how it is sent. All of it can be written as JSON."""
+
+    command: tuple[str, ...]
+    repeat: int
+    read_from: str
+    reboot: tuple[str, ...]
+    options: Mapping[str, Any]
+
+    @classmethod
+    def parse(cls, arguments: Mapping[str, Any]) -> Asked:
+        """The same from a series on disk."""
+        found = {**arguments, "command": tuple(arguments["command"])}
+        return cls(**{**found, "reboot": tuple(arguments["reboot"])})
+
+    @property
+    def overrides(self) -> Overrides:
+        """Raises SettingsError."""
+        mode = self.options["mode"]
+        given = {name: self.options[name] for name in OVERRIDES}
+        return overrides_of(**{**given, "mode": Mode.parse(mode) if mode else None})
+
+    @property
+    def flags(self) -> Flags:
+        """How the server is to take the runs."""
+        register = self.options["register"] or self.options["hardware"] is None
+        return Flags(register, self.options["history"])
+
+    @property
+    def form(self) -> Format | None:
+        """The format that was named. Raises SettingsError."""
+        return format_named(self.options["form"]) if self.options["form"] else None
+
+
+@dataclass(frozen=True)
+class Repetition:
+    """What one repetition gave: the workload's name, the format's (empty: times), the results, the
+    digest of what was printed, and the boot that it was measured in."""
+
+    name: str
+    form: str
+    content: Content
+    digest: str
+    boot: str = ""
+
+    def document(self) -> dict[str, Any]:
+        """As it lies on disk."""
+        return asdict(self)
+
+    @classmethod
+    def parse(cls, document: Mapping[str, Any]) -> Repetition:
+        """The same from disk."""
+        content = document["content"]
+        results = [
+            Result(
+                Metric(**one["metric"]),
+                tuple(one["values"]),
+                one["case"],
+                tuple(
+                    Histogram(tuple(each["values"]), tuple(each["counts"]))
+                    for each in one["histograms"]
+                ),
+            )
+            for one in content["results"]
+        ]
+        read = Content(results, tuple(content["warnings"]), content["facts"])
+        return cls(**{**document, "content": read})
+
+
+def plain(value: Any) -> Any:
+    """The value of an option as JSON has it."""
+    return str(value) if isinstance(value, Mode) else value
+
+
+def origin_of(
+    machine: Machine, overrides: Overrides, measured_at: str, command: Sequence[str]
+) -> Origin:
+    """Where a measurement of this machine comes from. Raises SettingsError for what is neither
+    known nor named."""
+    tree, revision = overrides.tree or machine.tree, overrides.revision or machine.revision
+    for name, value in (("tree", tree), ("revision", revision)):
+        if not value:
+            raise SettingsError(f"the running kernel names no {name}", f"pass --{name}")
+    named = overrides.revision is not None
+    return Origin(
+        tree=tree,
+        revision=revision,
+        hardware=overrides.hardware or machine.name,
+        build_id=f"{revision} on {machine.build_id}"[:300] if named else machine.build_id,
+        kernel_ident=machine.kernel_ident,
+        position=overrides.position if named else machine.position,
+        measured_at=measured_at,
+        facts={**machine.facts, "command": shlex.join(command), "label": _label(command)},
+        evidence=Evidence(session=overrides.session) if overrides.session else None,
+    )
+
+
+def _label(command: Sequence[str]) -> str:
+    return shlex.join([Path(command[0]).name, *command[1:]])[:MOST_LABEL]
+
+
+def measure(
+    asked: Asked,
+    origin: Origin,
+    done: Sequence[Repetition],
+    *,
+    directory: str | None = None,
+    path: str | None = None,
+) -> Repetition:
+    """The next repetition, read as the first of those ``done`` was. Raises AgentError where the
+    command fails or cannot be read so."""
+    read_from = Path(asked.read_from) if asked.read_from else None
+    if read_from:
+        read_from.unlink(missing_ok=True)
+    ended = execute(asked.command, directory, path)
+    form = format_named(done[0].form) if done and done[0].form else asked.form
+    found, content = _content(ended, form, read_from, is_first=not done)
+    if asked.repeat > 1:
+        click.echo(f"{len(done) + 1} of {asked.repeat}: {ended.wall:.3g} s", err=True)
+    named = found.name if found and not found.needs_metric else Path(asked.command[0]).name
+    text = json.dumps([ended.stdout, ended.stderr, ended.wall])
+    return Repetition(
+        named, found.name if found else "", content, _digest(origin, len(done) + 1, text)
+    )
+
+
+def _content(
+    done: Execution, form: Format | None, read_from: Path | None, *, is_first: bool
+) -> tuple[Format | None, Content]:
+    """Of the file, else of what was printed where that is in a format, else of times."""
+    if read_from:
+        found, content = read_result_file(read_from, form)
+        return found, content
+    printed = [Printed(done.stdout, "standard output"), Printed(done.stderr, "standard error")]
+    if is_first and form is None:
+        form = next(filter(None, map(detect, printed)), None)
+    if form is None:
+        return None, done.content()
+    claimed = next((one for one in printed if form.claims(one)), printed[0])
+    return form, read_results(claimed, form)
+
+
+def _digest(origin: Origin, number: int, text: str) -> str:
+    """Of a repetition: no two measurements are one, whatever they print."""
+    identity = [origin.measured_at, number, text]
+    return hashlib.sha256(json.dumps(identity).encode()).hexdigest()

@@ -1,0 +1,153 @@
+"""Tables for Parquet, reports for KCIDB, notes for git, and the client for programs."""
+
+import io
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from django.core.management import CommandError, call_command
+from django.test import Client
+from labagent import Driftline
+
+from tests import make
+from webapp.config import exporting
+from webapp.results.models import Revision, RevisionAlias, Series
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    """With four commits, the hashes of which the tree's revisions answer to."""
+    directory = tmp_path / "src"
+    git(tmp_path, "init", "-q", "-b", "main", str(directory))
+    for number in range(4):
+        git(directory, "commit", "-q", "--allow-empty", "-m", f"change {number}")
+    return directory
+
+
+def git(directory: Path, *arguments: str) -> str:
+    identity = ["-c", "user.name=Ann", "-c", "user.email=ann@bsd.example"]
+    command = ["git", "-C", str(directory), *identity, *arguments]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+@pytest.fixture
+def series(repository: Path) -> Series:
+    """Four points; the third lost 8 %, which an alert holds, the last is as the third."""
+    revisions = make.revisions(4)
+    hashes = git(repository, "log", "--reverse", "--format=%H").split()
+    for revision, name in zip(revisions, hashes, strict=True):
+        RevisionAlias.objects.create(tree=revision.tree, revision=revision, name=name)
+    found = make.series()
+    for revision, level in zip(revisions, (100, 101, 92, 92.5), strict=True):
+        make.point(found, revision, [level, level + 1, level - 1])
+    make.comparison(found, revisions[0], revisions[1], percent=1.0, error=1.5)
+    make.comparison(found, revisions[1], revisions[2], percent=-8.0, error=1.0)
+    make.comparison(found, *revisions[2:], percent=0.1, error=0.2, verdict="equivalent")
+    make.finding(found, revisions[1], revisions[2], change_pct=-8.0)
+    return found
+
+
+def printed(*command: str) -> str:
+    out = io.StringIO()
+    call_command(*command, stdout=out)
+    return out.getvalue()
+
+
+def test_the_verdicts_are_reports_of_kcidb(series: Series) -> None:
+    (report,) = map(json.loads, printed("export_kcidb", "--tree", series.tree.name).splitlines())
+    assert [one["status"] for one in report["tests"]] == ["DONE", "FAIL", "PASS"]
+    builds = {one["id"]: one["checkout_id"] for one in report["builds"]}
+    commits = {one["id"]: one["git_commit_hash"] for one in report["checkouts"]}
+    failed = report["tests"][1]
+    commit = commits[builds[failed["build_id"]]]
+    at = Revision.objects.get(aliases__name=commit)
+    assert at.name == "r300006"
+    assert failed["misc"]["change_percent"] == -8.0
+
+
+def test_kcidb_itself_takes_the_reports(series: Series) -> None:
+    io_schema = pytest.importorskip("kcidb_io.schema", reason="kcidb-io is not installed")
+    for report in exporting.kcidb_reports(series.tree, "driftline"):
+        assert io_schema.LATEST.is_compatible(report)
+        io_schema.LATEST.validate(report)
+
+
+def test_git_log_shows_what_was_found(series: Series, repository: Path) -> None:
+    said = printed("export_notes", "--tree", series.tree.name, "--git", str(repository))
+    assert said == "1 commits have notes\n"
+    log = git(repository, "log", "--notes=driftline", "--format=%s|%N")
+    assert "change 2|Driftline: pps -8.0 % in forwarding on Atom_C2758/T540-CR, worse" in log
+    assert log.count("Driftline:") == 1
+    before = git(repository, "rev-parse", exporting.NOTES)
+    printed("export_notes", "--tree", series.tree.name, "--git", str(repository))
+    assert git(repository, "rev-parse", exporting.NOTES) == before
+
+
+def test_commits_that_a_repository_lacks_are_counted(series: Series, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    git(tmp_path, "init", "-q", str(other))
+    said = printed("export_notes", "--tree", series.tree.name, "--git", str(other))
+    assert said == f"0 commits have notes; 1 commits are not in {other}\n"
+
+
+@pytest.mark.parametrize("command", ["export_kcidb", "export_notes"])
+def test_without_hashes_there_is_nothing_to_export(command: str, tmp_path: Path) -> None:
+    make.revisions(2)
+    more = ["--git", str(tmp_path)] if command == "export_notes" else []
+    with pytest.raises(CommandError, match="git hash"):
+        call_command(command, "--tree", "freebsd-head", *more)
+
+
+def test_a_directory_that_is_no_repository_is_named(series: Series, tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match=r"git: .*not a git repository"):
+        call_command("export_notes", "--tree", series.tree.name, "--git", str(tmp_path))
+
+
+def test_tables_are_read_in_chunks(
+    series: Series, monkeypatch: pytest.MonkeyPatch, django_assert_num_queries: Any
+) -> None:
+    monkeypatch.setattr(exporting, "CHUNK", 3)
+    assert [len(some) for some in exporting.chunks(exporting.point_rows())] == [3, 1]
+
+
+def test_runs_and_points_as_parquet(series: Series, tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
+    make.run(Revision.objects.get(name="r300000"))
+    printed("export_parquet", str(tmp_path))
+    points = parquet.read_table(tmp_path / "points.parquet").to_pylist()
+    assert [one["revision"] for one in points] == ["r300000", "r300003", "r300006", "r300009"]
+    assert points[2]["mean"] == 92
+    (run, *_) = parquet.read_table(tmp_path / "runs.parquet").to_pylist()
+    assert run["revision"] == "r300000"
+    assert len(run["samples"]) >= 1
+
+
+class InProcess(httpx2.BaseTransport):
+    """The site, without a socket."""
+
+    def handle_request(self, request: httpx2.Request) -> httpx2.Response:
+        answer = Client().get(request.url.raw_path.decode())
+        return httpx2.Response(answer.status_code, content=answer.content)
+
+
+def test_programs_read_series_by_the_client(series: Series) -> None:
+    site = Driftline("http://testserver/", transport=InProcess())
+    (found,) = site.series(metric="pps")
+    assert (found.tree, found.mode) == (series.tree.name, "forwarding")
+    assert found.points()[0]["revision"] == "r300000"
+    assert [one["mean"] for one in site.series().rows()] == [100, 101, 92, 92.5]
+    assert len(site.series(metric="none")) == 0
+    with pytest.raises(AttributeError, match="no colour"):
+        found.colour  # noqa: B018
+
+
+def test_programs_read_series_as_a_table(series: Series) -> None:
+    pytest.importorskip("pandas", reason="pandas is not installed")
+    table = Driftline("http://testserver", transport=InProcess()).series().to_pandas()
+    assert list(table["revision"]) == ["r300000", "r300003", "r300006", "r300009"]
+    assert str(table["committed_at"].dtype).startswith("datetime64")
