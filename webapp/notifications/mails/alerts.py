@@ -260,7 +260,7 @@ def _request(facts: AlertFacts) -> str:
         return ""
     if facts.alert.one_build or facts.alert.is_excursion or not facts.alert.is_active:
         return ""
-    return f"Is the loss in {one_line(str(worst.series.mode), 60)} meant? Say so on the alert."
+    return f"Was the loss in {one_line(str(worst.series.mode), 60)} expected? Mark the alert so."
 
 
 def _suspects_shown(facts: AlertFacts) -> list[Revision]:
