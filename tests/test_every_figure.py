@@ -24,8 +24,8 @@ from webapp.alerts.services import analyse_dirty_series
 from webapp.analysis.models import Finding
 from webapp.analysis.services import store_runs
 from webapp.api.schemas.runs import RunIn
-from webapp.charts.cost_text import cost_points
-from webapp.charts.text import half_width, interval, percent
+from webapp.charts.cost_text import cost_figure, cost_points
+from webapp.charts.text import half_width, interval, number, percent
 from webapp.charts.today import STILL, WON_BACK
 from webapp.demo import simulated
 from webapp.demo.benchdirs import simulated_files
@@ -37,7 +37,7 @@ from webapp.stats.simulate.lab import make_lab
 
 pytestmark = pytest.mark.django_db
 VOID = {"area", "br", "col", "hr", "img", "input", "link", "meta", "source", "wbr"}
-OF = re.compile(r"(series|finding|pair):")
+OF = re.compile(r"(series|finding|pair|level):")
 INTERVAL = re.compile(r"\[[−+]?[\d.,]+, [−+]?[\d.,]+\]")
 OF_EACH = 2
 """Pages of one kind, beside those that the walk starts from."""
@@ -115,14 +115,14 @@ def signed_in(user: User) -> Client:
     return client
 
 
-@pytest.mark.parametrize(
-    "instance",
-    [
-        pytest.param(lambda _: lab(), id="lab"),
-        pytest.param(demonstration, id="demonstration", marks=pytest.mark.long),
-        pytest.param(netbenches, id="netbenches", marks=pytest.mark.long),
-    ],
-)
+INSTANCES = [
+    pytest.param(lambda _: lab(), id="lab"),
+    pytest.param(demonstration, id="demonstration", marks=pytest.mark.long),
+    pytest.param(netbenches, id="netbenches", marks=pytest.mark.long),
+]
+
+
+@pytest.mark.parametrize("instance", INSTANCES)
 def test_figures_of_one_thing_agree(instance: Callable[[Path], Client], tmp_path: Path) -> None:
     reader = instance(tmp_path)
     answers = Answers(reader)
@@ -163,6 +163,11 @@ class Answers:
 
     def differences(self, name: str, text: str) -> Iterator[str]:
         """What ``text`` prints otherwise than the API gives the figure ``name``."""
+        if name.startswith("level:"):
+            known, printed_level = self._level(*name.split(":")[1:]), text.strip().split(", ")[-1]
+            if printed_level != known:
+                yield f"{name}: {printed_level!r}, not {known!r}"
+            return
         if name not in self.seen:
             self.seen[name] = self._read(*name.split(":"))
         found = self.seen[name]
@@ -194,6 +199,18 @@ class Answers:
         judged = row["judged"][0]
         return {"is_cost": False, **judged, "change": judged["percent"]}
 
+    def _level(self, number_of_finding: str, part: str) -> str:
+        """A level of a finding as it is to be printed, or its unit."""
+        row = Finding.all_kinds.with_subjects().with_revisions().get(pk=int(number_of_finding))
+        if part == "unit":
+            return row.series.metric.unit
+        key = f"findings:{row.series_id}"
+        if key not in self.seen:
+            self.seen[key] = self._json(f"/api/v1/series/{row.series_id}/points")["findings"]
+        ends = {"revision": row.revision.name, "previous": row.previous.name}
+        (level,) = {one[part] for one in self.seen[key] if ends.items() <= one.items()}
+        return cost_figure(level, row.series.better) if row.series.is_cost else number(level)
+
     def miscounted(self, address: str, html: str) -> Iterator[str]:
         """Where the headings of a comparison count otherwise than the API."""
         query = parse_qs(urlsplit(address).query)
@@ -222,12 +239,17 @@ def _figure(
 
 
 def mails_that_differ(reader: Client) -> Iterator[str]:
-    """Where the mail about an alert states another net loss than the API has of its series."""
+    """Where the mail about an alert states another net loss or level than the API has."""
     subscription = make.subscription(make.user("reads-mail", email="reads@example.org"))
     for alert in Alert.objects.filter(is_active=True):
-        lost = re.search("^Today .*$", preview(alert, subscription).text, re.MULTILINE)
+        text = preview(alert, subscription).text
+        lost = re.search("^Today .*$", text, re.MULTILINE)
         findings = reader.get(f"/api/v1/alerts/{alert.pk}").json()["findings"]
         losses = [one["net_loss"] for one in findings if one["net_loss"]]
         known = [interval(one["low_percent"], one["high_percent"]) for one in losses]
         if lost and "points" not in lost[0] and not any(one in lost[0] for one in known):
             yield f"the mail about alert {alert.pk}: {lost[0]!r}, the API {known}"
+        for one in findings if len(findings) == 1 else ():
+            levels = [number(one[part]) for part in ("level_before", "level")]
+            if "points" not in text and not re.search(r"\s+".join(map(re.escape, levels)), text):
+                yield f"the mail about alert {alert.pk} has not the levels {levels}"

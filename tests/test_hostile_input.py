@@ -205,7 +205,7 @@ FORMS: Mapping[str, list[Form]] = {
     "subscription_act": [{"act": "pause"}],
     "unsubscribe": [{"act": "off"}],
     "outbox_act": [{"act": "retry", "mail": "1", "state": "", "to": ""}],
-    "webhooks": [HOOK],
+    "webhooks": [HOOK, {**HOOK, "url": "mmost://198.51.100.7/key"}],
     "webhook": [HOOK],
     "webhook_act": [{"act": "retry", "delivery": "1"}, {"act": "disable"}],
     "sign_in": [{"username": "ada", "password": "no", "next": "/alerts/"}],

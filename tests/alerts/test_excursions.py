@@ -100,7 +100,7 @@ def test_modes_that_agree_open_one_alert_that_names_no_commit(
     front = client.get("/").content.decode()
     assert 'at <span class="mono">r125</span>, one revision, back afterwards' in front
     assert "this commit" not in front
-    assert "blames no commit" in front
+    assert "no single commit" in front
     approved(
         "pages/excursions/modes-that-agree-open-one-alert-that-names-2",
         client.get("/hardware/bench/nic/"),

@@ -1,4 +1,4 @@
-"""A real HTTP server that plays the endpoint of a webhook."""
+"""A real HTTP server that plays the endpoint of a webhook, or a chat service."""
 
 import threading
 import time
@@ -8,13 +8,16 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
 class Receiver(ThreadingHTTPServer):
-    """``requests`` is what came: headers and body. It answers ``status`` with ``answer``."""
+    """``requests`` is what came: headers and body, ``lines`` how they began. It answers ``status``
+    with ``answer``.
+    """
 
     daemon_threads = True
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
         self.requests: list[tuple[dict[str, str], bytes]] = []
+        self.lines: list[str] = []
         self.status, self.answer = 200, b"thanks"
         self.headers: dict[str, str] = {}
         self.drips = False
@@ -33,14 +36,17 @@ class Handler(BaseHTTPRequestHandler):
     server: Receiver
 
     def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["Content-Length"]))
+        body = self.rfile.read(int(self.headers["Content-Length"] or 0))
         self.server.requests.append((dict(self.headers), body))
+        self.server.lines.append(self.requestline)
         self.server.at_once += 1
         self.server.on_request()
         try:
             self._answer()
         finally:
             self.server.at_once -= 1
+
+    do_GET = do_PUT = do_POST  # noqa: N815
 
     def _answer(self) -> None:
         if self.server.drips:

@@ -263,12 +263,13 @@ def _overlapping(rows: Iterable[Evidence]) -> list[list[Evidence]]:
 
 def _price(rows: Sequence[Evidence], received: Mapping[int, int]) -> float:
     """What a further commit costs among ``rows``: `ANOTHER`, and the more the more series changed
-    here, since one that did not would be rare (by the rule of succession; squared, because the more
-    findings there are, the sooner one of them lies too surely beside its commit).
+    here, since one that did not would be rare (by the rule of succession; squared where several
+    did, because the more findings there are, the sooner one of them lies too surely beside its
+    commit).
     """
     changed = len({row.series for row in rows})
     count = max(changed, *(received.get(row.at, 0) for row in rows))
-    return ANOTHER + 2 * log((count + 1) / (count - changed + 1))
+    return ANOTHER + min(changed, 2) * log((count + 1) / (count - changed + 1))
 
 
 def _by_commit(rows: Sequence[Evidence], price: float) -> list[Group]:

@@ -11,7 +11,7 @@ from webapp.notifications.models import Subscription
 from webapp.notifications.queries import Target
 from webapp.notifications.services import one_line
 from webapp.outbox.models import Mail
-from webapp.outbox.services import Message, NothingToSay, absolute
+from webapp.outbox.services import CHANNEL, Message, NothingToSay, absolute
 
 SUBJECT_MAX = 180
 SUSPECTS_SHOWN = 12
@@ -24,7 +24,10 @@ def compose_done(mail: Mail) -> Message:
     if bisect is None:
         raise NothingToSay(f"there is no bisect {number} that is done")
     stops = _stops(mail)
-    context = _context(view_of(bisect)) | {"unsubscribe_url": stops}
+    context = _context(view_of(bisect)) | {
+        "unsubscribe_url": stops,
+        "is_channel": CHANNEL in mail.data,
+    }
     subject = render_to_string("emails/bisect_done-subject.txt", context)
     return Message(
         subject=one_line(subject, SUBJECT_MAX),

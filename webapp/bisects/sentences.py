@@ -82,11 +82,11 @@ def lab_sentence(figures: Mapping[str, Any], anchors: int, beside: Sequence[str]
     together = f", and by {', '.join(beside)} in the same boots" if beside else ""
     steady = chance_text(max(1 - lab["drifts"] - lab["steps"], 0.0))
     return (
-        f"The machine: {steady} as it was, {chance_text(lab['drifts'])} drifting, "
-        f"{chance_text(lab['steps'])} one step of its own, by {anchors} anchor "
+        f"The machine itself: stable {steady}, drifting {chance_text(lab['drifts'])}, "
+        f"a step of its own {chance_text(lab['steps'])}, by {anchors} anchor "
         f"boot{'' if anchors == 1 else 's'} among others{together}. "
         f"Boots scatter {lab['scatter']:.1f} "
-        "times as much as the history says."
+        "times as much as in the history of the series."
     )
 
 

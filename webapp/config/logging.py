@@ -76,6 +76,8 @@ def logging_config(*, level: str, style: str) -> Config:
             **{name: {"handlers": [], "propagate": True} for name in _OTHERS},
             # Caddy notes requests.
             "gunicorn.access": {"propagate": True, "level": "WARNING"},
+            # Prints URLs that are secrets; why a message failed is on the endpoint's page.
+            "apprise": {"level": "CRITICAL"},
         },
     }
 

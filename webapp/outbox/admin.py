@@ -16,10 +16,11 @@ class MailAdmin(ReadOnlyAdmin):
 
 @admin.register(Endpoint)
 class EndpointAdmin(ReadOnlyAdmin):
-    list_display = ["name", "url", "enabled", "failing_since", "created_by", "created_at"]
+    list_display = ["name", "shown_url", "enabled", "failing_since", "created_by", "created_at"]
     list_filter = ["enabled"]
-    exclude = ["secret"]
-    search_fields = ["name", "url"]
+    exclude = ["secret", "url"]
+    readonly_fields = ["shown_url"]
+    search_fields = ["name"]
 
 
 @admin.register(HookDelivery)

@@ -82,13 +82,13 @@ class Response(http.client.HTTPResponse):
         super().begin()
         self._reader.is_head = False
 
-    def excerpt(self) -> bytes:
-        """The first EXCERPT_BYTES of the body. Raises BrokenOff where it ends too early."""
+    def excerpt(self, most: int) -> bytes:
+        """The first ``most`` bytes of the body. Raises BrokenOff where it ends too early."""
         try:
-            read = self.read(EXCERPT_BYTES)
+            read = self.read(most)
         except http.client.IncompleteRead as error:
             raise BrokenOff("The answer broke off in its body.") from error
-        if len(read) < EXCERPT_BYTES and self.length:
+        if len(read) < most and self.length:
             raise BrokenOff(f"The answer broke off {self.length} bytes before its end.")
         return read
 
@@ -115,12 +115,28 @@ def post(
     deadline: Deadline | None = None,
 ) -> Answer:
     """POST ``body``. Raises PostError when no whole answer came before the deadline."""
+    return request("POST", target, body, headers, tls=tls, deadline=deadline)
+
+
+def request(
+    method: str,
+    target: Target,
+    body: bytes,
+    headers: Mapping[str, str],
+    *,
+    tls: ssl.SSLContext | None = None,
+    deadline: Deadline | None = None,
+    most: int = EXCERPT_BYTES,
+) -> Answer:
+    """As ``post``, by another ``method``; ``most`` bytes of the answer are read."""
     deadline = deadline or Deadline(TOTAL_SECONDS)
     context = (tls or ssl.create_default_context()) if target.scheme == "https" else None
     connection = PinnedConnection(target, tls=context, deadline=deadline)
     start = time.monotonic()
     try:
-        return _exchange(connection, target, body, headers, start)
+        given = {"Host": target.host_header, "Connection": "close", **headers}
+        connection.request(method, target.path, body, given)
+        return _answer(connection, start, most)
     except (OSError, http.client.HTTPException) as error:
         if deadline.is_over:
             raise PostError(f"No whole answer within {deadline.seconds:g} s.") from error
@@ -129,20 +145,20 @@ def post(
         connection.close()
 
 
-def _exchange(
-    connection: PinnedConnection,
-    target: Target,
-    body: bytes,
-    headers: Mapping[str, str],
-    start: float,
-) -> Answer:
-    given = {"Host": target.host_header, "Connection": "close", **headers}
-    connection.request("POST", target.path, body, given)
+def refusal(answer: Answer) -> str:
+    """Why ``answer`` is none that a receiver gives to what it took; empty where it is one."""
+    if 300 <= answer.status < 400:
+        reason = f"It redirects to {answer.location or 'nowhere'}. Redirects are not followed: "
+        return f"{reason}enter the final address."
+    return "" if 200 <= answer.status < 300 else f"It answered {answer.status}."
+
+
+def _answer(connection: PinnedConnection, start: float, most: int) -> Answer:
     with connection.getresponse() as response:
         assert isinstance(response, Response)
         return Answer(
             status=response.status,
-            excerpt=response.excerpt().decode(errors="replace").replace("\0", ""),
+            excerpt=response.excerpt(most).decode(errors="replace").replace("\0", ""),
             location=(response.getheader("Location") or "").replace("\0", "")[:500],
             milliseconds=round(1000 * (time.monotonic() - start)),
         )

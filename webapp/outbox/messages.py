@@ -16,6 +16,9 @@ from django.utils.module_loading import import_string
 if TYPE_CHECKING:
     from webapp.outbox.models import Mail
 
+CHANNEL = "channel"
+"""In the data of what is composed for a channel: its endpoint. It has no recipient."""
+
 
 @dataclass(frozen=True, slots=True)
 class NewMail:
@@ -31,6 +34,16 @@ class NewMail:
     about: str
     due: datetime
     thread: str = ""
+    data: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class NewMessage:
+    """As a `NewMail`, to the channels of chat services that listen to its kind."""
+
+    kind: str
+    about: str
+    due: datetime
     data: Mapping[str, Any] = field(default_factory=dict)
 
 

@@ -10,7 +10,14 @@ from webapp.bisects.models import Bisect
 from webapp.bisects.sentences import progress_sentence
 from webapp.notifications.models import Subscription
 from webapp.outbox.models import Mail
-from webapp.outbox.services import NewMail, absolute, post_event, post_mails
+from webapp.outbox.services import (
+    NewMail,
+    NewMessage,
+    absolute,
+    post_event,
+    post_mails,
+    post_messages,
+)
 from webapp.results.models import Revision
 from webapp.stats import bisection
 
@@ -68,6 +75,7 @@ def _post(bisect: Bisect, sentence: str, now: datetime) -> None:
             for person, data in sorted(_recipients(bisect).items())
         ]
     )
+    post_messages([NewMessage(DONE, about, now)])
     post_event(kind=DONE, about=about, payload=_payload(bisect, sentence))
 
 

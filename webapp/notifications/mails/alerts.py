@@ -40,8 +40,8 @@ from webapp.notifications.mails.sparks import sparks_of
 from webapp.notifications.models import Subscription
 from webapp.notifications.queries.matching import matches
 from webapp.notifications.queries.unsubscribing import Target
-from webapp.outbox.models import Mail
-from webapp.outbox.services import Message, NothingToSay, NotYet, absolute
+from webapp.outbox.models import Endpoint, HookDelivery, Mail
+from webapp.outbox.services import CHANNEL, Message, NothingToSay, NotYet, absolute
 from webapp.results.models import Revision
 
 SUSPECTS_SHOWN = 5
@@ -136,18 +136,39 @@ def _alert_of_follow_up(mail: Mail) -> Alert:
     alert, or was told of it when this had happened already. While the first may still be sent, as
     it was composed then, nothing can be said yet.
     """
-    first = Mail.objects.filter(
-        recipient=mail.recipient_id, kind=news.OPENED, about=mail.about
-    ).first()
+    first = _first(mail)
     if first is not None and first.is_waiting:
         until = max(first.due, timezone.now() + AFTER_THE_FIRST)
         raise NotYet("It follows the mail that opens the conversation, which waits.", until)
-    if first is None or first.state != Mail.State.SENT or first.composed_at is None:
+    if first is None and _hears_no_first(mail):
+        return _alert(mail)
+    if first is None or first.state != Mail.State.SENT:
         raise NothingToSay("The mail that opens the conversation was not sent.")
     alert = _alert(mail)
-    if first.composed_at > _last_happened(alert, mail):
+    if _composed_at(first) > _last_happened(alert, mail):
         raise NothingToSay("The first mail tells it.")
     return alert
+
+
+def _first(mail: Mail) -> Mail | HookDelivery | None:
+    """What opened the conversation, with the person or in the channel."""
+    same = {"kind": news.OPENED, "about": mail.about}
+    if CHANNEL in mail.data:
+        return HookDelivery.objects.filter(endpoint=mail.data[CHANNEL], **same).first()
+    return Mail.objects.filter(recipient=mail.recipient_id, **same).first()
+
+
+def _hears_no_first(mail: Mail) -> bool:
+    """Whether it is for a channel that listens to other kinds of news only."""
+    channel = Endpoint.objects.filter(pk=mail.data.get(CHANNEL)).first()
+    return channel is not None and bool(channel.kinds) and news.OPENED not in channel.kinds
+
+
+def _composed_at(first: Mail | HookDelivery) -> datetime:
+    if isinstance(first, HookDelivery):
+        return datetime.fromisoformat(first.payload["composed_at"])
+    assert first.composed_at is not None, "no mail is sent without"
+    return first.composed_at
 
 
 def _last_happened(alert: Alert, mail: Mail) -> datetime:
@@ -159,7 +180,8 @@ def _last_happened(alert: Alert, mail: Mail) -> datetime:
 
 
 def _message(mail: Mail, facts: AlertFacts, remark: str = "") -> Message:
-    return _written(mail, facts, remark, _subscription(mail))
+    subscription = None if CHANNEL in mail.data else _subscription(mail)
+    return _written(mail, facts, remark, subscription)
 
 
 def _subscription(mail: Mail) -> Subscription:
@@ -177,15 +199,20 @@ def _subscription(mail: Mail) -> Subscription:
     return own.get(pk=others[0].subscription)
 
 
-def _written(mail: Mail, facts: AlertFacts, remark: str, subscription: Subscription) -> Message:
+def _written(
+    mail: Mail, facts: AlertFacts, remark: str, subscription: Subscription | None
+) -> Message:
     context = {
         "remark": remark,
         "subject": subject_line(facts),
-        "why": why(subscription),
+        "why": why(subscription) if subscription else "",
         **_context(facts),
     }
-    stops = Target(subscription.pk or 0, subscription.user_id, subscription.cadence)
-    return render_message(mail.kind, context, stops=stops)
+    return render_message(mail.kind, context, stops=_stops(subscription))
+
+
+def _stops(one: Subscription | None) -> Target | None:
+    return Target(one.pk or 0, one.user_id, one.cadence) if one else None
 
 
 def _context(facts: AlertFacts) -> Mapping[str, Any]:
@@ -233,7 +260,7 @@ def _request(facts: AlertFacts) -> str:
         return ""
     if facts.alert.one_build or facts.alert.is_excursion or not facts.alert.is_active:
         return ""
-    return f"Is the loss in {one_line(str(worst.series.mode), 60)} meant? Say so on the alert."
+    return f"Was the loss in {one_line(str(worst.series.mode), 60)} expected? Mark the alert so."
 
 
 def _suspects_shown(facts: AlertFacts) -> list[Revision]:

@@ -11,15 +11,16 @@ from webapp.notifications.queries.unsubscribing import Target
 from webapp.outbox.services import Message
 
 
-def render_message(kind: str, context: Mapping[str, Any], *, stops: Target) -> Message:
-    """The message of ``kind``; ``stops`` is what its unsubscribe link does."""
-    known = {**context, "unsubscribe_url": stops.url}
+def render_message(kind: str, context: Mapping[str, Any], *, stops: Target | None) -> Message:
+    """The message of ``kind``; ``stops`` is what its unsubscribe link does (None: it has none)."""
+    url = stops.url if stops else ""
+    known = {**context, "unsubscribe_url": url}
     subject = render_to_string(f"emails/{kind}-subject.txt", known)
     return Message(
         subject=one_line(f"{PREFIX} {subject}", SUBJECT_MAX),
         text=render_to_string(f"emails/{kind}.txt", known).strip() + "\n",
         html=render_to_string(f"emails/{kind}.html", known),
-        unsubscribe_url=stops.url,
+        unsubscribe_url=url,
     )
 
 

@@ -1,4 +1,4 @@
-"""Let people and webhooks know what became of alerts: read each event once, and tell what it says.
+"""Let people, channels and webhooks know what became of alerts: each event is read once.
 
 One rule for the first mail: whoever an open alert concerns and who does not know of it is told. The
 outbox keeps one mail of a kind for a person and an alert, so it may be posted again and again:
@@ -27,7 +27,7 @@ from webapp.notifications.news import FOLLOWING, MOVED, OPENED, is_untold, news_
 from webapp.notifications.payloads import payload_of
 from webapp.notifications.queries.matching import matches
 from webapp.outbox.models import Endpoint, Mail
-from webapp.outbox.services import NewMail, post_event, post_mails
+from webapp.outbox.services import NewMail, NewMessage, post_event, post_mails, post_messages
 from webapp.results.services import lock_trees
 
 BATCH = 500
@@ -67,10 +67,13 @@ def _notify(events: Sequence[AlertEvent]) -> None:
     news = news_of(events)
     now = timezone.now()
     # What follows comes before: who is told of an alert only now is told the latest.
-    following = [(kind, event) for kind, event in news if kind in FOLLOWING]
-    follow_ups = _follow_ups(_without_bisected(following), now)
-    firsts = _firsts([alert for alert in alerts if is_untold(alert)], now)
-    post_mails([*follow_ups, *firsts])
+    following = _without_bisected([each for each in news if each[0] in FOLLOWING])
+    untold = [alert for alert in alerts if is_untold(alert)]
+    firsts = _firsts(untold, now)
+    post_mails([*_follow_ups(following, now), *firsts])
+    followed = [(kind, event.alert_id) for kind, event in following]
+    opened = [(OPENED, alert.pk) for alert in untold]
+    post_messages([_message(kind, alert, now) for kind, alert in (*opened, *followed)])
     _keep_from_history(alerts, {mail.data["alert"] for mail in firsts})
     _call_webhooks(news)
 
@@ -156,6 +159,12 @@ def _mail(kind: str, alert: int, subscription: Subscription, now: datetime) -> N
     )
 
 
+def _message(kind: str, alert: int, now: datetime) -> NewMessage:
+    """As ``_mail``, for the channels that listen to its kind."""
+    due = now + timedelta(seconds=settings.MAIL_SETTLE_SECONDS)
+    return NewMessage(kind, _about(alert), due, {"alert": alert, "at": now.isoformat()})
+
+
 def _about(alert: int) -> str:
     return f"alert:{alert}"
 
@@ -170,7 +179,7 @@ def _keep_from_history(alerts: Sequence[Alert], notified: set[int]) -> None:
 
 
 def _call_webhooks(news: News) -> None:
-    if not news or not Endpoint.objects.filter(enabled=True).exists():
+    if not news or not Endpoint.objects.webhooks().filter(enabled=True).exists():
         return
     alerts = Alert.objects.with_revisions().in_bulk({event.alert_id for _, event in news})
     findings, suspicions = _findings_of(alerts), suspicions_of(alerts.values())

@@ -1,4 +1,4 @@
-"""Webhooks: who wants to hear of events, and what was sent there."""
+"""Webhooks and chat channels: who wants to hear of events, and what was sent there."""
 
 import secrets
 from collections.abc import Sequence
@@ -11,9 +11,13 @@ from django.db.models import Exists, OuterRef, Q
 from django.urls import reverse
 
 from webapp.accounts.models import User
+from webapp.outbox import channels
 from webapp.outbox.models.items import OutboxItem, OutboxItemQuerySet
 
 SECRET_BYTES = 32
+
+MESSAGE = "message"
+"""In the payload for a channel: title and text, once composed. A further try sends the same."""
 
 
 def new_secret() -> str:
@@ -28,6 +32,19 @@ class EndpointQuerySet(models.QuerySet["Endpoint"]):
         """The enabled ones that want events of ``kind``. Without kinds, an endpoint wants all."""
         return self.filter(Q(kinds__contains=[kind]) | Q(kinds=[]), enabled=True)
 
+    def webhooks(self) -> Self:
+        """Those that get signed JSON."""
+        return self.filter(url__iregex="^https?:")
+
+    def channels(self) -> Self:
+        """Those that get messages, in a chat service."""
+        return self.exclude(url__iregex="^https?:")
+
+    def with_last_sent(self) -> Self:
+        """Each with ``last_sent``: when something arrived there last, as far as that is kept."""
+        sent = Q(deliveries__state=OutboxItem.State.SENT)
+        return self.annotate(last_sent=models.Max("deliveries__ended_at", filter=sent))
+
     def in_reach(self, now: datetime) -> Self:
         """The enabled ones that are not in the pause after a failure."""
         return self.filter(enabled=True).exclude(next_try__gt=now)
@@ -39,11 +56,12 @@ class EndpointQuerySet(models.QuerySet["Endpoint"]):
 
 
 class Endpoint(models.Model):
-    """An address that hears of events.
+    """An address that hears of events: a webhook, or by its scheme a channel of a chat service.
 
     ``secret`` signs what is sent there, so it is kept as it is; pages show it once, when it is
-    made. ``kinds`` are the kinds of events it hears of, all when empty. After ``failures`` in a
-    row, the first at ``failing_since``, all its deliveries wait for ``next_try``.
+    made. The URL of a channel is a secret itself, of which pages show ``shown_url``. ``kinds`` are
+    the kinds of events it hears of, all when empty. After ``failures`` in a row, the first at
+    ``failing_since``, all its deliveries wait for ``next_try``.
     """
 
     name = models.CharField(max_length=100, unique=True)
@@ -74,6 +92,16 @@ class Endpoint(models.Model):
         """Its page, with the log of its deliveries."""
         return reverse("webhook", args=[self.pk])
 
+    @property
+    def is_channel(self) -> bool:
+        """Whether it is a place in a chat service."""
+        return channels.is_channel(self.url)
+
+    @property
+    def shown_url(self) -> str:
+        """Its URL, of a channel without what opens it."""
+        return channels.shown(self.url) if self.is_channel else self.url
+
 
 class HookDeliveryQuerySet(OutboxItemQuerySet):
     """Works on deliveries."""
@@ -92,7 +120,10 @@ class HookDeliveryQuerySet(OutboxItemQuerySet):
 
 
 class HookDelivery(OutboxItem):
-    """One event to one endpoint. ``uid`` is the same in every try: receivers know doubles by it."""
+    """One event to one endpoint. ``uid`` is the same in every try: receivers know doubles by it.
+
+    For a channel, ``payload`` is what the composer of the mail needs, and then ``MESSAGE`` too.
+    """
 
     endpoint = models.ForeignKey(Endpoint, on_delete=models.CASCADE, related_name="deliveries")
     uid = models.UUIDField(unique=True)

@@ -27,10 +27,10 @@ class MailQuerySet(OutboxItemQuerySet):
         return self.select_related("recipient").defer("text", "html", "data")
 
 
-def data_with(**more: Any) -> Func:
-    """The data of mails with ``more`` in it, for an update."""
+def data_with(column: str = "data", /, **more: Any) -> Func:
+    """The data of mails with ``more`` in it, for an update; or those in another ``column``."""
     mark = Value(more, models.JSONField())
-    return Func(F("data"), mark, arg_joiner=" || ", template="%(expressions)s")
+    return Func(F(column), mark, arg_joiner=" || ", template="%(expressions)s")
 
 
 def data_without(name: str) -> Func:

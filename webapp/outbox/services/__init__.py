@@ -2,7 +2,7 @@
 
 from webapp.outbox import mail_settings
 from webapp.outbox.links import absolute
-from webapp.outbox.messages import Message, NewMail, NothingToSay, NotYet
+from webapp.outbox.messages import CHANNEL, Message, NewMail, NewMessage, NothingToSay, NotYet
 from webapp.outbox.services.endpoints import (
     EndpointError,
     add_endpoint,
@@ -22,14 +22,16 @@ from webapp.outbox.services.operating import (
     retry_mails,
     send_test_mail,
 )
-from webapp.outbox.services.posting import post_event, post_mails
+from webapp.outbox.services.posting import post_event, post_mails, post_messages
 from webapp.outbox.services.renaming import move_mails
 
 __all__ = [
+    "CHANNEL",
     "OTHER_ADDRESS",
     "EndpointError",
     "Message",
     "NewMail",
+    "NewMessage",
     "NotYet",
     "NothingToSay",
     "TestMailError",
@@ -45,6 +47,7 @@ __all__ = [
     "ping_endpoint",
     "post_event",
     "post_mails",
+    "post_messages",
     "renew_secret",
     "retry_all_mails",
     "retry_deliveries",

@@ -15,8 +15,10 @@ from django.utils import timezone
 
 from webapp.outbox import http_post
 from webapp.outbox.deadlines import Deadline
-from webapp.outbox.models import Endpoint, HookDelivery
-from webapp.outbox.services import claims, endpoints
+from webapp.outbox.messages import CHANNEL
+from webapp.outbox.models import Endpoint, HookDelivery, Mail
+from webapp.outbox.models.hooks import MESSAGE
+from webapp.outbox.services import claims, endpoints, mailing
 from webapp.outbox.services.hooks import DeliveryError, answer_fields, post_delivery
 from webapp.readiness.services import heartbeats, still_works
 
@@ -74,7 +76,7 @@ class Sending:
         Sending._threads = {thread for thread in self._threads if thread.is_alive()}
         room = MOST_AT_ONCE - len(self._threads)
         if room > 0 and not self._begins_until.is_over:
-            for delivery in _claim(room):
+            for delivery in filter(_is_composed, _claim(room)):
                 self._begin(Attempt(delivery, Deadline(self._each_seconds)))
 
     def _begin(self, attempt: Attempt) -> None:
@@ -138,6 +140,22 @@ def are_deliveries_due() -> bool:
     """Whether one could be sent now."""
     now = timezone.now()
     return Endpoint.objects.in_reach(now).with_due_deliveries(now).exists()
+
+
+def _is_composed(delivery: HookDelivery) -> bool:
+    """Whether there is something to send: JSON always; the message of a channel from before, or
+    composed now, as a mail is to nobody in particular.
+    """
+    if not delivery.endpoint.is_channel or MESSAGE in delivery.payload:
+        return True
+    data = {**delivery.payload, CHANNEL: delivery.endpoint_id}
+    mail = Mail(kind=delivery.kind, about=delivery.about, data=data)
+    message = mailing.composed(delivery, mail)
+    if message is None:
+        return False
+    delivery.payload[MESSAGE] = {"title": message.subject, "text": message.text}
+    delivery.payload["composed_at"] = timezone.now().isoformat()
+    return claims.keep(delivery, lease=LEASE, payload=delivery.payload)
 
 
 @transaction.atomic

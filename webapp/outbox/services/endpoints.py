@@ -1,18 +1,20 @@
-"""Endpoints of webhooks: added, switched on and off, and left alone while they fail."""
+"""Webhooks and channels: added, switched on and off, and left alone while they fail."""
 
 import re
 import uuid
 from collections.abc import Sequence
 from datetime import timedelta
+from functools import partial
+from typing import Any
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from webapp.accounts.models import User
-from webapp.outbox import addresses, backoff
+from webapp.outbox import addresses, backoff, channels
 from webapp.outbox.models import Endpoint, HookDelivery
-from webapp.outbox.models.hooks import new_secret
+from webapp.outbox.models.hooks import MESSAGE, new_secret
 from webapp.outbox.models.items import OutboxItem
 from webapp.queueing import Task, queue_on_commit
 
@@ -37,9 +39,8 @@ def add_endpoint(
     *, name: str, url: str, kinds: Sequence[str] = (), allow_private: bool = False, by: User
 ) -> Endpoint:
     """Add an endpoint; its secret is in the answer. Raises EndpointError."""
-    endpoint = Endpoint(
-        name=name.strip(), url=url.strip(), kinds=list(kinds), allow_private=allow_private
-    )
+    url = channels.canonical(url.strip())
+    endpoint = Endpoint(name=name.strip(), url=url, kinds=list(kinds), allow_private=allow_private)
     endpoint.created_by = by
     return _stored(endpoint)
 
@@ -47,8 +48,16 @@ def add_endpoint(
 def change_endpoint(
     *, endpoint: Endpoint, name: str, url: str, kinds: Sequence[str], allow_private: bool
 ) -> Endpoint:
-    """Change what was typed; what waits goes to the new URL, at once. Raises EndpointError."""
-    endpoint.name, endpoint.url = name.strip(), url.strip()
+    """Change what was typed; what waits goes to the new URL, at once. Raises EndpointError.
+
+    The URL of a channel, which is not shown, stays where none is given. Neither becomes the other.
+    """
+    was_channel = endpoint.is_channel
+    endpoint.name = name.strip()
+    endpoint.url = channels.canonical(url.strip()) or (endpoint.url if was_channel else "")
+    if endpoint.is_channel is not was_channel:
+        other = "webhook" if was_channel else "channel"
+        raise EndpointError("url", f"This is the URL of a {other}: add that as another endpoint.")
     endpoint.kinds, endpoint.allow_private = list(kinds), allow_private
     endpoint.failures, endpoint.failing_since, endpoint.next_try = 0, None, None
     changed = ("name", "url", "kinds", "allow_private", "failures", "failing_since", "next_try")
@@ -106,13 +115,17 @@ def ping_endpoint(*, endpoint: Endpoint, by: User) -> HookDelivery:
     now = timezone.now()
     _reach_now(endpoint)
     uid = uuid.uuid4()
+    payload: dict[str, Any] = {"from": settings.PUBLIC_URL, "by": by.get_username()}
+    if endpoint.is_channel:
+        text = f"A test by {by} of {settings.PUBLIC_URL}"
+        payload = {MESSAGE: {"title": "Driftline", "text": text}}
     queue_on_commit(Task.SEND_DELIVERIES)
     return HookDelivery.objects.create(
         endpoint=endpoint,
         uid=uid,
         kind=PING,
         about=f"ping:{uid}",
-        payload={"from": settings.PUBLIC_URL, "by": by.get_username()},
+        payload=payload,
         due=now,
     )
 
@@ -135,9 +148,14 @@ def retry_deliveries(*, endpoint: Endpoint, numbers: Sequence[int]) -> int:
 
 def target_of(endpoint: Endpoint) -> addresses.Target:
     """Where its URL leads just now. Raises AddressError where no webhook may go there."""
+    return checked(endpoint.url, allow_private=endpoint.allow_private)
+
+
+def checked(url: str, *, allow_private: bool) -> addresses.Target:
+    """Where ``url`` leads just now, by the settings. Raises AddressError."""
     return addresses.check(
-        endpoint.url,
-        allowed=settings.WEBHOOKS_ALLOW if endpoint.allow_private else [],
+        url,
+        allowed=settings.WEBHOOKS_ALLOW if allow_private else [],
         more_ports=settings.WEBHOOKS_PORTS,
     )
 
@@ -190,7 +208,11 @@ def _require_good(endpoint: Endpoint) -> None:
             raise EndpointError("kinds", f"“{kind}” is no kind of event, such as alert.opened.")
     if len(endpoint.url) > 500:
         raise EndpointError("url", "A URL of at most 500 characters is needed.")
+    check = partial(checked, allow_private=endpoint.allow_private)
     try:
-        target_of(endpoint)
-    except addresses.AddressError as error:
+        if channels.scheme_of(endpoint.url) in addresses.PORTS or "://" not in endpoint.url:
+            target_of(endpoint)
+        else:
+            channels.require_good(endpoint.url, check)
+    except (addresses.AddressError, channels.ChannelError) as error:
         raise EndpointError("url", str(error)) from error

@@ -2,13 +2,15 @@
 
 import json
 import time
+from functools import partial
 
 from django.conf import settings
 from django.core.serializers.json import DjangoJSONEncoder
 
-from webapp.outbox import addresses, http_post, signing
+from webapp.outbox import addresses, channels, http_post, signing
 from webapp.outbox.deadlines import Deadline
 from webapp.outbox.models import HookDelivery
+from webapp.outbox.models.hooks import MESSAGE
 from webapp.outbox.services import endpoints
 
 
@@ -34,6 +36,8 @@ def body_of(delivery: HookDelivery) -> bytes:
 
 def post_delivery(delivery: HookDelivery, deadline: Deadline) -> http_post.Answer:
     """Post it. Raises DeliveryError unless the endpoint says 2xx. Touches no database."""
+    if delivery.endpoint.is_channel:
+        return _write(delivery, deadline)
     body = body_of(delivery)
     endpoint = delivery.endpoint
     try:
@@ -41,12 +45,19 @@ def post_delivery(delivery: HookDelivery, deadline: Deadline) -> http_post.Answe
         answer = http_post.post(target, body, _headers(delivery, body), deadline=deadline)
     except (addresses.AddressError, http_post.PostError) as error:
         raise DeliveryError(str(error)) from error
-    if 300 <= answer.status < 400:
-        reason = f"It redirects to {answer.location or 'nowhere'}. Redirects are not followed: "
-        raise DeliveryError(f"{reason}enter the final address.", answer)
-    if not 200 <= answer.status < 300:
-        raise DeliveryError(f"It answered {answer.status}.", answer)
+    if reason := http_post.refusal(answer):
+        raise DeliveryError(reason, answer)
     return answer
+
+
+def _write(delivery: HookDelivery, deadline: Deadline) -> http_post.Answer:
+    """Write the composed message to its channel. Raises DeliveryError."""
+    endpoint, message = delivery.endpoint, delivery.payload[MESSAGE]
+    check = partial(endpoints.checked, allow_private=endpoint.allow_private)
+    try:
+        return channels.send(endpoint.url, **message, check=check, deadline=deadline)
+    except channels.NotTaken as error:
+        raise DeliveryError(str(error), error.answer) from error
 
 
 def _headers(delivery: HookDelivery, body: bytes) -> dict[str, str]:
@@ -65,6 +76,6 @@ def answer_fields(answer: http_post.Answer | None) -> dict[str, object]:
         return {"status": None, "response": "", "milliseconds": None}
     return {
         "status": answer.status,
-        "response": answer.excerpt,
+        "response": answer.excerpt[: http_post.EXCERPT_BYTES],
         "milliseconds": answer.milliseconds,
     }

@@ -14,6 +14,7 @@ from django.utils import timezone
 from webapp.outbox import message_headers, messages
 from webapp.outbox.deadlines import Deadline
 from webapp.outbox.models import Mail
+from webapp.outbox.models.items import OutboxItem
 from webapp.outbox.services import claims, mail_server
 from webapp.outbox.smtp import Line, NotNow, Refused, ServerAway
 from webapp.outbox.smtp_help import explain
@@ -118,23 +119,30 @@ def _is_composed(mail: Mail) -> bool:
     """Whether there is a message to send, from before or composed now."""
     if mail.composed_at is not None:
         return True
-    try:
-        with transaction.atomic():
-            message = messages.compose(mail)
-    except messages.NothingToSay as nothing:
-        claims.record_dropped(mail, str(nothing))
-        return False
-    except messages.NotYet as early:
-        claims.put_off(mail, str(early), until=early.until)
-        return False
-    except Exception as error:
-        # One mail that cannot be composed must not hold up the others; it is tried again, as a
-        # later version may compose it, and the operator sees why it waits.
-        log.exception("a mail could not be composed", mail=mail.pk, kind=mail.kind)
-        claims.record_failed(mail, f"It could not be composed: {_named(error)}")
+    message = composed(mail, mail)
+    if message is None:
         return False
     _put_in(mail, message)
     return True
+
+
+def composed(item: OutboxItem, mail: Mail) -> messages.Message | None:
+    """The message of ``mail``, which is what ``item`` sends; None where it is not to be sent now,
+    which is written.
+    """
+    try:
+        with transaction.atomic():
+            return messages.compose(mail)
+    except messages.NothingToSay as nothing:
+        claims.record_dropped(item, str(nothing))
+    except messages.NotYet as early:
+        claims.put_off(item, str(early), until=early.until)
+    except Exception as error:
+        # One that cannot be composed must not hold up the others; it is tried again, as a
+        # later version may compose it, and the operator sees why it waits.
+        log.exception("a message could not be composed", item=str(item), kind=item.kind)
+        claims.record_failed(item, f"It could not be composed: {_named(error)}")
+    return None
 
 
 def _put_in(mail: Mail, message: messages.Message) -> None:

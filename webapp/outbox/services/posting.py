@@ -11,7 +11,7 @@ from django.core.serializers.json import DjangoJSONEncoder
 from django.db import connection, transaction
 from django.utils import timezone
 
-from webapp.outbox.messages import NewMail
+from webapp.outbox.messages import NewMail, NewMessage
 from webapp.outbox.models import Endpoint, HookDelivery
 from webapp.queueing import Task, queue_on_commit
 
@@ -65,9 +65,9 @@ def post_mails(mails: Sequence[NewMail]) -> int:
 
 @transaction.atomic
 def post_event(*, kind: str, about: str, payload: Mapping[str, Any]) -> int:
-    """Post an event to every enabled endpoint that listens to its kind; say to how many.
+    """Post an event to every enabled webhook that listens to its kind; say to how many.
 
-    An endpoint hears of an event of a kind about a thing once; ``about`` names the occurrence
+    A webhook hears of an event of a kind about a thing once; ``about`` names the occurrence
     (``alert:17:event:204``) where there can be several. ``payload`` is JSON.
     """
     now = timezone.now()
@@ -75,12 +75,55 @@ def post_event(*, kind: str, about: str, payload: Mapping[str, Any]) -> int:
         HookDelivery(
             endpoint=endpoint, uid=uuid.uuid4(), kind=kind, about=about, payload=payload, due=now
         )
-        for endpoint in Endpoint.objects.listening_to(kind).order_by("pk")
+        for endpoint in Endpoint.objects.webhooks().listening_to(kind).order_by("pk")
     ]
     HookDelivery.objects.bulk_create(deliveries, ignore_conflicts=True)
     if deliveries:
         queue_on_commit(Task.SEND_DELIVERIES)
     return len(deliveries)
+
+
+@transaction.atomic
+def post_messages(messages: Sequence[NewMessage]) -> None:
+    """Post ``messages`` to every enabled channel that listens to their kinds.
+
+    As with mails, a channel gets one message of a kind about a thing, and what was dropped because
+    nothing was left to say was none.
+    """
+    channels = list(Endpoint.objects.channels().filter(enabled=True).order_by("pk"))
+    new = {
+        (channel.pk, one.kind, one.about): HookDelivery(
+            endpoint=channel,
+            uid=uuid.uuid4(),
+            kind=one.kind,
+            about=one.about,
+            payload=one.data,
+            due=one.due,
+        )
+        for one in messages
+        for channel in channels
+        if not channel.kinds or one.kind in channel.kinds
+    }
+    if new:
+        _post_again(new)
+        HookDelivery.objects.bulk_create(new.values(), ignore_conflicts=True)
+        if min(one.due for one in messages) <= timezone.now():
+            queue_on_commit(Task.SEND_DELIVERIES)
+
+
+def _post_again(new: Mapping[tuple[int, str, str], HookDelivery]) -> None:
+    """Those of ``new`` that were dropped: as if for the first time."""
+    _, kinds, abouts = zip(*new, strict=True)
+    dropped = HookDelivery.objects.in_state(HookDelivery.State.DROPPED).select_for_update()
+    again = []
+    for row in dropped.filter(kind__in=kinds, about__in=abouts).order_by("pk"):
+        found = new.get((row.endpoint_id, row.kind, row.about))
+        if found:
+            row.payload, row.due, row.state = found.payload, found.due, found.State.WAITING
+            row.attempts, row.reason, row.ended_at = 0, "", None
+            again.append(row)
+    changed = ("payload", "due", "state", "attempts", "reason", "ended_at")
+    HookDelivery.objects.bulk_update(again, changed)
 
 
 def _identity(row: Mapping[str, Any]) -> tuple[int, str, str]:

@@ -27,11 +27,11 @@ COMPARED: Mapping[str, str] = {
     Finding.Kind.EXCURSION: "One revision against the level around it",
 }
 BEFORE: Mapping[str, str] = {
-    Finding.Kind.SLOW: "Without it",
+    Finding.Kind.SLOW: "Expected without the slow loss",
     Finding.Kind.EXCURSION: "Level around it",
 }
 SINCE: Mapping[str, str] = {
-    Finding.Kind.SLOW: "At its end",
+    Finding.Kind.SLOW: "At the end of the window",
     Finding.Kind.EXCURSION: "That revision",
 }
 WHEN: Mapping[str, str] = {Finding.Kind.SLOW: "Went on", Finding.Kind.EXCURSION: "Was"}

@@ -116,7 +116,7 @@ def sure(probability: float) -> str:
 def how_sure(one: Suspicion) -> str:
     """How sure it is where the change began, given that it is real."""
     if one.is_slow:
-        return "a slow loss names nobody's commit"
+        return "gradual, no single commit"
     if one.is_excursion:
         return "the modes of one boot share its trouble, so no commit is blamed"
     if one.commit:

@@ -174,7 +174,7 @@ def _of_single_builds(found: Sequence[FindingAt], judged: Mapping[int, PointVerd
     beside = zip(judged, together_of(judged).verdicts, strict=True)
     proven = [verdict for pk, verdict in beside if verdict in ORDER[:2] and pk not in own]
     if not proven:
-        return Headline("one build a side", MARKS[Verdict.CANNOT_TELL], "no fact about it yet")
+        return Headline("one build a side", MARKS[Verdict.CANNOT_TELL], "not confirmed")
     verdicts = Counter([*proven, *(Verdict(row.verdict) for row in found)])
     names = ", ".join(row.series.subject for row in found)
     rest = "the rest against the revision tested before alone"

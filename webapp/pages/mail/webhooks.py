@@ -49,7 +49,7 @@ def page(request: HttpRequest) -> HttpResponse:
         except EndpointError as error:
             context["error"] = {"field": error.field, "text": str(error)}
     context["kinds"] = KINDS
-    context["endpoints"] = Endpoint.objects.select_related("created_by")
+    context["endpoints"] = Endpoint.objects.with_last_sent().select_related("created_by")
     return render(
         request, "pages/webhooks.html", context, status=BAD_REQUEST if "error" in context else 200
     )
@@ -160,7 +160,7 @@ def _log(request: HttpRequest, endpoint: Endpoint) -> dict[str, object]:
         older = with_query(endpoint.get_absolute_url(), [("before", str(rows[ROWS - 1].pk))])
     given = {
         "name": endpoint.name,
-        "url": endpoint.url,
+        "url": "" if endpoint.is_channel else endpoint.url,
         "kinds": ", ".join(endpoint.kinds),
         "allow_private": "yes" if endpoint.allow_private else "",
     }

@@ -240,7 +240,7 @@ class _Loss:
         if one.is_one_build:
             return "one build a side"
         if one.kind != Alert.Kind.LEVEL:
-            return "blames no commit"
+            return "no single commit"
         if one.is_named:
             return f"{chance(one.chance)} this commit"
         return "not bisected yet" if self.bisect is None else "being bisected"
