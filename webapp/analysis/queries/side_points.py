@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from django.db import connection
 
 from webapp.analysis.queries.beliefs import BLIND, NOISES, Beliefs
-from webapp.analysis.queries.claims import JudgedPair, ModeClaim, claims_of, headline_of_claims
+from webapp.analysis.queries.claims import JudgedPair, ModeClaim, TableClaims, claims_of
 from webapp.analysis.queries.compared import ComparedRow, ComparedSet, ComparedTable, digests_of
 from webapp.analysis.queries.named import revisions_of
 from webapp.analysis.queries.noise import SeriesFacts, noise_from
@@ -136,22 +136,25 @@ class PointTable:
     unmatched: tuple[Unmatched, ...]
 
     @cached_property
-    def modes(self) -> list[ModeClaim]:
-        """What may be said of each mode over its machines."""
-        return claims_of(self._pairs)
+    def claims(self) -> TableClaims:
+        """What may be said of the table."""
+        return claims_of(
+            [
+                JudgedPair(row.mode, row.base.metric, index, row.base.better, judged)
+                for row in self.rows
+                for index, judged in enumerate(row.judged)
+            ]
+        )
 
-    @cached_property
+    @property
+    def modes(self) -> Sequence[ModeClaim]:
+        """What may be said of each mode over its machines."""
+        return self.claims.modes
+
+    @property
     def headline(self) -> Headline:
         """What may be said of each pair alone, row by row."""
-        return headline_of_claims(self._pairs, self.modes)
-
-    @cached_property
-    def _pairs(self) -> list[JudgedPair]:
-        return [
-            JudgedPair(row.mode, row.base.metric, index, row.base.better, judged)
-            for row in self.rows
-            for index, judged in enumerate(row.judged)
-        ]
+        return self.claims.headline
 
 
 class _Found(NamedTuple):

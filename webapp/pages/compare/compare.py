@@ -52,6 +52,7 @@ from webapp.pages.compare.rows import (
 from webapp.pages.compare.start import readable, start
 from webapp.pages.compare.titles import subject_of, titles_of
 from webapp.pages.compare.unmatched import not_compared
+from webapp.pages.parts.claims import direction_texts
 from webapp.pages.parts.links import with_query
 from webapp.pages.parts.variants import variants_beside
 from webapp.results.models import Revision, Run
@@ -340,8 +341,9 @@ def _reach(lines: Sequence[Line]) -> forest.Reach:
 
 def _axis(lines: Sequence[Line], drawing: Drawing) -> str:
     """The head of the plots, with the metric's words where all rows have the same."""
-    ways = {tuple(compare_answer.direction_texts(line.row).items()) for line in lines}
-    better = {line.row.base.better for line in lines}
+    bases = [line.row.base for line in lines]
+    ways = {tuple(direction_texts(one.better, one.unit).items()) for one in bases}
+    better = {one.better for one in bases}
     if len(ways) != 1 or len(better) != 1:
         return forest.axis(drawing.reach, less="muted:less", more="muted:more")
     words = dict(ways.pop())

@@ -20,7 +20,8 @@ from webapp.analysis.queries import (
 )
 from webapp.charts import forest, text
 from webapp.charts.forest import Reach
-from webapp.pages.compare.answer import Cell, direction_texts
+from webapp.pages.compare.answer import Cell
+from webapp.pages.parts.claims import direction_texts
 from webapp.results.models import Hardware
 from webapp.stats.compare import Outcome, Verdict
 
@@ -169,7 +170,7 @@ def chip(judged: PointVerdict, row: PointRow) -> str:
         return f'<span class="chip differ">{text.MARKS[BUILDS_DIFFER]} {BUILDS_DIFFER}</span>'
     word = judged.verdict.value
     if judged.verdict in {Verdict.WORSE, Verdict.BETTER} and judged.percent is not None:
-        word = direction_texts(row)[judged.verdict]
+        word = direction_texts(row.base.better, row.base.unit)[judged.verdict]
     elif judged.negligible:
         word = "negligible"
     mark = text.MARKS[judged.verdict.value]
