@@ -1,7 +1,8 @@
 """Two releases compared, and what alerts tell of the commits between them."""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from django.db.models import Q
@@ -84,14 +85,50 @@ def compare_releases(texts: Sequence[str], asof: datetime | None = None) -> Comp
         SideError: as `measured_releases` does.
     """
     a, b = measured_releases(texts, asof)
-    sides = [a.side, b.side]
-    table = compare_points(sides, asof) or as_points(compare_sides(sides, asof))
+    nearest = _apart(a, b)
+    table = compare_points([a.side, b.side], asof, nearest=nearest)
+    table = table or _by_samples([a, b], nearest, asof)
     rows = [(row.base.hardware.name, row.mode, row.base.metric) for row in table.rows]
     known = [*rows, *(one[:3] for one in table.unmatched)]
     neither = measured_in_neither(table.revisions, known, asof)
     is_one_tree = a.measured.tree_id == b.measured.tree_id
     alerts = alerts_between(a.measured, b.measured, asof) if is_one_tree else None
     return ComparedReleases(a, b, asof, table, (*table.unmatched, *neither), alerts)
+
+
+Nearest = Mapping[tuple[str, str], Revision]
+"""By the names of machine and mode the revision that stands for a release."""
+
+
+def _apart(a: MeasuredRelease, b: MeasuredRelease) -> list[Nearest]:
+    """What stands for each: a revision that is the nearest of both for the nearer one alone."""
+    is_one = a.measured.tree_id == b.measured.tree_id and a.variant == b.variant
+    of_a, of_b = dict(a.nearest), dict(b.nearest)
+    for names in a.nearest.keys() & b.nearest.keys() if is_one else ():
+        if a.nearest[names].position >= b.nearest[names].position:
+            is_of_a = a.distance(names) <= b.distance(names)
+            del (of_b if is_of_a else of_a)[names]
+    return [of_a, of_b]
+
+
+def _by_samples(
+    releases: Sequence[MeasuredRelease], nearest: Sequence[Nearest], asof: datetime | None
+) -> PointTable:
+    """Where only samples tell: the same rows, by statements for each two revisions compared."""
+    of_pair: dict[tuple[Revision, ...], set[tuple[str, str]]] = defaultdict(set)
+    for names in {names for its in nearest for names in its}:
+        each = zip(nearest, releases, strict=True)
+        of_pair[tuple(its.get(names, one.measured) for its, one in each)].add(names)
+    rows, unmatched = [], []
+    sides = tuple(one.side for one in releases)
+    for revisions, of in of_pair.items():
+        pair = zip(sides, revisions, strict=True)
+        its = [replace(side, revision=revision.name) for side, revision in pair]
+        found = as_points(compare_sides(its, asof))
+        rows += [row for row in found.rows if (row.base.hardware.name, row.mode) in of]
+        unmatched += [one for one in found.unmatched if (one.hardware, one.mode) in of]
+    measured = tuple(one.measured for one in releases)
+    return PointTable(sides, measured, tuple(rows), tuple(unmatched))
 
 
 def alerts_between(a: Revision, b: Revision, asof: datetime | None = None) -> list[AlertBetween]:

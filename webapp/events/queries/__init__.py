@@ -6,6 +6,7 @@ from webapp.events.queries.epochs import ONE_EPOCH, Epochs, epochs_of
 from webapp.events.queries.nearby import Disturbance, Window, disturbances
 from webapp.events.queries.positions import LocatedEvent, events_along
 from webapp.events.queries.releases import (
+    RELEASE,
     ReleaseName,
     names_called,
     names_with,
@@ -16,6 +17,7 @@ from webapp.events.queries.stamp import chart_stamp
 
 __all__ = [
     "ONE_EPOCH",
+    "RELEASE",
     "Axis",
     "Boot",
     "Disturbance",

@@ -47,6 +47,7 @@ from webapp.pages.compare.rows import (
     Section,
     kind_of,
     lines_of,
+    revisions_of,
     rows_html,
 )
 from webapp.pages.compare.start import readable, start
@@ -162,7 +163,7 @@ def picture_of(table: PointTable, answer: str, foot: Sequence[str]) -> str:
     lines = lines_of(compare_answer.cells_of(table))
     rows = [
         forest_picture.Row(
-            name=f"{line.row.mode} · {cell.row.base.hardware}",
+            name=" · ".join([line.row.mode, str(cell.row.base.hardware), *_nearest(table, cell)]),
             percent=cell.judged.percent,
             low=cell.judged.low,
             high=cell.judged.high,
@@ -176,6 +177,12 @@ def picture_of(table: PointTable, answer: str, foot: Sequence[str]) -> str:
     newest = Run.objects.filter(revision__in=table.revisions).newest_text()
     foot = [f"{foot[0]}; {newest}", *foot[1:]]
     return stacked(answer, [Part(f"and {more} more rows" if more > 0 else "", image)], foot=foot)
+
+
+def _nearest(table: PointTable, cell: compare_answer.Cell) -> list[str]:
+    """The revisions of a row where they are not those of the table."""
+    own = tuple(one.revision for one in cell.row.points)
+    return [revisions_of(cell.row)] if own != table.revisions else []
 
 
 def _refused(reason: str, content_type: str = "text/plain; charset=utf-8") -> HttpResponse:

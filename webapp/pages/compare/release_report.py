@@ -19,6 +19,7 @@ from webapp.pages.compare.answer import (
 from webapp.pages.compare.report import SIMULATED
 from webapp.pages.compare.rows import lines_of
 from webapp.pages.compare.unmatched import not_compared
+from webapp.pages.parts.claims import counts_text
 from webapp.stats.compare import Verdict
 from webapp.stats.markdown import inline
 
@@ -170,16 +171,16 @@ def _table(found: ComparedReleases, cells: Sequence[Cell]) -> str:
     ordered = [cell for line in lines_of(cells) for cell in line.cells]
     ordered.sort(key=lambda cell: cell.gated not in PROVEN)
     lines = [_line(cell, has_metrics(found.table)) for cell in ordered]
-    together = found.table.headline
-    counts = ", ".join(f"{count} {verdict}" for verdict, count in together.counts.items())
-    return "\n".join([head, *lines]) + f"\n\nOver the whole table: {counts} ({together.text})."
+    counts = counts_text(found.table.claims.counts)
+    return "\n".join([head, *lines]) + f"\n\n{counts}; {found.table.headline.text}."
 
 
 def _line(cell: Cell, with_metric: bool) -> str:
     base, other, judged = cell.row.base, cell.row.points[cell.index + 1], cell.judged
     subject = _subject(cell, with_metric)
     delta = change_within(judged.percent, judged.low, judged.high)
-    cells = [inline(base.hardware.name), inline(subject), number(base.mean), number(other.mean)]
+    levels = [f"{number(one.mean)} ({inline(one.revision.name)})" for one in (base, other)]
+    cells = [inline(base.hardware.name), inline(subject), *levels]
     return f"| {' | '.join([*cells, delta, verdict_of(cell)])} |"
 
 
