@@ -225,6 +225,31 @@ def test_releases_of_two_trees_are_compared(client: Client, along: list[Revision
     assert len(compared_rows(client, "/releases/1.1...freebsd-stable-1/")) == 1
 
 
+def test_alerts_of_both_sides_of_a_branch_point_are_listed(
+    client: Client, along: list[Revision]
+) -> None:
+    """stable/1 left at the eighth: of its own tree all, of the other those up to there."""
+    stable = make.tree("freebsd-stable-1")
+    before, newest = (make.revision(name, of=stable) for name in ("r310000", "r310003"))
+    measure(newest, ATOM, "forwarding", 0.8)
+    lost = make.alert(newest, after=before)
+    series = make.series(of=stable, on=make.hardware(ATOM))
+    make.finding(series, before, newest, alert=lost)
+
+    page = client.get("/releases/1.0...freebsd-stable-1/")
+    found = [re.sub(r"^alert \d+, (.*?):.*", r"\1", text) for text, _ in page.context["alerts"]]
+    assert found == [
+        f"regression at {along[2]} of freebsd-head",
+        f"regression at {along[3]} of freebsd-head",
+        "regression at r310003 of freebsd-stable-1",
+    ]
+    measure(along[8], ATOM, "forwarding", 1.3)
+    from_newest = client.get(f"/releases/freebsd-head:{along[8]}...freebsd-stable-1/")
+    texts = [text for text, _ in from_newest.context["alerts"]]
+    found = [re.sub(r".* at (r\d+) of .*", r"\1", text) for text in texts]
+    assert found == [str(along[8]), "r310003"]
+
+
 def test_as_of_a_moment_the_page_stays_as_it_was(client: Client) -> None:
     """Runs of a nearer revision arrive, the loss is taken back, and the alert is closed."""
     documents = runs_of({("bench/nic", "pf"): {10: 0.9}}, count=24)

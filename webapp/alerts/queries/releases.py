@@ -4,6 +4,8 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import reduce
+from operator import or_
 
 from django.db.models import Q
 
@@ -20,6 +22,7 @@ from webapp.analysis.queries import (
     measured_in_neither,
     measured_releases,
 )
+from webapp.events.queries import Stretch, release_names, stretches
 from webapp.results.models import Revision
 
 REVISIONS = ("revision", "after", "last", "recovered_by")
@@ -46,7 +49,8 @@ class AlertBetween:
 @dataclass(frozen=True, slots=True)
 class ComparedReleases:
     """Release ``b`` against ``a``: the comparison of the revisions that stand for them, what it
-    does not hold, and the alerts of the commits between; None where these are of two trees.
+    does not hold, and the alerts of the commits between; None where no branch point joins their
+    trees.
     """
 
     a: MeasuredRelease
@@ -73,6 +77,7 @@ class ComparedReleases:
             for one in self.alerts or ()
             for loss in one.losses
             if loss.then.state == Finding.State.RECOVERED
+            and one.alert.tree_id == self.b.measured.tree_id
             and (loss.finding.recovered_by is None or loss.finding.recovered_by.position <= end)
         ]
 
@@ -91,8 +96,7 @@ def compare_releases(texts: Sequence[str], asof: datetime | None = None) -> Comp
     rows = [(row.base.hardware.name, row.mode, row.base.metric) for row in table.rows]
     known = [*rows, *(one[:3] for one in table.unmatched)]
     neither = measured_in_neither(table.revisions, known, asof)
-    is_one_tree = a.measured.tree_id == b.measured.tree_id
-    alerts = alerts_between(a.measured, b.measured, asof) if is_one_tree else None
+    alerts = alerts_between(a.measured, b.measured, asof)
     return ComparedReleases(a, b, asof, table, (*table.unmatched, *neither), alerts)
 
 
@@ -131,21 +135,37 @@ def _by_samples(
     return PointTable(sides, measured, tuple(rows), tuple(unmatched))
 
 
-def alerts_between(a: Revision, b: Revision, asof: datetime | None = None) -> list[AlertBetween]:
+def alerts_between(
+    a: Revision, b: Revision, asof: datetime | None = None
+) -> list[AlertBetween] | None:
     """The alerts of commits later than ``a`` up to ``b``, of slow losses those that go on there, in
-    the order of the tree; five statements. With ``asof`` those that were open by then, with what
-    they held and how large that was; the commit that is suspected is today's.
+    the order of the tree; of two trees those of either side of where they left each other, None
+    where that is not known. Five statements, one more of two trees. With ``asof`` those that were
+    open by then, with what they held and how large that was; the commit that is suspected is
+    today's.
     """
-    between = Q(likeliest__position__gt=a.position, likeliest__position__lte=b.position)
-    goes_on = Q(after__position__lt=b.position, revision__position__gt=a.position)
-    is_slow = Q(kind=Alert.Kind.SLOW)
-    found = Alert.objects.filter(between & ~is_slow | goes_on & is_slow, tree=a.tree_id)
+    its = [Stretch(a.tree.name, a.position, b.position)]
+    if a.tree_id != b.tree_id:
+        known = release_names()
+        its = stretches((a.tree.name, a.position), (b.tree.name, b.position), known) or []
+    if not its:
+        return None
+    found = Alert.objects.filter(reduce(or_, map(_within, its)))
     if asof is not None:
         found = found.filter(opened_at__lte=asof)
-    alerts = list(found.with_revisions().order_by("likeliest__position", "pk"))
+    order = ("tree__name", "likeliest__position", "pk")
+    alerts = list(found.with_revisions().select_related("tree").order_by(*order))
     members = members_of_all_at(alerts, asof) if asof else _members_today(alerts)
     both = [AlertBetween(one, _ordered(members.get(one.pk, ()))) for one in alerts]
     return [one for one in both if one.changes]
+
+
+def _within(one: Stretch) -> Q:
+    """An alert of its commits."""
+    between = Q(likeliest__position__gt=one.after, likeliest__position__lte=one.upto)
+    goes_on = Q(after__position__lt=one.upto, revision__position__gt=one.after)
+    is_slow = Q(kind=Alert.Kind.SLOW)
+    return Q(between & ~is_slow | goes_on & is_slow, tree__name=one.tree)
 
 
 def _members_today(alerts: Sequence[Alert]) -> Mapping[int, Sequence[Past]]:

@@ -8,10 +8,12 @@ from webapp.events.queries.positions import LocatedEvent, events_along
 from webapp.events.queries.releases import (
     RELEASE,
     ReleaseName,
+    Stretch,
     names_called,
     names_with,
     neighbouring,
     release_names,
+    stretches,
 )
 from webapp.events.queries.stamp import chart_stamp
 
@@ -24,6 +26,7 @@ __all__ = [
     "Epochs",
     "LocatedEvent",
     "ReleaseName",
+    "Stretch",
     "WatchedCanary",
     "Window",
     "axis_of",
@@ -35,5 +38,6 @@ __all__ = [
     "names_with",
     "neighbouring",
     "release_names",
+    "stretches",
     "watch",
 ]

@@ -24,7 +24,10 @@ from webapp.stats.compare import Verdict
 from webapp.stats.markdown import inline
 
 PROVEN = (Verdict.WORSE, Verdict.BETTER)
-OTHER_TREES = "The two are of different trees: alerts fall between releases of one tree only."
+OTHER_TREES = (
+    "The two are of different trees, and no branch point tells where these parted: an operator may "
+    "add it as a release."
+)
 NO_ALERT = "No alert falls between the two."
 NAMED = 3
 """Gains and losses that a line names."""
@@ -107,12 +110,16 @@ def _back(loss: Past) -> str:
     return f", back at {by}" if by else ", back since"
 
 
-def alert_lines(alerts: Sequence[AlertBetween]) -> list[tuple[str, str]]:
+def alert_lines(found: ComparedReleases) -> list[tuple[str, str]]:
     """Each alert as its commit with the largest loss and the largest gain, and its address."""
-    return [(_alert_line(one), one.alert.get_absolute_url()) for one in alerts]
+    is_one = found.a.measured.tree_id == found.b.measured.tree_id
+    return [
+        (_alert_line(one, "" if is_one else f" of {one.alert.tree}"), one.alert.get_absolute_url())
+        for one in found.alerts or ()
+    ]
 
 
-def _alert_line(one: AlertBetween) -> str:
+def _alert_line(one: AlertBetween, of_tree: str) -> str:
     losses, gains = one.losses, one.gains
     kind = "mixed" if losses and gains else "regression" if losses else "improvement"
     if one.alert.kind != one.alert.Kind.LEVEL:
@@ -120,7 +127,8 @@ def _alert_line(one: AlertBetween) -> str:
     where = f"{'up to' if one.alert.is_slow else 'at'} {one.changes[0].then.revision}"
     named = "; ".join(_changed(its[0]) for its in (losses, gains) if its)
     counts = [f"{len(losses)} lost" if losses else "", f"{len(gains)} gained" if gains else ""]
-    return f"{one.alert}, {kind} {where}: {named} (series: {', '.join(filter(None, counts))})"
+    series = ", ".join(filter(None, counts))
+    return f"{one.alert}, {kind} {where}{of_tree}: {named} (series: {series})"
 
 
 def _changed(one: Past) -> str:
@@ -194,7 +202,7 @@ def verdict_of(cell: Cell) -> str:
 def _alerts(found: ComparedReleases) -> str:
     if found.alerts is None:
         return f"## Alerts between\n\n{OTHER_TREES}"
-    lines = [text for text, _ in alert_lines(found.alerts)]
+    lines = [text for text, _ in alert_lines(found)]
     return _list("Alerts between", lines) or f"## Alerts between\n\n{NO_ALERT}"
 
 
