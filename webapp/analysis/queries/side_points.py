@@ -7,7 +7,7 @@ samples tell: such a comparison is made by `compare_sides`, and `as_points` give
 
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -21,8 +21,10 @@ from webapp.analysis.queries.named import revisions_of
 from webapp.analysis.queries.noise import SeriesFacts, noise_from
 from webapp.analysis.queries.sides import (
     MODE,
+    AskedKernel,
     Side,
     free_parts,
+    kernels_of,
     matched_mode,
     options_of,
     require_sides,
@@ -174,30 +176,6 @@ class _Found(NamedTuple):
     def is_of_the_builds_of(self, other: "_Found") -> bool:
         """Whether both hold samples of the very same builds."""
         return bool(self.levels["identity"] == other.levels["identity"])
-
-
-class AskedKernel(NamedTuple):
-    """What a side (by its ``number``) asks for, on one machine or on all, of one revision."""
-
-    number: int
-    side: Side
-    revision: Revision
-
-
-def kernels_of(
-    sides: Sequence[Side],
-    revisions: Sequence[Revision],
-    nearest: Sequence[Mapping[tuple[str, str], Revision]] | None,
-) -> list[AskedKernel]:
-    """One a side, or where ``nearest`` names revisions, one a machine and revision."""
-    if nearest is None:
-        pairs = zip(sides, revisions, strict=True)
-        return [AskedKernel(number, *pair) for number, pair in enumerate(pairs)]
-    return [
-        AskedKernel(number, replace(side, hardware=name), revision)
-        for number, (side, its) in enumerate(zip(sides, nearest, strict=True))
-        for name, revision in dict.fromkeys((name, at) for (name, _), at in its.items())
-    ]
 
 
 Key = tuple[str, ...]

@@ -86,11 +86,11 @@ class Stretch(NamedTuple):
 def stretches(
     a: tuple[str, int], b: tuple[str, int], known: Sequence[ReleaseName]
 ) -> list[Stretch] | None:
-    """The commits that two places, each a tree and a position, do not share: up to where their
+    """The commits that two ends, each a tree and a position, do not share: up to where their
     branches left each other, and on either side behind it. None where no branch point joins them.
     """
     branched = _branched(known)
-    lines = [_line_of(place, branched) for place in (a, b)]
+    lines = [_line_of(end, branched) for end in (a, b)]
     common = next((tree for tree in lines[0] if tree in lines[1]), None)
     if common is None:
         return None
@@ -116,10 +116,10 @@ def _branched(known: Sequence[ReleaseName]) -> dict[str, tuple[str, int]]:
     }
 
 
-def _line_of(place: tuple[str, int], branched: Mapping[str, tuple[str, int]]) -> dict[str, int]:
-    """The trees that lead to a place, its own first, each with how far it is followed."""
+def _line_of(end: tuple[str, int], branched: Mapping[str, tuple[str, int]]) -> dict[str, int]:
+    """The trees that lead to a position, its own first, each with how far it is followed."""
     found: dict[str, int] = {}
-    following: tuple[str, int] | None = place
+    following: tuple[str, int] | None = end
     while following and following[0] not in found:
         tree, position = following
         found[tree] = position

@@ -241,19 +241,19 @@ def headline(detected: Detected, cells: Cells) -> Headline:
     return Headline(verdict.value, MARKS[verdict], _source(detected, told, cells))
 
 
-def _source(detected: Detected, told: Sequence[FindingAt], cells: Cells) -> str:
+def _source(detected: Detected, found: Sequence[FindingAt], cells: Cells) -> str:
     """What the verdict rests on: findings, and the comparisons that the table shows."""
-    single = [row for row in told if row.state == Finding.State.ONE_BUILD]
-    findings = [row for row in told if row.state != Finding.State.ONE_BUILD]
+    single = [row for row in found if row.state == Finding.State.ONE_BUILD]
+    findings = [row for row in found if row.state != Finding.State.ONE_BUILD]
     names = ", ".join(row.series.subject for row in single)
     differ = sum(one.builds_differ for one in cells.judged.values())
     counted = f": {counts_text(cells.counts)}" if len(cells.judged) > 1 else ""
     parts = [
         _states(findings) if findings else "",
         f"{names}: one build a side, not confirmed" if single else "",
-        f"against the revision tested before alone{counted}" if counted or not told else "",
+        f"against the revision tested before alone{counted}" if counted or not found else "",
         f"besides, {single_builds(differ)}" if differ else "",
-        "" if told else _rest(detected),
+        "" if found else _rest(detected),
     ]
     return "; ".join(filter(None, parts))
 

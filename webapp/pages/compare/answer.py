@@ -127,7 +127,7 @@ def _in_short(group: Group) -> str:
     machines are proven, or some of them the other way, ``slower on 2, faster on 1 of 5 machines``:
     a mean would depend on which machines a lab has.
     """
-    words, counts = _words(group.cells[0]), group.across.counts
+    words, counts = _direction_texts(group.cells[0]), group.across.counts
     total = len(group.cells)
     proven = [verdict for verdict in (Verdict.WORSE, Verdict.BETTER) if counts.get(verdict)]
     alone = ", ".join(f"{words[verdict]} on {counts[verdict]}" for verdict in proven)
@@ -174,12 +174,12 @@ def lead(cells: Sequence[Cell]) -> str:
     return counts_text(Counter(cell.outcome for cell in cells)) if len(cells) > 1 else ""
 
 
-def _words(cell: Cell) -> Mapping[Verdict, str]:
+def _direction_texts(cell: Cell) -> Mapping[Verdict, str]:
     return direction_texts(cell.row.base.better, cell.row.base.unit)
 
 
 def _sentence(cells: Sequence[Cell], across: Across) -> str:
-    words, total = _words(cells[0]), len(cells)
+    words, total = _direction_texts(cells[0]), len(cells)
     mean = mean_named(across)
     parts = _alone(cells, across)
     if mean is None:
@@ -194,7 +194,7 @@ def _sentence(cells: Sequence[Cell], across: Across) -> str:
 
 def _alone(cells: Sequence[Cell], across: Across) -> list[str]:
     """``slower on 2``, ``cannot tell on 4``: each machine by itself, as far as that may be said."""
-    words, counts = _words(cells[0]), across.counts
+    words, counts = _direction_texts(cells[0]), across.counts
     differing = sum(cell.judged.builds_differ for cell in cells)
     found = [
         (words[Verdict.WORSE], counts.get(Verdict.WORSE, 0)),
@@ -208,7 +208,7 @@ def _alone(cells: Sequence[Cell], across: Across) -> list[str]:
 
 def _of_modes(cells: Sequence[Cell]) -> str:
     """Where every mode was measured on one machine: counts over the modes."""
-    words = _words(cells[0])
+    words = _direction_texts(cells[0])
     total = f"of {len(cells)} modes"
     parts = [
         f"{words[verdict]} in {count}"
