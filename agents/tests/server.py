@@ -116,7 +116,14 @@ class FakeServer:
             else len(self.experiments) + 1
         )
         self.experiments.setdefault(body["source"], body)
-        return 201, {"number": number, "url": f"/experiments/{number}/"}
+        source = body["source"]
+        beside = [
+            {"source": one, "url": "", "both": None}
+            for one in self.experiments
+            if one != source and (one.startswith(source) or source.startswith(one))
+        ]
+        url = f"/experiments/{number}/"
+        return 201, {"number": number, "url": url, "source": source, "beside": beside}
 
     def posts(self) -> int:
         return sum(request[:2] == ("POST", "/api/v1/runs") for request in self.requests)

@@ -67,6 +67,21 @@ def test_a_server_without_experiments_takes_the_runs(labagent, server, label, ca
     assert "Not Found" in capsys.readouterr().err
 
 
+def test_two_directories_that_may_be_one_report_are_offered_last(labagent, label, capsys):
+    other = label.parent / f"{label.name}.D58513"
+    for number in (303642, 303643):
+        uname = f"FreeBSD b 12.0-CURRENT FreeBSD 12.0-CURRENT #2 r{number}: Mon Aug  1 amd64"
+        values = [number + 0.25, number, number]
+        bench(other, f"{number}.pf", values, image=str(number), cfg="pf", uname=uname)
+    for _ in range(2):
+        assert labagent("upload", label.parents[4]) == 0
+        *_, made, offered = capsys.readouterr().err.splitlines()
+        assert made.startswith("2 reports of 2 directories made")
+        assert offered.startswith("one report of ")
+        assert f"{other.name} " in offered or f"{other.name} is" in offered
+        assert "is offered: https://driftline.test/experiments/" in offered
+
+
 @pytest.fixture
 def archive(label):
     """That directory, one whose second kernel is refused, and one of a single run."""

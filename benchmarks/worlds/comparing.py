@@ -18,14 +18,16 @@ from webapp.stats.compare import (
     BuildNoise,
     Comparison,
     Comparisons,
+    Evidence,
     Look,
     Samples,
     Summaries,
     Summary,
     Verdict,
+    across_machines,
     compare,
     compare_many,
-    headline_of,
+    estimate_of,
     summarize,
 )
 from webapp.stats.decisive import Belief, Known, learn
@@ -158,7 +160,7 @@ def _of_one_build(build: float, trials: int, rng: Rng) -> Iterator[Figure]:
         for series in SERIES:
             told = _single_headlines(series, build, beliefs, rng)
             claims = f"{name}: headline of {series} series claims something"
-            yield _share(claims, told, len(beliefs), goal=known or build <= BUILDS[0])
+            yield _share(claims, told, len(beliefs), goal=True)
 
 
 def _single_pairs(build: float, beliefs: Sequence[Belief], rng: Rng) -> Comparisons:
@@ -174,15 +176,35 @@ def _single_pairs(build: float, beliefs: Sequence[Belief], rng: Rng) -> Comparis
 
 def _single_headlines(series: int, build: float, beliefs: Sequence[Belief], rng: Rng) -> int:
     """How many commits of ``series`` pairs, one for each belief, are told to have changed."""
-    proven, told = {Verdict.BETTER, Verdict.WORSE}, 0
+    told = 0
     for first in range(0, len(beliefs), AT_ONCE):
         commits = beliefs[first : first + AT_ONCE]
         found = _single_pairs(build, [one for one in commits for _ in range(series)], rng)
-        rows = zip(found.verdict, found.p.tolist(), strict=True)
-        looks = [Look(VERDICTS[verdict], p) for verdict, p in rows]
-        for at in range(0, len(looks), series):
-            told += bool(proven & set(headline_of(looks[at : at + series]).verdicts))
+        told += sum(map(bool, _claims(found, series)))
     return told
+
+
+def _claims(found: Comparisons, series: int) -> list[set[Verdict]]:
+    """Which of better and worse the headline of each commit of ``series`` rows claims, each row a
+    mode of one machine.
+    """
+    columns = (found.percent, found.low, found.high, found.df, found.p)
+    numbers = (column.tolist() for column in columns)
+    cells = [
+        Evidence(
+            look=Look(VERDICTS[verdict], p),
+            estimate=estimate_of(percent, low, high, df),
+            is_open=one_build,
+        )
+        for verdict, one_build, percent, low, high, df, p in zip(
+            found.verdict, found.one_build.tolist(), *numbers, strict=True
+        )
+    ]
+    commits = (cells[at : at + series] for at in range(0, len(cells), series))
+    return [
+        {one for its in across_machines([[cell] for cell in commit]) for one in its.named}
+        for commit in commits
+    ]
 
 
 def _known(build: float, rng: Rng) -> Known | None:
@@ -248,10 +270,7 @@ def _headlines(
         build_noise=[noises[i] for i in rng.integers(0, len(noises), rows)],
         same_build=[False] * rows,
     )
-    looks = [Look(VERDICTS[v], p) for v, p in zip(found.verdict, found.p, strict=True)]
-    commits = (looks[at : at + series] for at in range(0, rows, series))
-    proven = {Verdict.BETTER, Verdict.WORSE}
-    return [proven & set(headline_of(commit).verdicts) for commit in commits]
+    return _claims(found, series)
 
 
 def _boots(ratio: int, rng: Rng) -> Samples:

@@ -28,6 +28,7 @@ def test_runs_become_an_experiment_once(client: Client, send: Send, runs: list[s
     assert (first.status_code, second.status_code) == (201, 200)
     assert first.json() == second.json()
     made = first.json()
+    assert made.pop("beside") == []
     assert made["question"] == "Impact of r300001 on pf"
     assert made["state"] == "imported"
     assert made["lab"] == "netlab"

@@ -1,6 +1,7 @@
 """Directories beside one another, as one report."""
 
 import pytest
+from django.test import Client
 from django.utils import timezone
 
 from tests.experiments.steps import imported, of_directory, readme, store
@@ -44,6 +45,14 @@ def test_a_directory_beside_another_is_offered_as_one_report(
         assert (found.sibling, found.both) == (other, both)
         assert combine(experiment=one, sibling=other, now=timezone.now()) == both
     assert beside(again(both)) == []
+
+
+@pytest.mark.usefixtures("siblings")
+def test_the_list_names_what_lies_beside(client: Client) -> None:
+    first, second = client.get("/experiments/").context["lines"]
+    assert [one.source for one in first.beside] == ["bench/nic/tx/X"]
+    assert [one.source for one in second.beside] == ["bench/nic/tx/X.D58513"]
+    assert "Beside it: " in client.get("/experiments/").content.decode()
 
 
 def test_directories_that_share_nothing_are_not_offered() -> None:

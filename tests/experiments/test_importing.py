@@ -17,7 +17,7 @@ from tests.experiments.steps import (
     store_modes,
 )
 from webapp.analysis.models import SeriesSettings
-from webapp.analysis.queries import PointRow, Side, SideError, as_points
+from webapp.analysis.queries import PointRow, Side, SideError, as_points, compare_sides
 from webapp.experiments.models import Experiment
 from webapp.experiments.queries import (
     contradictions,
@@ -216,6 +216,30 @@ def test_later_runs_later_margins_and_withdrawals_leave_it_as_it_was() -> None:
     after = frozen_table(again(found)).table.rows[0]
     assert [tuple(one.samples) for one in after.sets] == [SLOW, FAST]
     assert after.judged == before.judged
+
+
+def test_it_is_judged_by_the_noise_of_its_machine_as_it_was_known_then() -> None:
+    """Eight series of the machine know that builds scatter by 5 %; what they learn later is
+    not believed of a report that was made.
+    """
+    runs = store()
+    others = [make.series(on=make.hardware("bench/nic"), in_mode=f"mode{n}") for n in range(8)]
+    for one in others:
+        make.analysis(one, noise=make.noise(build_pct=5.0))
+    found = imported(runs=runs)
+    (judged,) = frozen_table(found).table.rows[0].judged
+    sides = [one.compared for one in again(found).sides.all()]
+    (today,) = compare_sides(sides).rows[0].judged
+    assert judged.belief is not None
+    assert judged.belief.of_machine
+    assert judged.belief.median_pct == pytest.approx(5, rel=0.1)
+    assert judged == today
+    for one in others:
+        make.analysis(one, noise=make.noise(build_pct=0.5))
+    assert compare_sides(sides).rows[0].judged != (judged,)
+    assert frozen_table(again(found)).table.rows[0].judged == (judged,)
+    (point,) = frozen_points(again(found)).table.rows[0].judged
+    assert point.belief == judged.belief
 
 
 def test_points_say_what_the_samples_of_then_say() -> None:

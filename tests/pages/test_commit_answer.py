@@ -1,7 +1,7 @@
 """The answer that the page of a commit opens with: what it did, and who says so."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import pytest
 from django.test import Client
@@ -11,7 +11,7 @@ from tests.alerts.steps import arrive
 from tests.alerts.test_one_build import PF, run, times
 from tests.approved import Approvals
 from tests.pages.conftest import words
-from webapp.results.models import Revision
+from webapp.results.models import Point, Revision
 
 pytestmark = pytest.mark.django_db
 Visit = Callable[[str], str]
@@ -24,6 +24,7 @@ def page(revision: Revision) -> str:
 def test_the_answer_comes_first_and_names_the_finding_with_its_interval(
     visit: Visit, pair: tuple[Revision, Revision]
 ) -> None:
+    Point.objects.exclude(series__mode__name="pf").delete()
     make.finding(make.series(in_mode="pf"), *pair)
     text = visit(page(pair[1]))
     assert (
@@ -38,7 +39,7 @@ def test_the_answer_names_three_series_and_each_machine_once(
     for number, mode in enumerate(("ipfw", "pf", "routing", "bridge")):
         make.finding(make.series(in_mode=mode), *pair, change_pct=number - 9.0)
     text = visit(page(pair[1]))
-    found = "% slower on Atom C2758, T540-CR and 1 more · found by the detector: 4 confirmed"
+    found = "82.5 % faster on Atom C2758, T540-CR and 2 more · found by the detector: 4 confirmed"
     assert found in text
     assert text.count(" % slower ,") == 2
 
@@ -103,3 +104,55 @@ def test_a_candidate_is_called_one(
 ) -> None:
     make.finding(make.series(in_mode="ipfw"), *pair, change_pct=19.7, state="candidate")
     approved("pages/commit-answer/a-candidate-is-called-one", client.get(page(pair[1])))
+
+
+def counts(html: str) -> str:
+    """How many comparisons count as what."""
+    found = re.search(
+        r"\d+ of \d+ comparisons proves? a difference over the whole table[^;.<]*", html
+    )
+    assert found
+    return found[0].strip()
+
+
+def sides_of(pair: Iterable[Revision]) -> str:
+    """The query of the comparison of both."""
+    return "?" + "&".join(f"{name}={at.tree}:{at}" for name, at in zip("ab", pair, strict=True))
+
+
+def test_the_commit_and_its_comparison_claim_the_same(client: Client) -> None:
+    """Two proven of three by one gate: builds of a noisy machine might show the third."""
+    factors = {"forwarding": 1.8, "ipfw": 0.667, "pf": 0.89}
+    arrive([run(303642, PF, workload=one) for one in factors])
+    arrive([run(303643, times(PF, by), workload=one) for one, by in factors.items()])
+    before, after = Revision.objects.order_by("position")
+    sides = sides_of([before, after])
+    told = {
+        counts(client.get(address).content.decode())
+        for address in (page(after), f"/compare/{sides}", f"/compare.md{sides}")
+    }
+    assert told == {
+        "2 of 3 comparisons prove a difference over the whole table, 1 differs by itself"
+    }
+    outcomes = client.get(f"/api/v1/compare{sides}").json()["headline"]["outcomes"]
+    assert list(outcomes.values()) == [2, 1, 0, 0]
+
+
+def test_a_loss_of_the_mean_over_machines_is_named(
+    client: Client, pair: tuple[Revision, Revision]
+) -> None:
+    """By no machine alone, on all of them together, and in the words of the comparison."""
+    for number in range(6):
+        series = make.series(on=make.hardware(f"Box_{number}/ix"), in_mode="bridge")
+        for revision, level in zip(pair, (1.0, 0.985), strict=True):
+            make.point(series, revision, [level * one for one in make.FIVE_SAMPLES])
+        make.comparison(series, *pair)
+        make.known_builds(series)
+    html = client.get(page(pair[1])).content.decode()
+    named = re.search(
+        r"bridge.{0,40}?\d+\.\d+ % slower \[[^\]]+\] over 6 machines", html, re.DOTALL
+    )
+    assert named
+    compared = client.get(f"/compare/{sides_of(pair)}").content.decode()
+    assert words(named[0]).removeprefix("bridge ") in words(compared)
+    assert counts(html) == counts(compared)

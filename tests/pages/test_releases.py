@@ -28,6 +28,9 @@ LEVELS = {
 }
 """Of 1.1 against 1.0."""
 
+NAME, MEASURED = "r300000", "r300015"
+"""What 1.0 is of, and the nearest to 1.1 that was measured on both machines."""
+
 
 def measure(at: Revision, hardware: str, mode: str, level: float, **fields: object) -> None:
     """A run and its point, of a series that knows how builds scatter."""
@@ -95,6 +98,51 @@ def test_the_nearest_measured_revision_stands_for_a_release_that_was_not_measure
     assert "1.0 (r300000) was not measured" not in text
 
 
+def test_on_each_machine_its_nearest_measured_revision_stands_for_a_release(
+    client: Client, along: list[Revision]
+) -> None:
+    """Of 1.1 the eighth on one machine, which the row names; what lies beyond 1.2 is no 1.1, and
+    what is the nearest of both is the nearer one's.
+    """
+    release("1.2", along[8])
+    for name, at in (("Celeron/NIC", 7), ("Opteron/NIC", 8)):
+        measure(along[1], name, "forwarding", 1.0)
+        measure(along[at], name, "forwarding", 1.2)
+    measure(along[8], "Opteron/NIC", "pf", 1.0)
+    measure(along[2], "Epyc/NIC", "forwarding", 1.0)
+    measure(along[0], "Celeron/NIC", "bridge", 1.0)
+    measure(along[4], "Celeron/NIC", "bridge", 1.1)
+
+    answer = client.get("/api/v1/compare/releases?a=1.0&b=1.1").json()
+    rows = {
+        (row["hardware"], row["mode"]): (row["a_revision"], row["b_revision"])
+        for row in answer["rows"]
+    }
+    nearest = str(along[1]), str(along[7])
+    assert rows == {
+        **dict.fromkeys(LEVELS, (NAME, MEASURED)),
+        ("Celeron/NIC", "forwarding"): nearest,
+        ("Celeron/NIC", "bridge"): (NAME, str(along[4])),
+    }
+    left = {(one["hardware"], one["mode"]): one["measured"] for one in answer["not_compared"]}
+    assert left["Opteron/NIC", "forwarding"] == left["Epyc/NIC", "forwarding"] == [0]
+    assert left["Opteron/NIC", "pf"] == []
+
+    named = " → ".join(nearest)
+    (row,) = (one for one in compared_rows(client, PAIR) if f"{nearest[1]}:Celeron" in one)
+    assert named in row
+    alone = (
+        f"a=freebsd-head:{nearest[0]}:Celeron/NIC:forwarding:pps&amp;b=freebsd-head:{nearest[1]}"
+    )
+    assert alone in row
+    assert named in client.get("/releases/1.0...1.1.svg").content.decode()
+    assert f"| Celeron/NIC | forwarding | 100 ({nearest[0]}) | 120 ({nearest[1]}) |" in (
+        client.get("/releases/1.0...1.1.md").content.decode()
+    )
+    csv = client.get("/api/v1/compare/releases.csv?a=1.0&b=1.1").content.decode()
+    assert f"Celeron/NIC,forwarding,pps,packets/s,more,{nearest[0]},{nearest[1]}," in csv
+
+
 @pytest.mark.usefixtures("along")
 def test_it_is_the_comparison_of_these_two_revisions(client: Client) -> None:
     pair = "a=freebsd-head:r300000&b=freebsd-head:r300015"
@@ -123,7 +171,7 @@ def test_alerts_between_are_listed_and_what_recovered_and_was_traded(visit: Visi
 def test_what_is_not_compared_has_its_reason(visit: Visit) -> None:
     text = visit(PAIR)
     assert f"1 only 1.1 was measured {ATOM} : ipfw" in text
-    assert f"1 measured in neither {XEON} : bridge" in text
+    assert f"1 only 1.0 was measured {XEON} : bridge" in text
     assert "more combination" not in text
 
 
@@ -175,6 +223,31 @@ def test_releases_of_two_trees_are_compared(client: Client, along: list[Revision
         "freebsd-stable-1 against 1.1 (forwarding on Atom C2758, T540-CR): 38.5 % slower"
     )
     assert len(compared_rows(client, "/releases/1.1...freebsd-stable-1/")) == 1
+
+
+def test_alerts_of_both_sides_of_a_branch_point_are_listed(
+    client: Client, along: list[Revision]
+) -> None:
+    """stable/1 left at the eighth: of its own tree all, of the other those up to there."""
+    stable = make.tree("freebsd-stable-1")
+    before, newest = (make.revision(name, of=stable) for name in ("r310000", "r310003"))
+    measure(newest, ATOM, "forwarding", 0.8)
+    lost = make.alert(newest, after=before)
+    series = make.series(of=stable, on=make.hardware(ATOM))
+    make.finding(series, before, newest, alert=lost)
+
+    page = client.get("/releases/1.0...freebsd-stable-1/")
+    found = [re.sub(r"^alert \d+, (.*?):.*", r"\1", text) for text, _ in page.context["alerts"]]
+    assert found == [
+        f"regression at {along[2]} of freebsd-head",
+        f"regression at {along[3]} of freebsd-head",
+        "regression at r310003 of freebsd-stable-1",
+    ]
+    measure(along[8], ATOM, "forwarding", 1.3)
+    from_newest = client.get(f"/releases/freebsd-head:{along[8]}...freebsd-stable-1/")
+    texts = [text for text, _ in from_newest.context["alerts"]]
+    found = [re.sub(r".* at (r\d+) of .*", r"\1", text) for text in texts]
+    assert found == [str(along[8]), "r310003"]
 
 
 def test_as_of_a_moment_the_page_stays_as_it_was(client: Client) -> None:
@@ -303,6 +376,7 @@ def test_the_number_of_statements_does_not_grow(along: list[Revision], queries: 
     for number in range(6):
         for at in (along[0], along[5]):
             measure(at, f"Machine_{number}/NIC", f"mode{number}", 1.0)
+        measure(along[number // 2], f"Machine_{number}/NIC", "near", 1.0)
         measure(along[0], f"Machine_{number}/NIC", "alone", 1.0)
         found = make.alert(along[4], after=along[3]) if not number else None
         series = make.series(on=make.hardware(f"Machine_{number}/NIC"), in_mode=f"mode{number}")

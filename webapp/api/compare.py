@@ -162,6 +162,8 @@ def _release_rows(found: ComparedReleases) -> list[dict[str, Any]]:
             "metric": row.base.metric,
             "unit": row.base.unit,
             "better": row.base.better,
+            "a_revision": row.base.revision.name,
+            "b_revision": row.points[1].revision.name,
             "a_n": row.base.n,
             "a_mean": row.base.mean,
             "b_n": row.points[1].n,

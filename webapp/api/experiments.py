@@ -19,12 +19,12 @@ from webapp.api.schemas.experiments import (
     ExperimentDetail,
     ExperimentIn,
     ExperimentList,
-    ExperimentOut,
+    MadeExperiment,
 )
 from webapp.api.schemas.types import Asked
 from webapp.experiments.models import Experiment
 from webapp.experiments.queries import contradictions, frozen_table
-from webapp.experiments.services import Directory, import_directory, keep_comparison
+from webapp.experiments.services import Directory, beside, import_directory, keep_comparison
 from webapp.merging.services import settle_counts
 from webapp.results.services import Problem, Unprocessable
 
@@ -74,7 +74,7 @@ def one_experiment(request: HttpRequest, number: int) -> Any:
 @router.post(
     "/experiments",
     auth=[AgentToken(), OperatorSession()],
-    response={200: ExperimentOut, 201: ExperimentOut, 400: ErrorOut, **REFUSALS},
+    response={200: MadeExperiment, 201: MadeExperiment, 400: ErrorOut, **REFUSALS},
     summary="Make a report",
 )
 def add_experiment(request: HttpRequest, asked: ExperimentIn) -> Any:
@@ -85,7 +85,18 @@ def add_experiment(request: HttpRequest, asked: ExperimentIn) -> Any:
     who = request.auth  # type: ignore[attr-defined]
     made, is_new = _of_sides(asked, who) if asked.sides else _of_runs(asked, who)
     stored = Experiment.objects.with_subjects().get(pk=made.pk)
-    return Status(201 if is_new else 200, experiment_out(stored))
+    return Status(201 if is_new else 200, experiment_out(stored) | {"beside": _beside(stored)})
+
+
+def _beside(experiment: Experiment) -> list[dict[str, str | None]]:
+    return [
+        {
+            "source": one.sibling.source,
+            "url": one.sibling.get_absolute_url(),
+            "both": one.both.get_absolute_url() if one.both else None,
+        }
+        for one in beside(experiment)
+    ]
 
 
 def _of_sides(asked: ExperimentIn, who: Any) -> tuple[Experiment, bool]:

@@ -282,6 +282,19 @@ def make_reports(
         reports = "report" if len(made.addresses) == 1 else "reports"
         count = f"{len(made.addresses)} {reports} of {made.directories} {of} made"
         click.echo(f"{count}: {client.server}/experiments/", err=True)
+        for line in offer_lines(made.offers):
+            click.echo(line, err=True)
+
+
+def offer_lines(offers: Sequence[tuple[str, str, str]]) -> list[str]:
+    """Which two directories may be one report, and where that is asked for; each two once."""
+    pairs = {frozenset(names): (address, *names) for address, *names in offers}
+    lines = [
+        f"one report of {one} and {other} is offered: {address}"
+        for address, one, other in pairs.values()
+    ]
+    more = len(lines) - REPORTS_SHOWN
+    return lines[:REPORTS_SHOWN] + ([f"and {more} more such pairs"] if more > 0 else [])
 
 
 @cli.command()

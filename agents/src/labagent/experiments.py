@@ -49,12 +49,13 @@ class Directory:
 
 @dataclass
 class Made:
-    """The addresses of the experiments that a server holds of `directories`, and why it holds none
-    of the others."""
+    """The addresses of the experiments that a server holds of `directories`, why it holds none of
+    the others, and which two may be one report (`offers`: the address where, and both names)."""
 
     directories: int
     addresses: list[str] = field(default_factory=list)
     others: list[Skip] = field(default_factory=list)
+    offers: list[tuple[str, str, str]] = field(default_factory=list)
 
 
 def directories_of(runs: Sequence[Run], name: str = "", baseline: str = "") -> list[Directory]:
@@ -104,6 +105,16 @@ def send_experiments(
             made.others.append(Skip(directory.source, why))
         else:
             made.addresses.append(f"{client.server}{answer.get('url', '')}")
+            made.offers += _offers(client.server, answer)
+
+
+def _offers(server: str, answer: dict[str, Any]) -> list[tuple[str, str, str]]:
+    """What is not made of two directories yet, each pair once: where the second was sent."""
+    return [
+        (f"{server}{answer.get('url', '')}", answer.get("source", ""), one.get("source", ""))
+        for one in answer.get("beside", ())
+        if one.get("both") is None
+    ]
 
 
 def _too_few(directory: Directory, stored: Sequence[Run]) -> str:

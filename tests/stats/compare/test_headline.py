@@ -1,43 +1,31 @@
-"""What a headline may tell of many verdicts."""
-
-from itertools import repeat
+"""What a table counts."""
 
 import numpy as np
 import pytest
 from scipy import stats
 
 from webapp.stats.compare.comparing import Verdict, compare
-from webapp.stats.compare.headline import Look, headline_of
+from webapp.stats.compare.headline import Headline, Outcome
 
 WORSE, BETTER = Verdict.WORSE, Verdict.BETTER
-EQUIVALENT, CANNOT_TELL = Verdict.EQUIVALENT, Verdict.CANNOT_TELL
+CANNOT_TELL = Verdict.CANNOT_TELL
 
 
-def test_one_cell_alone_tells_its_own_verdict() -> None:
-    assert headline_of([Look(WORSE, 0.049)]).verdicts == (WORSE,)
-
-
-def test_of_many_only_what_passes_is_told_and_the_rest_is_counted() -> None:
-    # 9 cells: the first needs p ≤ 0.05 · 1/9 = 0.0056, with both p ≤ 0.05 · 2/9 = 0.0111
-    cells = [Look(WORSE, 0.005), Look(BETTER, 0.03), *repeat(Look(CANNOT_TELL, 0.4), 7)]
-    found = headline_of(cells)
+def test_what_differs_is_counted_with_what_chance_alone_would_show() -> None:
+    found = Headline((WORSE, *[CANNOT_TELL] * 8), (WORSE, BETTER, *[CANNOT_TELL] * 7))
     assert found.counts == {WORSE: 1, CANNOT_TELL: 8}
     assert found.differing == 2
     assert found.text == "2 of 9 differ at 95 %, about 0.45 expected by chance"
-
-
-def test_two_that_agree_carry_each_other() -> None:
-    cells = [Look(WORSE, 0.01), Look(WORSE, 0.011), *repeat(Look(CANNOT_TELL, 0.4), 7)]
-    assert headline_of(cells).counts == {WORSE: 2, CANNOT_TELL: 7}
-
-
-def test_what_is_equivalent_claims_no_difference_and_needs_no_gate() -> None:
-    cells = [Look(EQUIVALENT, 0.04), Look(EQUIVALENT, 0.9)]
-    assert headline_of(cells).counts == {EQUIVALENT: 2}
+    proven, alone, *rest = found.outcomes
+    assert (proven, alone, set(rest)) == (
+        Outcome.PROVEN,
+        Outcome.BY_ITSELF,
+        {Outcome.CANNOT_TELL},
+    )
 
 
 def test_nothing_is_no_headline() -> None:
-    assert headline_of([]).verdicts == ()
+    assert Headline((), ()).counts == {}
 
 
 def test_the_p_value_of_a_comparison_is_that_of_its_interval() -> None:

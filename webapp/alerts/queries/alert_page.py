@@ -3,7 +3,7 @@ machines with the same mode that were measured before the commit and not at it, 
 findings do not rest on, because they may be wrong.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,10 +12,10 @@ from webapp.alerts.queries.findings import candidates_beside
 from webapp.alerts.queries.members import SUBJECTS, WRITTEN
 from webapp.alerts.queries.rows import rows_of
 from webapp.analysis.models import Comparison, Finding
-from webapp.analysis.queries import PointVerdict, judge_points
+from webapp.analysis.queries import JudgedPair, PointVerdict, claims_of, judge_points
 from webapp.labs.models import Lab
 from webapp.results.models import Hardware, Point, Series
-from webapp.stats.compare import headline_of
+from webapp.stats.compare import Outcome
 
 MOST_PROFILED = 3
 """Findings, the first ones, whose profiles a page compares."""
@@ -174,10 +174,15 @@ class Beside:
     unmoved: Sequence[Unmoved]
 
     @property
-    def counts(self) -> list[tuple[str, int]]:
-        """How many of the unmoved there are by verdict, as far as they pass the gate together."""
-        together = headline_of([one.judged.look for one in self.unmoved])
-        return [(str(verdict), count) for verdict, count in together.counts.items()]
+    def counts(self) -> Mapping[Outcome, int]:
+        """How many of the unmoved count as what."""
+        pairs = [
+            JudgedPair(
+                one.series.mode.name, one.series.metric.name, 0, one.series.better, one.judged
+            )
+            for one in self.unmoved
+        ]
+        return claims_of(pairs).counts
 
 
 def facts_beside(alert: Alert, *, drawn: Sequence[int] = ()) -> FactsBeside:

@@ -1,8 +1,11 @@
 """Two releases compared, and what alerts tell of the commits between them."""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import reduce
+from operator import or_
 
 from django.db.models import Q
 
@@ -19,6 +22,7 @@ from webapp.analysis.queries import (
     measured_in_neither,
     measured_releases,
 )
+from webapp.events.queries import Stretch, release_names, stretches
 from webapp.results.models import Revision
 
 REVISIONS = ("revision", "after", "last", "recovered_by")
@@ -45,7 +49,8 @@ class AlertBetween:
 @dataclass(frozen=True, slots=True)
 class ComparedReleases:
     """Release ``b`` against ``a``: the comparison of the revisions that stand for them, what it
-    does not hold, and the alerts of the commits between; None where these are of two trees.
+    does not hold, and the alerts of the commits between; None where no branch point joins their
+    trees.
     """
 
     a: MeasuredRelease
@@ -72,6 +77,7 @@ class ComparedReleases:
             for one in self.alerts or ()
             for loss in one.losses
             if loss.then.state == Finding.State.RECOVERED
+            and one.alert.tree_id == self.b.measured.tree_id
             and (loss.finding.recovered_by is None or loss.finding.recovered_by.position <= end)
         ]
 
@@ -84,31 +90,82 @@ def compare_releases(texts: Sequence[str], asof: datetime | None = None) -> Comp
         SideError: as `measured_releases` does.
     """
     a, b = measured_releases(texts, asof)
-    sides = [a.side, b.side]
-    table = compare_points(sides, asof) or as_points(compare_sides(sides, asof))
+    nearest = _apart(a, b)
+    table = compare_points([a.side, b.side], asof, nearest=nearest)
+    table = table or _by_samples([a, b], nearest, asof)
     rows = [(row.base.hardware.name, row.mode, row.base.metric) for row in table.rows]
     known = [*rows, *(one[:3] for one in table.unmatched)]
     neither = measured_in_neither(table.revisions, known, asof)
-    is_one_tree = a.measured.tree_id == b.measured.tree_id
-    alerts = alerts_between(a.measured, b.measured, asof) if is_one_tree else None
+    alerts = alerts_between(a.measured, b.measured, asof)
     return ComparedReleases(a, b, asof, table, (*table.unmatched, *neither), alerts)
 
 
-def alerts_between(a: Revision, b: Revision, asof: datetime | None = None) -> list[AlertBetween]:
+Nearest = Mapping[tuple[str, str], Revision]
+"""By the names of machine and mode the revision that stands for a release."""
+
+
+def _apart(a: MeasuredRelease, b: MeasuredRelease) -> list[Nearest]:
+    """What stands for each: a revision that is the nearest of both for the nearer one alone."""
+    is_one = a.measured.tree_id == b.measured.tree_id and a.variant == b.variant
+    of_a, of_b = dict(a.nearest), dict(b.nearest)
+    for names in a.nearest.keys() & b.nearest.keys() if is_one else ():
+        if a.nearest[names].position >= b.nearest[names].position:
+            is_of_a = a.distance(names) <= b.distance(names)
+            del (of_b if is_of_a else of_a)[names]
+    return [of_a, of_b]
+
+
+def _by_samples(
+    releases: Sequence[MeasuredRelease], nearest: Sequence[Nearest], asof: datetime | None
+) -> PointTable:
+    """Where only samples tell: the same rows, by statements for each two revisions compared."""
+    of_pair: dict[tuple[Revision, ...], set[tuple[str, str]]] = defaultdict(set)
+    for names in {names for its in nearest for names in its}:
+        each = zip(nearest, releases, strict=True)
+        of_pair[tuple(its.get(names, one.measured) for its, one in each)].add(names)
+    rows, unmatched = [], []
+    sides = tuple(one.side for one in releases)
+    for revisions, of in of_pair.items():
+        pair = zip(sides, revisions, strict=True)
+        its = [replace(side, revision=revision.name) for side, revision in pair]
+        found = as_points(compare_sides(its, asof))
+        rows += [row for row in found.rows if (row.base.hardware.name, row.mode) in of]
+        unmatched += [one for one in found.unmatched if (one.hardware, one.mode) in of]
+    measured = tuple(one.measured for one in releases)
+    return PointTable(sides, measured, tuple(rows), tuple(unmatched))
+
+
+def alerts_between(
+    a: Revision, b: Revision, asof: datetime | None = None
+) -> list[AlertBetween] | None:
     """The alerts of commits later than ``a`` up to ``b``, of slow losses those that go on there, in
-    the order of the tree; five statements. With ``asof`` those that were open by then, with what
-    they held and how large that was; the commit that is suspected is today's.
+    the order of the tree; of two trees those of either side of where they left each other, None
+    where that is not known. Five statements, one more of two trees. With ``asof`` those that were
+    open by then, with what they held and how large that was; the commit that is suspected is
+    today's.
     """
-    between = Q(likeliest__position__gt=a.position, likeliest__position__lte=b.position)
-    goes_on = Q(after__position__lt=b.position, revision__position__gt=a.position)
-    is_slow = Q(kind=Alert.Kind.SLOW)
-    found = Alert.objects.filter(between & ~is_slow | goes_on & is_slow, tree=a.tree_id)
+    its = [Stretch(a.tree.name, a.position, b.position)]
+    if a.tree_id != b.tree_id:
+        known = release_names()
+        its = stretches((a.tree.name, a.position), (b.tree.name, b.position), known) or []
+    if not its:
+        return None
+    found = Alert.objects.filter(reduce(or_, map(_within, its)))
     if asof is not None:
         found = found.filter(opened_at__lte=asof)
-    alerts = list(found.with_revisions().order_by("likeliest__position", "pk"))
+    order = ("tree__name", "likeliest__position", "pk")
+    alerts = list(found.with_revisions().select_related("tree").order_by(*order))
     members = members_of_all_at(alerts, asof) if asof else _members_today(alerts)
     both = [AlertBetween(one, _ordered(members.get(one.pk, ()))) for one in alerts]
     return [one for one in both if one.changes]
+
+
+def _within(one: Stretch) -> Q:
+    """An alert of its commits."""
+    between = Q(likeliest__position__gt=one.after, likeliest__position__lte=one.upto)
+    goes_on = Q(after__position__lt=one.upto, revision__position__gt=one.after)
+    is_slow = Q(kind=Alert.Kind.SLOW)
+    return Q(between & ~is_slow | goes_on & is_slow, tree__name=one.tree)
 
 
 def _members_today(alerts: Sequence[Alert]) -> Mapping[int, Sequence[Past]]:

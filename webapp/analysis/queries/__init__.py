@@ -1,9 +1,10 @@
 from webapp.analysis.queries.asof import moment_of
 from webapp.analysis.queries.blocks import FLAVOURS, LEVELS, PLAIN_BLOCK, BlockOptions
-from webapp.analysis.queries.claims import ModeClaim
+from webapp.analysis.queries.claims import JudgedPair, ModeClaim, TableClaims, claims_of
 from webapp.analysis.queries.commit_points import (
     CommitPoint,
     Previous,
+    claims_of_commit,
     judge_commit,
     points_of_rows,
     rows_of_commit,
@@ -143,6 +144,7 @@ __all__ = [
     "CurvePoint",
     "FunctionHistory",
     "Gap",
+    "JudgedPair",
     "Kernel",
     "MeasuredRelease",
     "ModeClaim",
@@ -160,6 +162,7 @@ __all__ = [
     "SideError",
     "SidePoint",
     "Subject",
+    "TableClaims",
     "TableLinks",
     "Unmatched",
     "WallSeries",
@@ -167,6 +170,8 @@ __all__ = [
     "address_of",
     "as_points",
     "build_noise_of",
+    "claims_of",
+    "claims_of_commit",
     "compare_link",
     "compare_points",
     "compare_sides",

@@ -1,6 +1,6 @@
 """What may be said of a whole table of comparisons: a claim for each mode, then for machines."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -10,10 +10,10 @@ from webapp.stats.compare import (
     Across,
     Evidence,
     Headline,
+    Outcome,
     Verdict,
     across_machines,
     estimate_of,
-    headline_with,
 )
 
 
@@ -41,8 +41,28 @@ class ModeClaim:
     across: Across
 
 
-def claims_of(pairs: Sequence[JudgedPair]) -> list[ModeClaim]:
-    """What may be said of each mode; the sentence over all is wrong in at most 5 of 100 tables."""
+@dataclass(frozen=True, slots=True)
+class TableClaims:
+    """What may be said of a table: of each of its ``modes``, and of each pair (``headline``)."""
+
+    modes: Sequence[ModeClaim]
+    headline: Headline
+
+    @property
+    def counts(self) -> Counter[Outcome]:
+        """How many pairs count as what: as many as stand under each heading."""
+        return Counter(self.headline.outcomes)
+
+
+def claims_of(pairs: Sequence[JudgedPair]) -> TableClaims:
+    """The gate of every table, of a commit and of a comparison: any of its claims is wrong in at
+    most 5 of 100 tables.
+    """
+    modes = _of_modes(pairs)
+    return TableClaims(modes, _of_pairs(pairs, modes))
+
+
+def _of_modes(pairs: Sequence[JudgedPair]) -> list[ModeClaim]:
     positions: dict[tuple[str, str, int], list[int]] = defaultdict(list)
     for position, one in enumerate(pairs):
         positions[one.mode, one.metric, one.index].append(position)
@@ -53,13 +73,13 @@ def claims_of(pairs: Sequence[JudgedPair]) -> list[ModeClaim]:
     ]
 
 
-def headline_of_claims(pairs: Sequence[JudgedPair], claims: Sequence[ModeClaim]) -> Headline:
+def _of_pairs(pairs: Sequence[JudgedPair], claims: Sequence[ModeClaim]) -> Headline:
     """The verdict of each pair, as far as it may be said of that machine alone."""
     alone: dict[int, Verdict] = {}
     for claim in claims:
         alone |= dict(zip(claim.positions, claim.across.verdicts, strict=True))
     verdicts = (alone[position] for position in range(len(pairs)))
-    return headline_with(verdicts, [one.judged.look for one in pairs])
+    return Headline(tuple(verdicts), tuple(one.judged.verdict for one in pairs))
 
 
 def _evidence(pair: JudgedPair) -> Evidence:

@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 from django.db import connection
 
 from webapp.analysis.queries.beliefs import BLIND, NOISES, Beliefs
+from webapp.analysis.queries.claims import JudgedPair, TableClaims, claims_of
+from webapp.analysis.queries.compared import digests_of
 from webapp.analysis.queries.noise import SeriesFacts, noise_from
 from webapp.analysis.queries.verdicts import PointVerdict, judge_pairs
 from webapp.results.models import LeftOut, Revision
@@ -23,6 +25,13 @@ from webapp.results.queries import (
 )
 from webapp.stats.defaults import MARGIN_PCT
 from webapp.stats.foreign_sessions import ForeignSession
+
+BUILDS = """ARRAY(
+            SELECT DISTINCT run.build_id FROM results_run AS run
+              JOIN results_measurement AS measurement ON measurement.run_id = run.id
+             WHERE run.revision_id = {point}.revision_id AND run.withdrawn_at IS NULL
+               AND measurement.series_id = {point}.series_id)"""
+"""The builds of a ``point``, where what it keeps does not tell them from others."""
 
 # A revision is compared with the one that its comparison names; where that point is gone, it is not
 # compared. What a point without one before it holds of its levels is not read.
@@ -37,6 +46,8 @@ SELECT {SERIES_COLUMNS},
        COALESCE(point.beside, (
            SELECT begun FROM jsonb_array_elements(series.session_starts) AS begun
             WHERE (begun ->> 'position')::bigint = point.position)),
+       CASE WHEN before.builds > 1 THEN {BUILDS.format(point="before")} END,
+       CASE WHEN before.id IS NOT NULL AND point.builds > 1 THEN {BUILDS.format(point="point")} END,
        CASE WHEN before.id IS NOT NULL AND {BLIND}
              AND row_number() OVER (PARTITION BY before.id IS NOT NULL AND {BLIND}) = 1
             THEN {NOISES.format(revision="%(revision)s")} END
@@ -74,10 +85,7 @@ class PointSide(NamedTuple):
 
     levels: Mapping[str, Any]
     disagrees: bool
-
-    @property
-    def build_names(self) -> None:
-        """Not read: a commit's verdicts are told series by series."""
+    build_names: frozenset[str]
 
     def is_of_the_builds_of(self, other: "PointSide") -> bool:
         """Whether both hold samples of the very same builds."""
@@ -141,6 +149,21 @@ def judge_commit(points: Iterable[CommitPoint]) -> dict[int, PointVerdict]:
     return judge_pairs({one.series.pk: one.pair for one in points if one.pair is not None})
 
 
+def claims_of_commit(
+    points: Iterable[CommitPoint], judged: Mapping[int, PointVerdict]
+) -> TableClaims:
+    """What may be said of the table of ``points``, of which ``judged`` has a verdict: the pairs in
+    their order.
+    """
+    return claims_of(
+        [
+            JudgedPair(one.series.mode.name, one.series.metric.name, 0, one.series.better, found)
+            for one in points
+            if (found := judged.get(one.series_id))
+        ]
+    )
+
+
 def _point(
     series: NamedSeries,
     row: tuple[Any, ...],
@@ -148,7 +171,7 @@ def _point(
     beliefs: Beliefs,
 ) -> CommitPoint:
     n, mean, disagrees, uploads, left_out, previous, name, _, before = row[:9]
-    before_disagrees, margin, percent, freedom, foreign = row[9:]
+    before_disagrees, margin, percent, freedom, foreign, *builds = row[9:]
     pair = None
     if before is not None:
         facts = SeriesFacts(
@@ -157,11 +180,8 @@ def _point(
             build_noise=noise_from(percent, freedom),
             belief=beliefs.of(series.metric.name, series.hardware.pk, series.mode.workload),
         )
-        pair = (
-            PointSide(next(kept), before_disagrees),
-            PointSide(next(kept), disagrees),
-            facts,
-        )
+        first = _side(next(kept), before_disagrees, builds[0])
+        pair = first, _side(next(kept), disagrees, builds[1]), facts
     return CommitPoint(
         series,
         n,
@@ -173,3 +193,8 @@ def _point(
         pair,
         ForeignSession.from_data(json.loads(foreign)) if foreign else None,
     )
+
+
+def _side(levels: Mapping[str, Any], disagrees: bool, builds: Sequence[str] | None) -> PointSide:
+    names = frozenset([levels["identity"]]) if builds is None else digests_of(builds)
+    return PointSide(levels, disagrees, names)

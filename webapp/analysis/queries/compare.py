@@ -86,7 +86,8 @@ def compare_sides(
         _row(dict(zip(free, key, strict=True)), sets, axis, facts, epochs)
         for key, sets in matched.items()
     ]
-    unmatched = unmatched_of(sides, revisions, free, found, asof)
+    kernels = list(zip(range(len(sides)), sides, revisions, strict=True))
+    unmatched = unmatched_of(kernels, free, found, asof)
     return ComparedTable(tuple(sides), revisions, tuple(rows), unmatched)
 
 

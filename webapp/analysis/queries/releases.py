@@ -1,25 +1,72 @@
-"""Two releases as sides of a comparison, each by the nearest measured revision of its branch.
+"""Two releases as sides of a comparison, each by the nearest revision of its branch that was
+measured on a machine in a mode.
 
 A release is written ``[tree:]name[~variant]``, the name being that of a release, of a branch point
 or of a tree (its newest measured revision), behind a tree also of any revision. A pair of them is
 written ``A...B``.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from difflib import get_close_matches
+from typing import Any
 
-from django.db.models import Exists, OuterRef, Subquery
+from django.db import connection
 
 from webapp.analysis.queries.links import PAIR_MARK
 from webapp.analysis.queries.named import revisions_of
-from webapp.analysis.queries.range_values import measured
 from webapp.analysis.queries.sides import Side, SideError
-from webapp.events.queries import ReleaseName, names_called, names_with, release_names
-from webapp.results.models import WAITING_FROM, Measurement, Point, Revision, Tree
+from webapp.events.queries import RELEASE, ReleaseName, names_called, names_with, release_names
+from webapp.results.models import WAITING_FROM, Revision, Tree
 
 WRITTEN = "A...B, for example 11.0...11.1 or freebsd-head:11.0...freebsd-stable-11"
+# For each machine and mode of the tree the measured revision nearest to a position, the earlier of
+# two, within bounds (exclusive); of the kernel that is asked for before any other.
+NEAREST = """
+SELECT DISTINCT ON (machine.name, mode.name) machine.name, mode.name, series.tree_id,
+       revision.id, revision.name, revision.position, revision.author_name,
+       revision.committed_at, revision.subject,
+       COALESCE(variant.name, '') = %(variant)s
+  FROM results_series AS series
+  JOIN results_hardware AS machine ON machine.id = series.hardware_id
+  JOIN results_mode AS mode ON mode.id = series.mode_id
+  LEFT JOIN results_variant AS variant ON variant.id = series.variant_id
+ CROSS JOIN LATERAL (
+       (SELECT revision_id, position FROM results_point
+         WHERE series_id = series.id AND position <= %(at)s AND position > %(after)s
+         ORDER BY position DESC LIMIT 1)
+       UNION ALL
+       (SELECT revision_id, position FROM results_point
+         WHERE series_id = series.id AND position > %(at)s AND position < %(before)s
+         ORDER BY position LIMIT 1)) AS near
+  JOIN results_revision AS revision ON revision.id = near.revision_id
+ WHERE series.tree_id = (SELECT id FROM results_tree WHERE name = %(tree)s)
+ ORDER BY machine.name, mode.name, COALESCE(variant.name, '') <> %(variant)s,
+          abs(near.position - %(at)s), near.position
+"""
+
+# The same of runs that had been received by a time.
+NEAREST_THEN = """
+SELECT DISTINCT ON (machine.name, mode.name) machine.name, mode.name, series.tree_id,
+       revision.id, revision.name, revision.position, revision.author_name,
+       revision.committed_at, revision.subject,
+       COALESCE(variant.name, '') = %(variant)s
+  FROM results_series AS series
+  JOIN results_hardware AS machine ON machine.id = series.hardware_id
+  JOIN results_mode AS mode ON mode.id = series.mode_id
+  LEFT JOIN results_variant AS variant ON variant.id = series.variant_id
+  JOIN results_measurement AS measurement ON measurement.series_id = series.id
+  JOIN results_run AS run ON run.id = measurement.run_id
+  JOIN results_revision AS revision ON revision.id = run.revision_id
+ WHERE series.tree_id = (SELECT id FROM results_tree WHERE name = %(tree)s)
+   AND revision.position > %(after)s AND revision.position < %(before)s
+   AND run.received_at <= %(asof)s
+   AND (run.withdrawn_at IS NULL OR run.withdrawn_at > %(asof)s)
+ ORDER BY machine.name, mode.name, COALESCE(variant.name, '') <> %(variant)s,
+          abs(revision.position - %(at)s), revision.position
+"""
+FIRST = -(2**62)
 NAMES_OFFERED = 6
 REPEATED = 80
 """Characters of a name that a message repeats."""
@@ -28,13 +75,15 @@ REPEATED = 80
 @dataclass(frozen=True, slots=True)
 class MeasuredRelease:
     """What a release or a tree is called (``name``), and the ``measured`` revision (with its tree)
-    that stands for it; ``at`` names the revision that the release is of, empty for a tree.
+    that is nearest to it on any machine, and on each in each mode (``nearest``, by their names);
+    ``at`` names the revision that the release is of, empty for a tree.
     """
 
     name: str
     at: str
     position: int | None
     measured: Revision
+    nearest: Mapping[tuple[str, str], Revision]
     variant: str
 
     @property
@@ -51,6 +100,10 @@ class MeasuredRelease:
     def sorting_position(self) -> int:
         """Its position on the tree; of a tree that of its newest measured revision."""
         return self.measured.position if self.position is None else self.position
+
+    def distance(self, names: tuple[str, str]) -> int:
+        """How far the revision that stands for it on a machine in a mode is."""
+        return abs(self.nearest[names].position - self.sorting_position)
 
     @property
     def note(self) -> str:
@@ -89,13 +142,14 @@ def measured_releases(
     a, b = (_measured_release(text, known, asof) for text in texts)
     if texts[0] == texts[1]:
         raise SideError(f"{a.title} stands on both sides: name two releases")
-    if a.side == b.side:
+    is_one_tree = a.measured.tree_id == b.measured.tree_id
+    if is_one_tree and a.sorting_position > b.sorting_position:
+        raise SideError(f"{a.title} comes after {b.title}: write {texts[1]}{PAIR_MARK}{texts[0]}")
+    if a.side == b.side and a.nearest == b.nearest:
         raise SideError(
             f"{a.measured} stands for both {a.title} and {b.title}: name two others, or measure "
             f"revisions nearer to them"
         )
-    if a.measured.tree_id == b.measured.tree_id and a.sorting_position > b.sorting_position:
-        raise SideError(f"{a.title} comes after {b.title}: write {texts[1]}{PAIR_MARK}{texts[0]}")
     return a, b
 
 
@@ -105,13 +159,46 @@ def _measured_release(
     written, _, variant = text.replace("\0", "").partition("~")
     one = _named(written, known)
     position = WAITING_FROM - 1 if one.position is None else one.position
-    nearest = _nearest(one.tree, position, variant, asof)
-    if nearest is None:
-        kernel = f"variant {variant[:REPEATED]!r}" if variant else "no revision"
-        verb = "was not measured" if variant else "was measured"
-        by_then = f" by {asof.isoformat()}" if asof else ""
-        raise SideError(f"{kernel} of {one.tree} {verb}{by_then}: name another release than {text}")
-    return MeasuredRelease(one.name, one.revision, one.position, nearest, variant)
+    bounds = _bounds(one, known)
+    found = _nearest(one.tree, position, bounds, variant, asof)
+    wanted = [its for its, is_wanted in found.values() if is_wanted]
+    if not found or (variant and not wanted):
+        raise SideError(_not_measured(text, one, variant, bounds, asof))
+    # Where other kernels alone were measured the table has the reason.
+    nearest = {names: its for names, (its, _) in found.items()}
+    measured = min(
+        wanted or nearest.values(), key=lambda its: (abs(its.position - position), its.position)
+    )
+    return MeasuredRelease(one.name, one.revision, one.position, measured, nearest, variant)
+
+
+def _bounds(one: ReleaseName, known: Sequence[ReleaseName]) -> tuple[int, int]:
+    """Between which positions a revision stands for ``one``: the releases beside it on its tree. Of
+    a tree any revision that has a place.
+    """
+    if one.position is None:
+        return FIRST, WAITING_FROM
+    beside = [
+        its.position
+        for its in known
+        if its.tree == one.tree and its.kind == RELEASE and its.position is not None
+    ]
+    before = max((its for its in beside if its < one.position), default=FIRST)
+    return before, min((its for its in beside if its > one.position), default=WAITING_FROM)
+
+
+def _not_measured(
+    text: str,
+    one: ReleaseName,
+    variant: str,
+    bounds: tuple[int, int],
+    asof: datetime | None,
+) -> str:
+    kernel = f"variant {variant[:REPEATED]!r}" if variant else "no revision"
+    verb = "was not measured" if variant else "was measured"
+    by_then = f" by {asof.isoformat()}" if asof else ""
+    between = "" if bounds == (FIRST, WAITING_FROM) else " between the releases beside it"
+    return f"{kernel} of {one.tree} {verb}{by_then}{between}: name another release than {text}"
 
 
 def _named(written: str, known: Sequence[ReleaseName]) -> ReleaseName:
@@ -141,30 +228,22 @@ def _remedy(written: str, known: Sequence[ReleaseName]) -> str:
     return f"known are {named}; a revision stands behind its tree, as freebsd-head:r303643"
 
 
-def _nearest(tree: str, position: int, variant: str, asof: datetime | None) -> Revision | None:
-    """The measured revision nearest to ``position``; of a plain kernel, unless nothing but variants
-    was measured.
+def _nearest(
+    tree: str, at: int, bounds: tuple[int, int], variant: str, asof: datetime | None
+) -> dict[tuple[str, str], tuple[Revision, bool]]:
+    """By machine and mode the measured revision nearest to a position, without message and paths,
+    and whether the kernel that is asked for was; one statement.
     """
-    of_kernel = measured(Side(tree, "", variant=variant), OuterRef("pk"), asof)
-    found = _nearest_that(of_kernel, tree, position)
-    return found if found or variant else _nearest_that(_of_any_kernel(asof), tree, position)
-
-
-def _nearest_that(is_measured: Exists, tree: str, position: int) -> Revision | None:
-    """The one before of two as near."""
-    # The id, for the index along a tree begins with it.
-    its = Subquery(Tree.objects.filter(name=tree).values("pk"))
-    found = Revision.objects.placed().filter(is_measured, tree=its)
-    found = found.select_related("tree").defer("message", "paths")
-    before = found.filter(position__lte=position).order_by("-position").first()
-    if before is not None and before.position == position:
-        return before
-    after = found.filter(position__gt=position).order_by("position").first()
-    near = [one for one in (before, after) if one is not None]
-    return min(near, key=lambda one: abs(one.position - position), default=None)
-
-
-def _of_any_kernel(asof: datetime | None) -> Exists:
-    if asof is None:
-        return Exists(Point.objects.filter(revision=OuterRef("pk")))
-    return Exists(Measurement.objects.counted_at(asof).filter(run__revision=OuterRef("pk")))
+    asked: dict[str, Any] = {"tree": tree, "at": at, "variant": variant, "asof": asof}
+    asked |= dict(zip(("after", "before"), bounds, strict=True))
+    with connection.cursor() as cursor:
+        cursor.execute(NEAREST_THEN if asof else NEAREST, asked)
+        rows = cursor.fetchall()
+    fields = ("pk", "name", "position", "author_name", "committed_at", "subject")
+    return {
+        (machine, mode): (
+            Revision(tree=Tree(pk=pk, name=tree), **dict(zip(fields, columns, strict=True))),
+            is_wanted,
+        )
+        for machine, mode, pk, *columns, is_wanted in rows
+    }

@@ -15,14 +15,16 @@ from typing import Any, NamedTuple
 from django.db import connection
 
 from webapp.analysis.queries.beliefs import BLIND, NOISES, Beliefs
-from webapp.analysis.queries.claims import JudgedPair, ModeClaim, claims_of, headline_of_claims
+from webapp.analysis.queries.claims import JudgedPair, ModeClaim, TableClaims, claims_of
 from webapp.analysis.queries.compared import ComparedRow, ComparedSet, ComparedTable, digests_of
 from webapp.analysis.queries.named import revisions_of
 from webapp.analysis.queries.noise import SeriesFacts, noise_from
 from webapp.analysis.queries.sides import (
     MODE,
+    AskedKernel,
     Side,
     free_parts,
+    kernels_of,
     matched_mode,
     options_of,
     require_sides,
@@ -53,12 +55,12 @@ SELECT side.number - 1, point.series_id, machine.id, machine.name, machine.displ
               JOIN results_measurement AS measurement ON measurement.run_id = run.id
              WHERE run.revision_id = point.revision_id AND run.withdrawn_at IS NULL
                AND measurement.series_id = point.series_id) END,
-       CASE WHEN side.number = 1 AND {blind}
-             AND row_number() OVER (PARTITION BY side.number = 1 AND {blind}) = 1
+       CASE WHEN side.side = 0 AND {blind}
+             AND row_number() OVER (PARTITION BY side.side = 0 AND {blind}) = 1
             THEN {noises} END
-  FROM unnest(%(revisions)s::bigint[], %(variants)s::text[], %(hardware)s::text[],
-              %(modes)s::text[], %(metrics)s::text[]) WITH ORDINALITY
-       AS side (revision, variant, hardware, mode, metric, number)
+  FROM unnest(%(sides)s::int[], %(revisions)s::bigint[], %(variants)s::text[],
+              %(hardware)s::text[], %(modes)s::text[], %(metrics)s::text[]) WITH ORDINALITY
+       AS side (side, revision, variant, hardware, mode, metric, number)
   JOIN results_point AS point ON point.revision_id = side.revision
   JOIN results_series AS series ON series.id = point.series_id
   JOIN results_hardware AS machine ON machine.id = series.hardware_id
@@ -67,13 +69,13 @@ SELECT side.number - 1, point.series_id, machine.id, machine.name, machine.displ
   JOIN results_metric AS metric ON metric.id = series.metric_id
   LEFT JOIN results_variant AS variant ON variant.id = series.variant_id
   LEFT JOIN results_series AS plain
-    ON side.number = 1 AND series.variant_id IS NOT NULL AND plain.variant_id IS NULL
+    ON side.side = 0 AND series.variant_id IS NOT NULL AND plain.variant_id IS NULL
    AND plain.tree_id = series.tree_id AND plain.hardware_id = series.hardware_id
    AND plain.mode_id = series.mode_id AND plain.metric_id = series.metric_id
   LEFT JOIN analysis_seriessettings AS settings
-    ON side.number = 1 AND settings.series_id = COALESCE(plain.id, series.id)
+    ON side.side = 0 AND settings.series_id = COALESCE(plain.id, series.id)
   LEFT JOIN analysis_seriesanalysis AS analysis
-    ON side.number = 1 AND analysis.series_id = COALESCE(plain.id, series.id)
+    ON side.side = 0 AND analysis.series_id = COALESCE(plain.id, series.id)
  WHERE COALESCE(variant.name, '') = side.variant
    AND (side.hardware = '' OR machine.name = side.hardware)
    AND (side.mode = '' OR mode.name = side.mode)
@@ -84,11 +86,12 @@ SELECT side.number - 1, point.series_id, machine.id, machine.name, machine.displ
 
 
 class SidePoint(NamedTuple):
-    """What one side has in one row: of which series, how many samples, and their mean in the
-    metric's unit; whether its runs disagree, and what of them does not count.
+    """What one side has in one row: of which series and ``revision``, how many samples, and their
+    mean in the metric's unit; whether its runs disagree, and what of them does not count.
     """
 
     series_id: int
+    revision: Revision
     hardware: Hardware
     simulated: bool
     mode: str
@@ -136,22 +139,25 @@ class PointTable:
     unmatched: tuple[Unmatched, ...]
 
     @cached_property
-    def modes(self) -> list[ModeClaim]:
-        """What may be said of each mode over its machines."""
-        return claims_of(self._pairs)
+    def claims(self) -> TableClaims:
+        """What may be said of the table."""
+        return claims_of(
+            [
+                JudgedPair(row.mode, row.base.metric, index, row.base.better, judged)
+                for row in self.rows
+                for index, judged in enumerate(row.judged)
+            ]
+        )
 
-    @cached_property
+    @property
+    def modes(self) -> Sequence[ModeClaim]:
+        """What may be said of each mode over its machines."""
+        return self.claims.modes
+
+    @property
     def headline(self) -> Headline:
         """What may be said of each pair alone, row by row."""
-        return headline_of_claims(self._pairs, self.modes)
-
-    @cached_property
-    def _pairs(self) -> list[JudgedPair]:
-        return [
-            JudgedPair(row.mode, row.base.metric, index, row.base.better, judged)
-            for row in self.rows
-            for index, judged in enumerate(row.judged)
-        ]
+        return self.claims.headline
 
 
 class _Found(NamedTuple):
@@ -181,11 +187,14 @@ def compare_points(
     sides: Sequence[Side],
     asof: datetime | None = None,
     judged_by: FactsOfPoint | None = None,
+    nearest: Sequence[Mapping[tuple[str, str], Revision]] | None = None,
 ) -> PointTable | None:
     """Match and judge by points. None where only samples tell: a side names a session, or at
     ``asof`` a point pooled other runs than it does now, or nothing was measured under its names as
     they are now. Three statements, whatever the number of rows; one more with ``asof``, which
     allows for sessions, one where a side lacks something, two where an event begins an epoch.
+    ``nearest`` names for each side the revision that stands for it on a machine in a mode, where
+    that need not be the one that it names; others are not its.
 
     Raises:
         SideError: as `compare_sides` does.
@@ -193,11 +202,14 @@ def compare_points(
     require_sides(sides)
     free, compared = free_parts(sides), options_of(sides)
     revisions = revisions_of(sides)
-    absent = _absent(sides, revisions, asof)
+    kernels = kernels_of(sides, revisions, nearest)
+    absent = _absent(kernels, asof)
     if absent is None:
         return None
-    found = _found(sides, revisions, free, compared, absent)
-    if not all(found):
+    found = _found(kernels, len(sides), free, compared, absent)
+    if nearest:
+        found = [_only(*each) for each in zip(found, nearest, strict=True)]
+    elif not all(found):
         return None
     everywhere = set.intersection(*(set(points) for points in found))
     matched = {key: [points[key] for points in found] for key in sorted(everywhere)}
@@ -208,20 +220,30 @@ def compare_points(
             mode=key[free.index(MODE)] if MODE in free else points[0].point.mode,
             points=tuple(one.point for one in points),
             judged=tuple(judged[key, number] for number in range(len(points) - 1)),
-            parted=_parted(points, revisions, epochs),
+            parted=_parted(points, epochs),
         )
         for key, points in matched.items()
     )
-    unmatched = unmatched_of(sides, revisions, free, found, asof)
+    unmatched = unmatched_of([one[:3] for one in kernels], free, found, asof)
     return PointTable(tuple(sides), revisions, rows, unmatched)
 
 
-def _absent(
-    sides: Sequence[Side], revisions: Sequence[Revision], asof: datetime | None
-) -> set[tuple[int, int]] | None:
+def _only(
+    found: Mapping[Key, "_Found"], nearest: Mapping[tuple[str, str], Revision]
+) -> dict[Key, "_Found"]:
+    """Those at the revision that stands for the side on their machine and in their mode."""
+    return {
+        key: one
+        for key, one in found.items()
+        if nearest.get((one.point.hardware.name, one.point.mode)) == one.point.revision
+    }
+
+
+def _absent(kernels: Sequence[AskedKernel], asof: datetime | None) -> set[tuple[int, int]] | None:
     """The points that were not there ``asof``; None where points cannot tell."""
+    sides = [one.side for one in kernels]
     if asof is not None:
-        return absent_points(sides, revisions, asof)
+        return absent_points(sides, [one.revision for one in kernels], asof)
     return None if any(side.session for side in sides) else set()
 
 
@@ -282,15 +304,19 @@ def as_points(table: ComparedTable) -> PointTable:
 
 
 def _found(
-    sides: Sequence[Side],
-    revisions: Sequence[Revision],
+    kernels: Sequence[AskedKernel],
+    count: int,
     free: Sequence[str],
     compared: Collection[str],
     absent: Collection[tuple[int, int]],
 ) -> list[dict[Key, _Found]]:
-    """For each side what was measured, without ``absent`` points, by what rows are matched with."""
+    """For each of ``count`` sides what was measured, without ``absent`` points, by what rows are
+    matched with.
+    """
+    sides = [one.side for one in kernels]
     asked: dict[str, Any] = {
-        "revisions": [revision.pk for revision in revisions],
+        "sides": [one.number for one in kernels],
+        "revisions": [one.revision.pk for one in kernels],
         "variants": [side.variant for side in sides],
         "hardware": [side.hardware for side in sides],
         "modes": [side.mode_name for side in sides],
@@ -302,19 +328,22 @@ def _found(
     beliefs = Beliefs.from_json(next((row[-1] for row in rows if row[-1]), None))
     is_matched = bool(compared) or any(side.workload for side in sides)
     machines: dict[int, Hardware] = {}
-    found: list[dict[Key, _Found]] = [{} for _ in sides]
-    for number, *columns, _ in rows:
-        if (number, columns[0]) in absent:
+    found: list[dict[Key, _Found]] = [{} for _ in range(count)]
+    for at, *columns, _ in rows:
+        if (at, columns[0]) in absent:
             continue
-        one = _read(columns, machines, beliefs)
-        mode = matched_mode(sides[number], one.parts, compared) if is_matched else one.point.mode
+        kernel = kernels[at]
+        one = _read(columns, kernel.revision, machines, beliefs)
+        mode = matched_mode(kernel.side, one.parts, compared) if is_matched else one.point.mode
         if mode is not None:
             names = {"hardware": one.point.hardware.name, MODE: mode, "metric": one.point.metric}
-            found[number][tuple(names[part] for part in free)] = one
+            found[kernel.number][tuple(names[part] for part in free)] = one
     return found
 
 
-def _read(columns: Sequence[Any], machines: dict[int, Hardware], beliefs: Beliefs) -> _Found:
+def _read(
+    columns: Sequence[Any], revision: Revision, machines: dict[int, Hardware], beliefs: Beliefs
+) -> _Found:
     series, machine, name, display, cpu, nic, fact_cpu, fact_nic, simulated = columns[:9]
     mode, workload, traffic, options, metric, unit, better, variant = columns[9:17]
     n, mean, levels, disagrees, left_out, margin, build_pct, freedom, builds = columns[17:]
@@ -326,6 +355,7 @@ def _read(columns: Sequence[Any], machines: dict[int, Hardware], beliefs: Belief
     way: Better = "less" if better == "less" else "more"
     point = SidePoint(
         series_id=series,
+        revision=revision,
         hardware=hardware,
         simulated=simulated,
         mode=mode,
@@ -358,21 +388,21 @@ def _epochs(series: Collection[int]) -> Mapping[int, Epochs]:
     return epochs_of(list(Series.objects.filter(pk__in=set(series)).select_related("hardware")))
 
 
-def _parted(
-    points: Sequence[_Found], revisions: Sequence[Revision], epochs: Mapping[int, Epochs]
-) -> tuple[bool, ...]:
+def _parted(points: Sequence[_Found], epochs: Mapping[int, Epochs]) -> tuple[bool, ...]:
     """For each point after the base, whether an epoch of their machine begins between the two."""
     if not epochs:
         return (False,) * (len(points) - 1)
-    base, at = points[0].point, revisions[0]
+    base = points[0].point
     return tuple(
-        other.point.hardware.pk == base.hardware.pk
-        and revision.tree_id == at.tree_id
+        other.hardware.pk == base.hardware.pk
+        and other.revision.tree_id == base.revision.tree_id
         and any(
-            epochs.get(one.series_id, ONE_EPOCH).part(at.position, revision.position)
-            for one in (base, other.point)
+            epochs.get(one.series_id, ONE_EPOCH).part(
+                base.revision.position, other.revision.position
+            )
+            for one in (base, other)
         )
-        for other, revision in zip(points[1:], revisions[1:], strict=True)
+        for other in (one.point for one in points[1:])
     )
 
 
@@ -388,6 +418,7 @@ def _as_row(row: ComparedRow, judged: tuple[PointVerdict, ...]) -> PointRow:
 def _as_point(row: ComparedRow, one: ComparedSet) -> SidePoint:
     return SidePoint(
         series_id=one.series_id,
+        revision=one.revision,
         hardware=one.hardware,
         simulated=one.hardware.lab.simulated,
         mode=one.mode.name,

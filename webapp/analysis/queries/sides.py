@@ -10,11 +10,12 @@ inet6. ``%`` and ``:`` inside a part are percent-encoded, and ``~``
 in a revision or variant.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 from urllib.parse import unquote
 
-from webapp.results.models import ModeName
+from webapp.results.models import ModeName, Revision
 
 FREE_PARTS = ("hardware", "mode", "metric")
 SHOWN_PARTS = ("tree", "kernel", *FREE_PARTS, "session")
@@ -174,3 +175,27 @@ def matched_mode(side: Side, mode: ModeName, compared: Collection[str]) -> str |
     if not given >= wanted or given & set(compared) != wanted:
         return None
     return str(ModeName.of(mode.workload, mode.traffic, given - wanted)) if wanted else str(mode)
+
+
+class AskedKernel(NamedTuple):
+    """What a side (by its ``number``) asks for, on one machine or on all, of one revision."""
+
+    number: int
+    side: Side
+    revision: Revision
+
+
+def kernels_of(
+    sides: Sequence[Side],
+    revisions: Sequence[Revision],
+    nearest: Sequence[Mapping[tuple[str, str], Revision]] | None,
+) -> list[AskedKernel]:
+    """One a side, or where ``nearest`` names revisions, one a machine and revision."""
+    if nearest is None:
+        pairs = zip(sides, revisions, strict=True)
+        return [AskedKernel(number, *pair) for number, pair in enumerate(pairs)]
+    return [
+        AskedKernel(number, replace(side, hardware=name), revision)
+        for number, (side, its) in enumerate(zip(sides, nearest, strict=True))
+        for name, revision in dict.fromkeys((name, at) for (name, _), at in its.items())
+    ]

@@ -15,9 +15,9 @@ Reason = Literal["only one side measured", "another variant", "another machine",
 
 # What the revisions of the sides were measured as besides the kernel that each asks for.
 OTHER_KERNELS = """
-SELECT DISTINCT side.number - 1, machine.name, mode.name, metric.name, COALESCE(variant.name, '')
-  FROM unnest(%(revisions)s::bigint[], %(variants)s::text[]) WITH ORDINALITY
-       AS side (revision, variant, number)
+SELECT DISTINCT side.number, machine.name, mode.name, metric.name, COALESCE(variant.name, '')
+  FROM unnest(%(sides)s::int[], %(revisions)s::bigint[], %(variants)s::text[],
+              %(machines)s::text[]) AS side (number, revision, variant, machine)
   JOIN results_point AS point ON point.revision_id = side.revision
   JOIN results_series AS series ON series.id = point.series_id
   JOIN results_hardware AS machine ON machine.id = series.hardware_id
@@ -25,6 +25,7 @@ SELECT DISTINCT side.number - 1, machine.name, mode.name, metric.name, COALESCE(
   JOIN results_metric AS metric ON metric.id = series.metric_id
   LEFT JOIN results_variant AS variant ON variant.id = series.variant_id
  WHERE COALESCE(variant.name, '') <> side.variant
+   AND side.machine IN ('', machine.name)
    AND (%(asof)s::timestamptz IS NULL OR EXISTS (
        SELECT FROM results_measurement AS measurement
          JOIN results_run AS run ON run.id = measurement.run_id
@@ -62,20 +63,19 @@ class Unmatched(NamedTuple):
 
 
 def unmatched_of(
-    sides: Sequence[Side],
-    revisions: Sequence[Revision],
+    kernels: Sequence[tuple[int, Side, Revision]],
     free: Sequence[str],
     found: Sequence[Collection[Key]],
     asof: datetime | None,
 ) -> tuple[Unmatched, ...]:
-    """What some sides have and others lack: ``found`` are the names of the ``free`` parts that each
-    has. One statement where there is such.
+    """What some sides have and others lack: ``kernels`` are what each (by its number) asks for, and
+    ``found`` the names of the ``free`` parts that it has. One statement where there is such.
     """
     everywhere = set.intersection(*map(set, found))
     left = [set(its) - everywhere for its in found]
     keys = sorted(set().union(*left))
-    kernels = _other_kernels(sides, revisions, free, asof) if keys else {}
-    return tuple(_unmatched(key, free, left, kernels) for key in keys)
+    others = _other_kernels(kernels, free, asof) if keys else {}
+    return tuple(_unmatched(key, free, left, others) for key in keys)
 
 
 def _unmatched(
@@ -109,24 +109,26 @@ def _other_machines(
 
 
 def _other_kernels(
-    sides: Sequence[Side], revisions: Sequence[Revision], free: Sequence[str], asof: datetime | None
+    kernels: Sequence[tuple[int, Side, Revision]], free: Sequence[str], asof: datetime | None
 ) -> Mapping[tuple[int, Key], list[str]]:
     """By the number of a side and what rows are matched by, the kernels that it does not ask for
     (*plain*: that without variant)."""
     asked: dict[str, Any] = {
-        "revisions": [revision.pk for revision in revisions],
-        "variants": [side.variant for side in sides],
+        "sides": [number for number, _, _ in kernels],
+        "revisions": [revision.pk for _, _, revision in kernels],
+        "variants": [side.variant for _, side, _ in kernels],
+        "machines": [side.hardware for _, side, _ in kernels],
         "asof": asof,
     }
     with connection.cursor() as cursor:
         cursor.execute(OTHER_KERNELS, asked)
         rows = cursor.fetchall()
-    kernels: dict[tuple[int, Key], list[str]] = {}
+    others: dict[tuple[int, Key], list[str]] = {}
     for number, *names, variant in rows:
         parts = dict(zip(FREE_PARTS, names, strict=True))
         key = tuple(parts[part] for part in free)
-        kernels.setdefault((number, key), []).append(variant or "plain")
-    return kernels
+        others.setdefault((number, key), []).append(variant or "plain")
+    return others
 
 
 def measured_in_neither(

@@ -210,8 +210,9 @@ class ReleaseOut(BaseModel):
 
 
 class ReleaseRowOut(BaseModel):
-    """One machine, mode and metric at both: samples and means of A and B, the change in percent of
-    A with its 95 % interval, its ``verdict`` by itself, and ``proven``: that over the whole table.
+    """One machine, mode and metric at both: the revisions that stand for A and B on that machine,
+    samples and means, the change in percent of A with its 95 % interval, its ``verdict`` by itself,
+    and ``proven``: that over the whole table.
     """
 
     hardware: str
@@ -219,6 +220,8 @@ class ReleaseRowOut(BaseModel):
     metric: str
     unit: str
     better: str
+    a_revision: str
+    b_revision: str
     a_n: int
     a_mean: float
     b_n: int

@@ -60,6 +60,22 @@ class ExperimentOut(Schema):
     cells: int
 
 
+class BesideOut(Schema):
+    """The report of a directory beside (``source``), of which one with it may be made, or is made:
+    ``both``.
+    """
+
+    source: str
+    url: str
+    both: str | None
+
+
+class MadeExperiment(ExperimentOut):
+    """A report as it was made, and those of directories beside its own."""
+
+    beside: list[BesideOut]
+
+
 class ExperimentList(Schema):
     """The newest first; `next` is the `before` of the next page, null on the last."""
 

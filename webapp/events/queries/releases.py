@@ -2,13 +2,16 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
 from django.db import connection
 
-TREE, RELEASE = "tree", "release"
+TREE, RELEASE, BRANCH_POINT = "tree", "release", "branch point"
+FIRST = -(2**62)
+"""Before every position."""
+
 VERSIONED = re.compile(r"(.*\D)(\d+(?:\.\d+)*)", re.DOTALL)
 NAMES = """
 SELECT tree.name, release.name, release.kind, revision.name, revision.position,
@@ -70,6 +73,58 @@ def neighbouring(known: Iterable[ReleaseName]) -> list[tuple[ReleaseName, Releas
             families[one.kind, one.tree].append(([one.position], one))
     pairs = [pairwise(sorted(its)) for _, its in sorted(families.items())]
     return [(a, b) for its in pairs for (_, a), (_, b) in reversed(list(its))]
+
+
+class Stretch(NamedTuple):
+    """Commits of a ``tree``: later than one position up to another."""
+
+    tree: str
+    after: int
+    upto: int
+
+
+def stretches(
+    a: tuple[str, int], b: tuple[str, int], known: Sequence[ReleaseName]
+) -> list[Stretch] | None:
+    """The commits that two ends, each a tree and a position, do not share: up to where their
+    branches left each other, and on either side behind it. None where no branch point joins them.
+    """
+    branched = _branched(known)
+    lines = [_line_of(end, branched) for end in (a, b)]
+    common = next((tree for tree in lines[0] if tree in lines[1]), None)
+    if common is None:
+        return None
+    ends = sorted(line[common] for line in lines)
+    own = [
+        Stretch(tree, FIRST, position)
+        for line in lines
+        for tree, position in line.items()
+        if tree not in lines[0] or tree not in lines[1]
+    ]
+    return [Stretch(common, *ends), *own]
+
+
+def _branched(known: Sequence[ReleaseName]) -> dict[str, tuple[str, int]]:
+    """By tree the tree that it left, and where."""
+    trees = [one for one in known if one.is_tree]
+    return {
+        child.tree: (one.tree, one.position)
+        for one in known
+        if one.kind == BRANCH_POINT and one.position is not None
+        for child in names_called(one.name, trees)
+        if child.tree != one.tree
+    }
+
+
+def _line_of(end: tuple[str, int], branched: Mapping[str, tuple[str, int]]) -> dict[str, int]:
+    """The trees that lead to a position, its own first, each with how far it is followed."""
+    found: dict[str, int] = {}
+    following: tuple[str, int] | None = end
+    while following and following[0] not in found:
+        tree, position = following
+        found[tree] = position
+        following = branched.get(tree)
+    return found
 
 
 def plain_name(name: str) -> str:

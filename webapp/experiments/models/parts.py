@@ -84,7 +84,8 @@ class Cell(models.Model):
 
     ``heading`` is what the lab typed above its block, ``labels`` what it called each set there,
     ``flavour`` and ``separate_bars`` the ministat that printed it. Noise between builds is null
-    where it was not known.
+    where it was not known; ``belief`` has what was believed of it then, as a `Belief` by its
+    fields, null in reports older than this column.
     """
 
     experiment = models.ForeignKey(
@@ -97,6 +98,7 @@ class Cell(models.Model):
     margin_pct = models.FloatField("margin (%)")
     build_noise_pct = models.FloatField(null=True, blank=True)
     build_noise_df = models.FloatField(null=True, blank=True)
+    belief = models.JSONField(null=True, blank=True)
     heading = models.TextField(blank=True)
     labels = ArrayField(models.CharField(max_length=200), default=list, blank=True)
     flavour = models.CharField(max_length=20, blank=True)

@@ -18,6 +18,7 @@ from webapp.experiments.models import Cell, Experiment
 from webapp.results.models import Series
 from webapp.stats.better import Better
 from webapp.stats.compare import BuildNoise
+from webapp.stats.decisive import Belief
 from webapp.stats.defaults import MARGIN_PCT
 
 Key = tuple[int, int, int]
@@ -117,7 +118,8 @@ def _facts(better: Better, cell: Cell | None) -> SeriesFacts:
     noise = None
     if cell.build_noise_pct is not None and cell.build_noise_df is not None:
         noise = BuildNoise(cell.build_noise_pct, cell.build_noise_df)
-    return SeriesFacts(better, cell.margin_pct, noise)
+    belief = Belief(**cell.belief) if cell.belief else Belief()
+    return SeriesFacts(better, cell.margin_pct, noise, belief)
 
 
 def _labelled(row: ComparedRow, cell: Cell) -> ComparedRow:

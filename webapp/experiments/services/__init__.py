@@ -1,14 +1,16 @@
 """Writes about experiments: made from a comparison or a directory, then noted on and concluded."""
 
-from webapp.experiments.services.combining import beside, combine
+from webapp.experiments.services.combining import TOGETHER, are_beside, beside, combine
 from webapp.experiments.services.concluding import add_note, conclude, give_up, set_margin
 from webapp.experiments.services.importing import Directory, import_directory
 from webapp.experiments.services.keeping import keep_comparison
 from webapp.experiments.services.rebasing import set_baseline
 
 __all__ = [
+    "TOGETHER",
     "Directory",
     "add_note",
+    "are_beside",
     "beside",
     "combine",
     "conclude",

@@ -22,6 +22,9 @@ from webapp.results.services import Problem, Unprocessable
 MOST_EXTRA = 2
 """Parts that a name may have more than that of the directory beside it."""
 
+TOGETHER = " + "
+"""Between the names of two directories in that of the report of both."""
+
 _PART_ENDS = re.compile(r"[._-]")
 
 
@@ -85,7 +88,7 @@ def _ordered(one: Experiment, other: Experiment) -> tuple[Experiment, Experiment
 
 def _source(one: Experiment, other: Experiment) -> str:
     first, second = _ordered(one, other)
-    return f"{first.source} + {second.source.rpartition('/')[2]}"[-SOURCE_MAX:]
+    return f"{first.source}{TOGETHER}{second.source.rpartition('/')[2]}"[-SOURCE_MAX:]
 
 
 def _can_be_joined(one: Experiment, other: Experiment) -> bool:

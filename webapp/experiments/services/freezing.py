@@ -1,7 +1,7 @@
 """Rows of an experiment from a comparison, with what was known of the noise at that time."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TypeVar
 
 from webapp.analysis.queries import BlockOptions, ComparedRow, ComparedTable, SeriesFacts, facts_of
@@ -90,6 +90,7 @@ def _cell(
         margin_pct=facts.margin_pct,
         build_noise_pct=noise.percent if noise else None,
         build_noise_df=noise.df if noise else None,
+        belief=asdict(facts.belief),
         heading=cell.heading,
         labels=list(cell.labels),
         flavour=cell.printed_by.flavour if cell.printed_by else "",

@@ -1,5 +1,7 @@
 """Another of its sides as the baseline of an experiment."""
 
+from dataclasses import asdict
+
 from django.db import transaction
 
 from webapp.accounts.models import User
@@ -61,14 +63,16 @@ def _rebase_cells(found: list[tuple[Cell, ComparedRow]], order: int) -> None:
     )
     facts = facts_of(series.values())
     for cell, _ in found:
-        base, noise = bases[cell.pk], facts[bases[cell.pk].series_id].build_noise
+        base, its = bases[cell.pk], facts[bases[cell.pk].series_id]
+        noise = its.build_noise
         cell.hardware_id, cell.mode_id = base.hardware.pk, base.mode.pk
         cell.metric_id = series[base.series_id].metric_id
         cell.build_noise_pct = noise.percent if noise else None
         cell.build_noise_df = noise.df if noise else None
+        cell.belief = asdict(its.belief)
         if cell.labels:
             cell.labels.insert(0, cell.labels.pop(order))
-    fields = ["hardware", "mode", "metric", "build_noise_pct", "build_noise_df", "labels"]
+    fields = ["hardware", "mode", "metric", "build_noise_pct", "build_noise_df", "belief", "labels"]
     Cell.objects.bulk_update([cell for cell, _ in found], fields)
 
 

@@ -58,6 +58,7 @@ from webapp.pages.alerts.steps import steps_of
 from webapp.pages.alerts.suspects import suspects_of
 from webapp.pages.alerts.texts import beside_worst, headline, how_sure, state_note
 from webapp.pages.bisects.lines import BisectLine, lines_of
+from webapp.pages.parts.claims import counts_text
 from webapp.pages.parts.job_offers import Offers, offers_at_alert
 from webapp.pages.parts.kept import Kept
 from webapp.pages.parts.links import diff_link, with_query
@@ -248,7 +249,8 @@ def _section(show: str, one: Listed, *, can_act: bool) -> dict[str, object]:
     if show == "findings":
         return {"show": show, "rows": _rows(one)}
     if show == "others":
-        return {"show": show, "beside": beside(one.alert, findings)}
+        found = beside(one.alert, findings)
+        return {"show": show, "beside": found, "counted": counts_text(found.counts)}
     if show == "profiles":
         return {"show": show, "pairs": _profiled(one)}
     if show == "measure" and can_act:

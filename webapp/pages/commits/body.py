@@ -21,7 +21,7 @@ from webapp.analysis.queries import (
     rows_of_commit,
 )
 from webapp.pages.commits.charts import drawn
-from webapp.pages.commits.headline import answer, headline, proven
+from webapp.pages.commits.headline import answer, cells_of, headline
 from webapp.pages.commits.table import Surroundings, Table, tables
 from webapp.pages.parts.kept import Kept, fingerprint
 from webapp.pages.parts.variants import variants_of_commit
@@ -99,13 +99,14 @@ def _body(commit: Revision, part: str, *, ask_from: str) -> Body:
     begun = {one.finding.series.pk: one.finding for one in detected.begun}
     of_cells = [point for point in points if not point.series.is_cost]
     told = {one.series_id: judged[one.series_id] for one in of_cells if one.series_id in judged}
+    cells = cells_of(of_cells, told)
     previous = _most_common_base(points)
     own = [point for point in everything if not point.series.is_plain]
     findings = _findings(detected, part)
     shown = {
         "tables": _tables(measured, begun, Surroundings(commit, ask_from, previous)),
-        "headline": headline(detected, told),
-        "answer": answer(detected.let_through, proven(of_cells, told), told),
+        "headline": headline(detected, cells),
+        "answer": answer(detected.let_through, cells),
         "detected": detected,
         "findings": findings,
         "is_findings_open": part == "findings",

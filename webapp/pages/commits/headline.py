@@ -5,23 +5,24 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from math import inf
+from operator import itemgetter
 
 from webapp.alerts.queries import Detected, FindingAt, Gated
 from webapp.analysis.models import Finding
-from webapp.analysis.queries import CommitPoint, PointVerdict
+from webapp.analysis.queries import CommitPoint, ModeClaim, PointVerdict, claims_of_commit
 from webapp.charts.cost_text import cost_sentence
 from webapp.charts.text import MARKS, finding_sentence
+from webapp.pages.parts.claims import counts_text, direction_texts, is_mixed, mean_named, mean_text
 from webapp.pages.parts.marks import css_class
 from webapp.results.models import Hardware
 from webapp.results.queries import NamedSeries
-from webapp.stats.compare import Headline as Together
-from webapp.stats.compare import Verdict, headline_of
+from webapp.stats.compare import Mean, Outcome, Verdict
 
 CSS = {"regression": "worse", "improvement": "better", "mixed": "mixed"}
 NAMED = 3
 """Series that the answer names; the others are counted."""
 
-ORDER = (Verdict.WORSE, Verdict.BETTER, Verdict.EQUIVALENT, Verdict.CANNOT_TELL)
+PROVEN = (Verdict.WORSE, Verdict.BETTER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +58,30 @@ class OnMachine:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """The series that the answer names, machine by machine, and how many ``more`` there are."""
+class OfMode:
+    """The mean change of a mode over its machines: ``of`` the mode and the metric, by ``size``
+    percent.
+    """
 
+    of: tuple[str, str]
+    title: str
+    sentence: str
+    verdict: Verdict
+    size: float
+
+    @property
+    def css(self) -> str:
+        """The CSS class of the sentence."""
+        return css_class(self.verdict)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The modes and the series that the answer names, these machine by machine, and how many
+    ``more`` series there are.
+    """
+
+    modes: Sequence[OfMode]
     machines: Sequence[OnMachine]
     more: int
 
@@ -71,34 +93,84 @@ class Proven:
     series: NamedSeries
     judged: PointVerdict
 
+    @property
+    def weight(self) -> tuple[bool, bool, float]:
+        """As that of a finding."""
+        size = inf if self.judged.percent is None else abs(self.judged.percent)
+        return self.series.is_cost, self.judged.verdict != Verdict.WORSE, -size
+
     def rank(self) -> tuple[int, float]:
         """For the order of a list: the worse first, and the largest of each."""
-        return ORDER.index(self.judged.verdict), -abs(self.judged.percent or 0.0)
+        return PROVEN.index(self.judged.verdict), -abs(self.judged.percent or 0.0)
 
 
-def answer(
-    found: Sequence[Gated], proven: Sequence[Proven], judged: Mapping[int, PointVerdict]
-) -> Answer:
-    """What the findings ``found`` show; where all rest on one build a side, the ``proven`` cells of
-    other series too: the first of both, and the first of either direction. Single builds have the
-    colour of their cells, which ``judged`` holds by series.
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """The compared cells of a commit, ``judged`` by series, with what may be said of all of them
+    (``counts``), those that are ``proven``, the worse first and the largest of each first, and the
+    ``modes`` of which the mean over their machines is.
+    """
+
+    judged: Mapping[int, PointVerdict]
+    counts: Mapping[Outcome, int]
+    proven: Sequence[Proven]
+    modes: Sequence[OfMode]
+
+
+def cells_of(points: Iterable[CommitPoint], judged: Mapping[int, PointVerdict]) -> Cells:
+    """Those of ``points`` that ``judged`` has a verdict on."""
+    compared = [one for one in points if one.series_id in judged]
+    claims = claims_of_commit(compared, judged)
+    proven = [
+        Proven(one.series, judged[one.series_id])
+        for one, verdict in zip(compared, claims.headline.verdicts, strict=True)
+        if verdict in PROVEN
+    ]
+    has_metrics = len({one.series.metric.pk for one in compared}) > 1
+    modes = [
+        _of_mode(claim, mean, compared[claim.positions[0]].series, has_metric=has_metrics)
+        for claim in claims.modes
+        if (mean := mean_named(claim.across)) and not is_mixed(claim.across)
+    ]
+    by_size = sorted(modes, key=lambda one: (PROVEN.index(one.verdict), -one.size))
+    return Cells(judged, claims.counts, sorted(proven, key=Proven.rank), by_size)
+
+
+def _of_mode(claim: ModeClaim, mean: Mean, series: NamedSeries, *, has_metric: bool) -> OfMode:
+    verdict = claim.across.verdict
+    word = direction_texts(series.better, series.metric.unit)[verdict]
+    title = f"{claim.mode} {claim.metric}" if has_metric else claim.mode
+    text = mean_text(mean, word, len(claim.positions))
+    return OfMode((claim.mode, claim.metric), title, text, verdict, abs(mean.percent))
+
+
+def answer(found: Sequence[Gated], cells: Cells) -> Answer:
+    """What the findings ``found`` show, and what is proven of the cells of other series and of
+    modes: the largest losses first, the first of either direction. Single builds have the colour of
+    their cells.
 
     One alone has its interval; those of several stand in the table below.
     """
     own = {one.finding.series.pk for one in found}
-    is_open = all(one.finding.state == Finding.State.ONE_BUILD for one in found)
-    cells = [one for one in proven if is_open and one.series.pk not in own]
-    is_alone = len(found) + len(cells) == 1
-    effects = [
-        *(_of_finding(one, judged, has_interval=is_alone) for one in sorted(found, key=_weight)),
-        *(_of_cell(one, has_interval=is_alone) for one in cells),
+    of_modes = {one.of for one in cells.modes}
+    beside = [
+        one
+        for one in cells.proven
+        if one.series.pk not in own
+        and (one.series.mode.name, one.series.metric.name) not in of_modes
     ]
-    named = _largest_of_each(effects)
+    is_alone = len(found) + len(beside) + len(cells.modes) == 1
+    effects = [
+        *((_weight(one), _of_finding(one, cells.judged, has_interval=is_alone)) for one in found),
+        *((one.weight, _of_cell(one, has_interval=is_alone)) for one in beside),
+    ]
+    ordered = [one for _, one in sorted(effects, key=itemgetter(0))]
+    named = _largest_of_each(ordered)
     machines = [
         OnMachine(hardware, list(its))
         for hardware, its in groupby(named, key=lambda one: one.series.hardware)
     ]
-    return Answer(machines, len(effects) - len(named))
+    return Answer(cells.modes[:NAMED], machines, len(effects) - len(named))
 
 
 def _weight(one: Gated) -> tuple[bool, bool, float]:
@@ -145,41 +217,45 @@ def _sentence(
     )
 
 
-def headline(detected: Detected, judged: Mapping[int, PointVerdict]) -> Headline:
-    """The verdict of the findings that begin here and pass the gate, else what one build a side
-    shows; without any, that of the cells.
+def headline(detected: Detected, cells: Cells) -> Headline:
+    """The verdict of the findings that begin here and pass the gate, and of what is proven of the
+    cells; what one build a side shows counts beside what is proven, or where its cell is.
     """
     told = measured_first([one.finding for one in detected.let_through])
-    findings = [row for row in told if row.state != Finding.State.ONE_BUILD]
-    if told and not findings:
-        return _of_single_builds(told, judged)
-    if findings:
-        verdicts = Counter(Verdict(finding.verdict) for finding in findings)
-        return Headline(_text(verdicts), _marks(verdicts), _states(findings))
-    together = together_of(judged)
-    if not together.verdicts:
+    own = {row.series.pk: Verdict(row.verdict) for row in told}
+    proven = [
+        *(Verdict(row.verdict) for row in told if row.state != Finding.State.ONE_BUILD),
+        *(one.judged.verdict for one in cells.proven),
+        *(one.verdict for one in cells.modes),
+    ]
+    verdicts = Counter([*proven, *own.values()] if proven else [])
+    if verdicts:
+        return Headline(_text(verdicts), _marks(verdicts), _source(detected, told, cells))
+    if told:
+        mark = MARKS[Verdict.CANNOT_TELL]
+        return Headline("one build a side", mark, _source(detected, told, cells))
+    if not cells.judged:
         return Headline("not compared", "", "")
-    verdicts = Counter(together.verdicts)
-    counts = ", ".join(f"{count} {verdict}" for verdict, count in together.counts.items())
-    differ = sum(one.builds_differ for one in judged.values())
-    builds = f"; besides, {single_builds(differ)}" if differ else ""
-    alone = f"against the revision tested before alone ({counts}; {together.text}{builds})"
-    source = f"{alone}; {_rest(detected)}"
-    return Headline(_text(verdicts), _marks(verdicts), source)
+    is_same = cells.counts.get(Outcome.EQUIVALENT) == len(cells.judged)
+    verdict = Verdict.EQUIVALENT if is_same else Verdict.CANNOT_TELL
+    return Headline(verdict.value, MARKS[verdict], _source(detected, told, cells))
 
 
-def _of_single_builds(found: Sequence[FindingAt], judged: Mapping[int, PointVerdict]) -> Headline:
-    """Losses on one build a side, and what the cells of other series prove beside them."""
-    own = {row.series.pk for row in found}
-    beside = zip(judged, together_of(judged).verdicts, strict=True)
-    proven = [verdict for pk, verdict in beside if verdict in ORDER[:2] and pk not in own]
-    if not proven:
-        return Headline("one build a side", MARKS[Verdict.CANNOT_TELL], "not confirmed")
-    verdicts = Counter([*proven, *(Verdict(row.verdict) for row in found)])
-    names = ", ".join(row.series.subject for row in found)
-    rest = "the rest against the revision tested before alone"
-    source = f"{names}: one build a side, not confirmed; {rest}"
-    return Headline(_text(verdicts), _marks(verdicts), source)
+def _source(detected: Detected, found: Sequence[FindingAt], cells: Cells) -> str:
+    """What the verdict rests on: findings, and the comparisons that the table shows."""
+    single = [row for row in found if row.state == Finding.State.ONE_BUILD]
+    findings = [row for row in found if row.state != Finding.State.ONE_BUILD]
+    names = ", ".join(row.series.subject for row in single)
+    differ = sum(one.builds_differ for one in cells.judged.values())
+    counted = f": {counts_text(cells.counts)}" if len(cells.judged) > 1 else ""
+    parts = [
+        _states(findings) if findings else "",
+        f"{names}: one build a side, not confirmed" if single else "",
+        f"against the revision tested before alone{counted}" if counted or not found else "",
+        f"besides, {single_builds(differ)}" if differ else "",
+        "" if found else _rest(detected),
+    ]
+    return "; ".join(filter(None, parts))
 
 
 def measured_first(findings: list[FindingAt]) -> list[FindingAt]:
@@ -198,22 +274,6 @@ def single_builds(count: int) -> str:
     )
 
 
-def together_of(judged: Mapping[int, PointVerdict]) -> Together:
-    """What the cells may be said to show together."""
-    return headline_of([one.look for one in judged.values()])
-
-
-def proven(points: Iterable[CommitPoint], judged: Mapping[int, PointVerdict]) -> list[Proven]:
-    """What of the cells passes the gate: the worse first and the largest of each first."""
-    verdicts = dict(zip(judged, together_of(judged).verdicts, strict=True))
-    found = (
-        Proven(one.series, judged[one.series_id])
-        for one in points
-        if verdicts.get(one.series_id) in (ORDER[0], ORDER[1])
-    )
-    return sorted(found, key=Proven.rank)
-
-
 def _rest(detected: Detected) -> str:
     """What the detector says where none of its findings passes."""
     if not detected.begun:
@@ -223,20 +283,13 @@ def _rest(detected: Detected) -> str:
 
 
 def _text(verdicts: Counter[Verdict]) -> str:
-    worse, better = verdicts[Verdict.WORSE], verdicts[Verdict.BETTER]
-    if worse and better:
+    if verdicts[Verdict.WORSE] and verdicts[Verdict.BETTER]:
         return "mixed"
-    if worse or better:
-        return "regression" if worse else "improvement"
-    if verdicts[Verdict.CANNOT_TELL]:
-        return "cannot tell"
-    return "equivalent"
+    return "regression" if verdicts[Verdict.WORSE] else "improvement"
 
 
 def _marks(verdicts: Counter[Verdict]) -> str:
-    proven = [one for one in (Verdict.WORSE, Verdict.BETTER) if verdicts[one]]
-    rest = [one for one in (Verdict.CANNOT_TELL, Verdict.EQUIVALENT) if verdicts[one]]
-    return "".join(MARKS[one] for one in proven or rest[:1])
+    return "".join(MARKS[one] for one in PROVEN if verdicts[one])
 
 
 def _states(findings: list[FindingAt]) -> str:

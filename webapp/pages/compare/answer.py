@@ -7,7 +7,15 @@ from dataclasses import dataclass
 from webapp.analysis.queries import ONE_BUILD, PointRow, PointTable, PointVerdict
 from webapp.charts.text import direction, half_width, percent
 from webapp.pages.compare.titles import subject_of, titles_of
-from webapp.stats.compare import Across, Mean, Outcome, Verdict, outcome
+from webapp.pages.parts.claims import (
+    by_itself,
+    counts_text,
+    direction_texts,
+    is_mixed,
+    mean_named,
+    mean_text,
+)
+from webapp.stats.compare import Across, Outcome, Verdict, outcome
 
 BOTH = "it depends on the machine"
 SIZES = "by how much depends on the machine"
@@ -119,41 +127,23 @@ def _in_short(group: Group) -> str:
     machines are proven, or some of them the other way, ``slower on 2, faster on 1 of 5 machines``:
     a mean would depend on which machines a lab has.
     """
-    words, counts = direction_texts(group.cells[0].row), group.across.counts
+    words, counts = _direction_texts(group.cells[0]), group.across.counts
     total = len(group.cells)
     proven = [verdict for verdict in (Verdict.WORSE, Verdict.BETTER) if counts.get(verdict)]
     alone = ", ".join(f"{words[verdict]} on {counts[verdict]}" for verdict in proven)
-    mean, is_mixed = _mean_named(group.across), _is_mixed(group.across)
-    if mean is None or is_mixed:
+    mean, both = mean_named(group.across), is_mixed(group.across)
+    if mean is None or both:
         text = f"{alone} of {total} machine{'s' if total > 1 else ''}"
-        return f"{text} ({BOTH})" if is_mixed else text
-    said = _mean_text(mean, words[group.across.verdict], total)
+        return f"{text} ({BOTH})" if both else text
+    said = mean_text(mean, words[group.across.verdict], total)
     return f"{said} ({group.proven} of them proven alone)" if proven else said
-
-
-def _mean_named(across: Across) -> Mean | None:
-    """The mean change, where it is proven of the mode."""
-    is_named = across.verdict in {Verdict.WORSE, Verdict.BETTER}
-    return across.mean if is_named else None
-
-
-def _mean_text(mean: Mean, word: str, total: int) -> str:
-    low, high = sorted((abs(mean.low), abs(mean.high)))
-    over = str(mean.machines) if mean.machines == total else f"{mean.machines} of {total}"
-    interval = f"[{half_width(low)}, {half_width(high)}]"
-    return f"{half_width(abs(mean.percent))} % {word} {interval} over {over} machines"
-
-
-def _is_mixed(across: Across) -> bool:
-    """Whether one machine alone is proven better, and another worse."""
-    return {Verdict.WORSE, Verdict.BETTER} <= set(across.verdicts)
 
 
 def _nothing_proven(cells: Sequence[Cell]) -> str:
     counts = Counter(cell.outcome for cell in cells)
     alone, total = counts[Outcome.BY_ITSELF], len(cells)
     if alone:
-        differ = _by_itself("differ", alone)
+        differ = by_itself("differ", alone)
         return f"{alone} of {total} {differ}, none proven over the whole table"
     differing = sum(cell.judged.builds_differ for cell in cells)
     if differing:
@@ -184,53 +174,27 @@ def lead(cells: Sequence[Cell]) -> str:
     return counts_text(Counter(cell.outcome for cell in cells)) if len(cells) > 1 else ""
 
 
-def _by_itself(verb: str, count: int) -> str:
-    return f"{verb}s by itself" if count == 1 else f"{verb} by themselves"
-
-
-def counts_text(counts: Mapping[Outcome, int]) -> str:
-    """``7 of 15 comparisons prove a difference over the whole table, 2 differ by themselves,
-    1 shows by itself none that matters, 5 cannot tell``: as many as stand under each heading.
-    """
-    proven, alone = counts.get(Outcome.PROVEN, 0), counts.get(Outcome.BY_ITSELF, 0)
-    same, unsure = counts.get(Outcome.EQUIVALENT, 0), counts.get(Outcome.CANNOT_TELL, 0)
-    verb = "proves" if proven == 1 else "prove"
-    parts = [
-        f"{proven} of {sum(counts.values())} comparisons {verb} a difference over the whole table",
-        f"{alone} {_by_itself('differ', alone)}" if alone else "",
-        f"{same} {_by_itself('show', same)} none that matters" if same else "",
-        f"{unsure} cannot tell" if unsure else "",
-    ]
-    return ", ".join(filter(None, parts))
-
-
-def direction_texts(row: PointRow) -> Mapping[Verdict, str]:
-    """What better and worse are called in the row's metric."""
-    base = row.base
-    gain = 1.0 if base.better == "more" else -1.0
-    return {
-        Verdict.WORSE: direction(percent=-gain, better=base.better, unit=base.unit),
-        Verdict.BETTER: direction(percent=gain, better=base.better, unit=base.unit),
-    }
+def _direction_texts(cell: Cell) -> Mapping[Verdict, str]:
+    return direction_texts(cell.row.base.better, cell.row.base.unit)
 
 
 def _sentence(cells: Sequence[Cell], across: Across) -> str:
-    words, total = direction_texts(cells[0].row), len(cells)
-    mean = _mean_named(across)
+    words, total = _direction_texts(cells[0]), len(cells)
+    mean = mean_named(across)
     parts = _alone(cells, across)
     if mean is None:
         parts[0] += f" of {total} machine{'s' if total > 1 else ''}"
         text = ", ".join(parts)
     else:
-        text = f"{_mean_text(mean, words[across.verdict], total)}; alone {', '.join(parts)}"
-    if _is_mixed(across):
+        text = f"{mean_text(mean, words[across.verdict], total)}; alone {', '.join(parts)}"
+    if is_mixed(across):
         return f"{text}: {BOTH}"
     return f"{text}: {SIZES}" if across.differs else text
 
 
 def _alone(cells: Sequence[Cell], across: Across) -> list[str]:
     """``slower on 2``, ``cannot tell on 4``: each machine by itself, as far as that may be said."""
-    words, counts = direction_texts(cells[0].row), across.counts
+    words, counts = _direction_texts(cells[0]), across.counts
     differing = sum(cell.judged.builds_differ for cell in cells)
     found = [
         (words[Verdict.WORSE], counts.get(Verdict.WORSE, 0)),
@@ -244,7 +208,7 @@ def _alone(cells: Sequence[Cell], across: Across) -> list[str]:
 
 def _of_modes(cells: Sequence[Cell]) -> str:
     """Where every mode was measured on one machine: counts over the modes."""
-    words = direction_texts(cells[0].row)
+    words = _direction_texts(cells[0])
     total = f"of {len(cells)} modes"
     parts = [
         f"{words[verdict]} in {count}"

@@ -47,11 +47,13 @@ from webapp.pages.compare.rows import (
     Section,
     kind_of,
     lines_of,
+    revisions_of,
     rows_html,
 )
 from webapp.pages.compare.start import readable, start
 from webapp.pages.compare.titles import subject_of, titles_of
 from webapp.pages.compare.unmatched import not_compared
+from webapp.pages.parts.claims import direction_texts
 from webapp.pages.parts.links import with_query
 from webapp.pages.parts.variants import variants_beside
 from webapp.results.models import Revision, Run
@@ -161,7 +163,7 @@ def picture_of(table: PointTable, answer: str, foot: Sequence[str]) -> str:
     lines = lines_of(compare_answer.cells_of(table))
     rows = [
         forest_picture.Row(
-            name=f"{line.row.mode} · {cell.row.base.hardware}",
+            name=" · ".join([line.row.mode, str(cell.row.base.hardware), *_nearest(table, cell)]),
             percent=cell.judged.percent,
             low=cell.judged.low,
             high=cell.judged.high,
@@ -175,6 +177,12 @@ def picture_of(table: PointTable, answer: str, foot: Sequence[str]) -> str:
     newest = Run.objects.filter(revision__in=table.revisions).newest_text()
     foot = [f"{foot[0]}; {newest}", *foot[1:]]
     return stacked(answer, [Part(f"and {more} more rows" if more > 0 else "", image)], foot=foot)
+
+
+def _nearest(table: PointTable, cell: compare_answer.Cell) -> list[str]:
+    """The revisions of a row where they are not those of the table."""
+    own = tuple(one.revision for one in cell.row.points)
+    return [revisions_of(cell.row)] if own != table.revisions else []
 
 
 def _refused(reason: str, content_type: str = "text/plain; charset=utf-8") -> HttpResponse:
@@ -340,8 +348,9 @@ def _reach(lines: Sequence[Line]) -> forest.Reach:
 
 def _axis(lines: Sequence[Line], drawing: Drawing) -> str:
     """The head of the plots, with the metric's words where all rows have the same."""
-    ways = {tuple(compare_answer.direction_texts(line.row).items()) for line in lines}
-    better = {line.row.base.better for line in lines}
+    bases = [line.row.base for line in lines]
+    ways = {tuple(direction_texts(one.better, one.unit).items()) for one in bases}
+    better = {one.better for one in bases}
     if len(ways) != 1 or len(better) != 1:
         return forest.axis(drawing.reach, less="muted:less", more="muted:more")
     words = dict(ways.pop())

@@ -19,11 +19,15 @@ from webapp.pages.compare.answer import (
 from webapp.pages.compare.report import SIMULATED
 from webapp.pages.compare.rows import lines_of
 from webapp.pages.compare.unmatched import not_compared
+from webapp.pages.parts.claims import counts_text
 from webapp.stats.compare import Verdict
 from webapp.stats.markdown import inline
 
 PROVEN = (Verdict.WORSE, Verdict.BETTER)
-OTHER_TREES = "The two are of different trees: alerts fall between releases of one tree only."
+OTHER_TREES = (
+    "The two are of different trees, and no branch point tells where these parted: an operator may "
+    "add it as a release."
+)
 NO_ALERT = "No alert falls between the two."
 NAMED = 3
 """Gains and losses that a line names."""
@@ -106,12 +110,16 @@ def _back(loss: Past) -> str:
     return f", back at {by}" if by else ", back since"
 
 
-def alert_lines(alerts: Sequence[AlertBetween]) -> list[tuple[str, str]]:
+def alert_lines(found: ComparedReleases) -> list[tuple[str, str]]:
     """Each alert as its commit with the largest loss and the largest gain, and its address."""
-    return [(_alert_line(one), one.alert.get_absolute_url()) for one in alerts]
+    is_one = found.a.measured.tree_id == found.b.measured.tree_id
+    return [
+        (_alert_line(one, "" if is_one else f" of {one.alert.tree}"), one.alert.get_absolute_url())
+        for one in found.alerts or ()
+    ]
 
 
-def _alert_line(one: AlertBetween) -> str:
+def _alert_line(one: AlertBetween, of_tree: str) -> str:
     losses, gains = one.losses, one.gains
     kind = "mixed" if losses and gains else "regression" if losses else "improvement"
     if one.alert.kind != one.alert.Kind.LEVEL:
@@ -119,7 +127,8 @@ def _alert_line(one: AlertBetween) -> str:
     where = f"{'up to' if one.alert.is_slow else 'at'} {one.changes[0].then.revision}"
     named = "; ".join(_changed(its[0]) for its in (losses, gains) if its)
     counts = [f"{len(losses)} lost" if losses else "", f"{len(gains)} gained" if gains else ""]
-    return f"{one.alert}, {kind} {where}: {named} (series: {', '.join(filter(None, counts))})"
+    series = ", ".join(filter(None, counts))
+    return f"{one.alert}, {kind} {where}{of_tree}: {named} (series: {series})"
 
 
 def _changed(one: Past) -> str:
@@ -170,16 +179,16 @@ def _table(found: ComparedReleases, cells: Sequence[Cell]) -> str:
     ordered = [cell for line in lines_of(cells) for cell in line.cells]
     ordered.sort(key=lambda cell: cell.gated not in PROVEN)
     lines = [_line(cell, has_metrics(found.table)) for cell in ordered]
-    together = found.table.headline
-    counts = ", ".join(f"{count} {verdict}" for verdict, count in together.counts.items())
-    return "\n".join([head, *lines]) + f"\n\nOver the whole table: {counts} ({together.text})."
+    counts = counts_text(found.table.claims.counts)
+    return "\n".join([head, *lines]) + f"\n\n{counts}; {found.table.headline.text}."
 
 
 def _line(cell: Cell, with_metric: bool) -> str:
     base, other, judged = cell.row.base, cell.row.points[cell.index + 1], cell.judged
     subject = _subject(cell, with_metric)
     delta = change_within(judged.percent, judged.low, judged.high)
-    cells = [inline(base.hardware.name), inline(subject), number(base.mean), number(other.mean)]
+    levels = [f"{number(one.mean)} ({inline(one.revision.name)})" for one in (base, other)]
+    cells = [inline(base.hardware.name), inline(subject), *levels]
     return f"| {' | '.join([*cells, delta, verdict_of(cell)])} |"
 
 
@@ -193,7 +202,7 @@ def verdict_of(cell: Cell) -> str:
 def _alerts(found: ComparedReleases) -> str:
     if found.alerts is None:
         return f"## Alerts between\n\n{OTHER_TREES}"
-    lines = [text for text, _ in alert_lines(found.alerts)]
+    lines = [text for text, _ in alert_lines(found)]
     return _list("Alerts between", lines) or f"## Alerts between\n\n{NO_ALERT}"
 
 

@@ -104,7 +104,7 @@ def _context(found: ComparedReleases, pair: str) -> dict[str, object]:
         "boxes": [compare.Box(name, one.side, one.measured, one.title) for name, one in sides],
         "recovered": recovered_lines(found),
         "trades": trades_of(cells_of(found.table)),
-        "alerts": alert_lines(found.alerts or ()),
+        "alerts": alert_lines(found),
         "no_alert": OTHER_TREES if found.alerts is None else NO_ALERT,
         "unmatched": not_compared(found.unmatched, found.titles),
         "for_good": _for_good(found, pair),

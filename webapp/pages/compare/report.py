@@ -14,11 +14,12 @@ from webapp.analysis.queries import (
     as_points,
 )
 from webapp.charts.text import better_text, change_within, number
-from webapp.pages.compare.answer import answer_of, counts_text
+from webapp.pages.compare.answer import answer_of
 from webapp.pages.compare.flame_graphs import flame_graphs, profile_lines
 from webapp.pages.compare.titles import titles_of
 from webapp.pages.compare.unmatched import not_compared
 from webapp.pages.compare.verdict import compared_sentence
+from webapp.pages.parts.claims import counts_text
 from webapp.pages.parts.power import power_line
 from webapp.stats.markdown import block, inline
 

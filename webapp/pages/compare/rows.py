@@ -20,7 +20,8 @@ from webapp.analysis.queries import (
 )
 from webapp.charts import forest, text
 from webapp.charts.forest import Reach
-from webapp.pages.compare.answer import Cell, direction_texts
+from webapp.pages.compare.answer import Cell
+from webapp.pages.parts.claims import direction_texts
 from webapp.results.models import Hardware
 from webapp.stats.compare import Outcome, Verdict
 
@@ -146,17 +147,19 @@ def opening(
     )
 
 
-def sides_of_row(sides: Sequence[Side], row: PointRow) -> list[Side]:
+def sides_of_row(table: PointTable, row: PointRow) -> list[Side]:
     """The sides that mean this row alone."""
     return [
         replace(
             side,
+            # As it was asked for: by a release, an alias or the start of a hash.
+            revision=side.revision if point.revision == revision else point.revision.name,
             hardware=point.hardware.name,
             # A former name of the mode is what was asked for, and stays.
             mode=side.mode_name or point.mode,
             metric=point.metric,
         )
-        for side, point in zip(sides, row.points, strict=True)
+        for side, revision, point in zip(table.sides, table.revisions, row.points, strict=True)
     ]
 
 
@@ -169,7 +172,7 @@ def chip(judged: PointVerdict, row: PointRow) -> str:
         return f'<span class="chip differ">{text.MARKS[BUILDS_DIFFER]} {BUILDS_DIFFER}</span>'
     word = judged.verdict.value
     if judged.verdict in {Verdict.WORSE, Verdict.BETTER} and judged.percent is not None:
-        word = direction_texts(row)[judged.verdict]
+        word = direction_texts(row.base.better, row.base.unit)[judged.verdict]
     elif judged.negligible:
         word = "negligible"
     mark = text.MARKS[judged.verdict.value]
@@ -200,7 +203,7 @@ def _row(line: Line, drawing: Drawing, evidence: str) -> str:
     summary = "".join(
         _pair(cell, drawing, is_first=number == 0) for number, cell in enumerate(line.cells)
     )
-    a, *others = map(str, sides_of_row(drawing.table.sides, line.row))
+    a, *others = map(str, sides_of_row(drawing.table, line.row))
     pairs = [("a", a), *(("b", other) for other in others), *drawing.more]
     return opening(summary, pairs, drawing.path, drawing.fragment, evidence)
 
@@ -223,7 +226,7 @@ def _pair(cell: Cell, drawing: Drawing, *, is_first: bool) -> str:
         f"{forest.row(drawing.reach, judged.percent, judged.low, judged.high, kind=kind)}</span>"
         f'<span class="number {coloured}"><b>{change}{" %" if judged.percent is not None else ""}'
         f'</b></span><span class="number ci">{interval}</span>'
-        f'<span class="verdict">{chip(judged, row)}{_tags(cell)}</span>'
+        f'<span class="verdict">{chip(judged, row)}{_tags(cell, drawing)}</span>'
         f'<span class="number detect">{seen}</span></span>'
     )
 
@@ -233,7 +236,7 @@ def _figure(cell: Cell, drawing: Drawing) -> str:
     base, other = cell.row.base, cell.row.points[cell.index + 1]
     if base.series_id != other.series_id:
         return ""
-    a, b = drawing.table.revisions[0].name, drawing.table.revisions[cell.index + 1].name
+    a, b = base.revision.name, other.revision.name
     return f' data-figure="pair:{base.series_id}:{escape(a)}:{escape(b)}"'
 
 
@@ -251,11 +254,21 @@ def _metric(name: str) -> str:
     return f' <span class="muted">{escape(name)}</span>'
 
 
-def _tags(cell: Cell) -> str:
+def revisions_of(row: PointRow) -> str:
+    """What a row compares: ``r299108 → r310736``."""
+    return " → ".join(one.revision.name for one in row.points)
+
+
+def _tags(cell: Cell, drawing: Drawing) -> str:
+    is_other = any(
+        point.revision != revision
+        for point, revision in zip(cell.row.points, drawing.table.revisions, strict=True)
+    )
     epoch = f' <span class="tag">{OTHER_EPOCH}</span>' if cell.row.parted[cell.index] else ""
     points = (cell.row.base, cell.row.points[cell.index + 1])
-    tags = (one.left_out.text for one in points if one.left_out)
-    return epoch + "".join(f' <span class="tag remark">{escape(tag)}</span>' for tag in tags)
+    remarks = [revisions_of(cell.row)] if is_other else []
+    remarks += [one.left_out.text for one in points if one.left_out]
+    return epoch + "".join(f' <span class="tag remark">{escape(one)}</span>' for one in remarks)
 
 
 def _rank(judged: PointVerdict) -> tuple[int, float]:

@@ -1,5 +1,6 @@
 """`/experiments/`: the questions that were asked, with their sides, and where they stand."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.contrib import messages
@@ -12,7 +13,7 @@ from django.views.decorators.http import require_POST, require_safe
 from webapp.accounts.services import signed_in_user, triager_required
 from webapp.analysis.queries import MOST_SIDES, Side, SideError, compare_link, moment_of
 from webapp.experiments.models import QUESTION_MAX, Experiment
-from webapp.experiments.services import keep_comparison
+from webapp.experiments.services import TOGETHER, are_beside, keep_comparison
 from webapp.pages.compare.titles import titles_of
 from webapp.pages.parts.links import with_query
 from webapp.pages.parts.numbers import read_number
@@ -26,11 +27,12 @@ PARTS = ("state", "tree", "hardware")
 @dataclass(frozen=True, slots=True)
 class Line:
     """One experiment of the list: what its sides are called, unless its question says so, and its
-    machines."""
+    machines, and the reports of directories beside its own."""
 
     experiment: Experiment
     sides: str
     machines: list[str]
+    beside: Sequence[Experiment]
 
 
 @require_safe
@@ -44,7 +46,7 @@ def page(request: HttpRequest) -> HttpResponse:
     pairs = [*((part, text) for part, text in wanted.items() if text), *older]
     context = {
         "count": found.count(),
-        "lines": [_line(row) for row in rows[:ROWS]],
+        "lines": [_line(row, _beside(row, rows[:ROWS])) for row in rows[:ROWS]],
         "wanted": wanted,
         "states": Experiment.State.choices,
         "trees": Tree.objects.all(),
@@ -53,13 +55,28 @@ def page(request: HttpRequest) -> HttpResponse:
     return render(request, "pages/experiments.html", context)
 
 
-def _line(experiment: Experiment) -> Line:
+def _beside(experiment: Experiment, listed: Sequence[Experiment]) -> list[Experiment]:
+    """Those of the list of which one report with it may be made, by the names of directories."""
+    parent, slash, name = experiment.source.rpartition("/")
+    return [
+        one
+        for one in listed
+        if slash
+        and one.pk != experiment.pk
+        and TOGETHER not in one.source + experiment.source
+        and one.lab_id == experiment.lab_id
+        and one.source.rpartition("/")[0] == parent
+        and are_beside(name, one.source.removeprefix(f"{parent}/"))
+    ]
+
+
+def _line(experiment: Experiment, beside: Sequence[Experiment]) -> Line:
     sides = list(experiment.sides.all())
     own = titles_of([side.compared for side in sides])
     titles = [side.label or title for side, title in zip(sides, own, strict=True)]
     machines = dict.fromkeys(cell.hardware.shown_name for cell in experiment.cells.all())
     text = " against ".join([", ".join(titles[1:]), titles[0]])
-    return Line(experiment, "" if text == experiment.question else text, list(machines))
+    return Line(experiment, "" if text == experiment.question else text, list(machines), beside)
 
 
 @triager_required

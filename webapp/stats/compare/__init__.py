@@ -12,8 +12,6 @@ from webapp.stats.compare.headline import (
     Headline,
     Look,
     Outcome,
-    headline_of,
-    headline_with,
     outcome,
 )
 from webapp.stats.compare.levels import (
@@ -53,8 +51,6 @@ __all__ = [
     "compare_many",
     "estimate_of",
     "explain",
-    "headline_of",
-    "headline_with",
     "heterogeneity",
     "intervals_of",
     "look_at",

@@ -1,17 +1,12 @@
-"""Which verdicts on a commit a headline may tell: those that pass the gate for false findings.
-
-Of a hundred equal cells five differ at 95 % by chance. What a headline says of n cells, "worse" or
-"better", must therefore pass the procedure of Benjamini and Hochberg (1995) at 5 % over all of
-them: where nothing changed, at most 5 of 100 headlines are wrong, however many cells there are.
-Each cell keeps a verdict of its own.
+"""What a table of comparisons counts: each cell by its verdict alone and by what the gate over all
+of them (`webapp.stats.compare.sweep`) leaves of it.
 """
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 from webapp.stats.compare.comparing import Verdict
-from webapp.stats.false_discovery import LEVEL, gate
+from webapp.stats.false_discovery import LEVEL
 
 PROVEN = (Verdict.WORSE, Verdict.BETTER)
 ORDER = (*PROVEN, Verdict.EQUIVALENT, Verdict.CANNOT_TELL)
@@ -84,21 +79,3 @@ class Headline:
         chance = f"{self.expected:.0f}" if self.expected >= 2 else f"{self.expected:.2g}"
         total = len(self.verdicts)
         return f"{self.differing} of {total} differ at 95 %, about {chance} expected by chance"
-
-
-def headline_of(looks: Sequence[Look]) -> Headline:
-    """What the cells of one commit say together.
-
-    *Equivalent* needs no gate: it claims no difference.
-    """
-    gates = gate([look.p for look in looks])
-    verdicts = (
-        look.verdict if look.verdict not in PROVEN or its.passes else Verdict.CANNOT_TELL
-        for look, its in zip(looks, gates, strict=True)
-    )
-    return headline_with(verdicts, looks)
-
-
-def headline_with(verdicts: Iterable[Verdict], looks: Sequence[Look]) -> Headline:
-    """With the ``verdicts`` that may be told of the cells that are looked at so."""
-    return Headline(tuple(verdicts), tuple(look.verdict for look in looks))

@@ -96,7 +96,11 @@ def across_machines(modes: Sequence[Sequence[Evidence]]) -> list[Across]:
     """What may be said of each mode, given as its machines; one cell in all has its own verdict."""
     cells = [one for its in modes for one in its]
     if len(cells) <= 1:
-        return [Across(one.look.verdict, (one.look.verdict,), None, None, False) for one in cells]
+        # The chance of single builds is that by a noisy machine: it may exceed that of the verdict.
+        return [
+            _on_one(one, 1.0, is_named=one.look.verdict not in PROVEN or one.look.p <= LEVEL)
+            for one in cells
+        ]
     of_cell = FOR_MACHINES / len(cells)
     means = [mean_over(its) for its in modes]
     asked = [_asked(its, mean) for its, mean in zip(modes, means, strict=True)]
