@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from labagent.directions import Directions
 from labagent.model import Overrides, runs_of
-from labagent.result_files import runs_of_file
+from labagent.result_files import Naming, runs_of_file
 
 from tests.results.steps import analyse, upload
 from webapp.alerts.models import Alert
@@ -22,10 +22,11 @@ def test_its_commit_is_found_in_the_tail_alone(tmp_path: Path) -> None:
     part.written.write(tmp_path)
     for revision in storage.revisions():
         overrides = Overrides(storage.TREE, storage.HARDWARE, revision=revision)
+        directions = Directions(tmp_path / "none")
         found = [
             run
             for file in sorted((tmp_path / revision).iterdir())
-            for run in runs_of(runs_of_file(file, None, overrides, Directions(tmp_path / "none")))
+            for run in runs_of(runs_of_file(file, None, overrides, directions, Naming()))
         ]
         upload(*(json.loads(json.dumps(run.document())) for run in found))
     analyse()

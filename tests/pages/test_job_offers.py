@@ -160,9 +160,9 @@ def test_a_job_that_ended_or_measures_something_else_stands_in_nobodys_way(
 def test_without_a_worker_the_job_would_wait_and_the_form_says_so(
     tess: Client, along: list[Revision]
 ) -> None:
-    assert "a job would wait" in words(tess.get(address(along[7])).content.decode())
+    assert "a job will queue" in words(tess.get(address(along[7])).content.decode())
     take("rig-1", at=timezone.now())
-    assert "a job would wait" not in words(tess.get(address(along[7])).content.decode())
+    assert "a job will queue" not in words(tess.get(address(along[7])).content.decode())
 
 
 def test_only_triagers_see_the_way_to_the_forms(client: Client, along: list[Revision]) -> None:

@@ -189,7 +189,7 @@ def _with_gaps() -> Bisect:
 def test_a_bisect(client: Client, has_gaps: bool) -> None:
     bisect: Any = _with_gaps() if has_gaps else lab.ended()
     page = client.get(f"/bisects/{bisect.pk}/").content.decode()
-    assert any(one.startswith("The machine:") for one in remarks(page))
+    assert any(one.startswith("The machine itself:") for one in remarks(page))
     addresses = (f"/bisects/{bisect.pk}.md", f"/api/v1/bisects/{bisect.pk}")
     exports = fetched(client, *addresses) | mail("bisect.done")
     assert missing(page, exports) == {}
