@@ -370,6 +370,12 @@ def test_what_is_not_in_the_format_is_refused(form, text):
         ("rtla-osnoise.txt", "10          122", "30          122", "not in order"),
         ("pgbench-log.txt", "1 2 21813", "1 7 21813", "not numbered in order"),
         ("hdrhistogram.hgrm", "1740.000, Tot", "1840.000, Tot", "not the maximum"),
+        (
+            "schbench.txt",
+            "          99.9th: 19872      (10 samples)\n",
+            "",
+            "request latency is cut",
+        ),
         ("lnt.json", '"name": "sort"', '"name": "sort", "hops": 3', "hops is no metric"),
         ("asv.json", "36970496", "null", "b.peakmem_list failed"),
         ("conbench.json", "0.51", "0,51", "4 values of 3 iterations"),

@@ -138,7 +138,7 @@ def read_pgbench(printed: Printed) -> Content:
     found.append(Result(latency("mean"), (sum(times) / len(times),)))
     found.append(Result(latency("max"), (max(times),)))
     begun = {found[0] for found in numbers.values()}
-    return Content(found, [] if whole and begun <= {0, 1} else [doubt])
+    return Content(found, [] if whole and begun in ({0}, {1}) else [doubt])
 
 
 def _quantiles(counted: Sequence[tuple[float, float]]) -> Iterator[tuple[str, float]]:
@@ -240,7 +240,7 @@ class _RtlaTable:
 
 
 _SCHBENCH_HEAD = re.compile(r"(?:(Wakeup|Request) Latencies|RPS) percentiles \((?:usec|requests)\)")
-_SHARE = re.compile(r"\s+\*?\s*(50|90|99|99\.9)(?:\.0)?th:\s+(\S+)")
+_SHARE = re.compile(r"\s+(?:\*\s*)?(50|90|99|99\.9)(?:\.0)?th:\s+(\S+)")
 _RATE = re.compile(r"average rps: (\S+)$")
 
 
@@ -256,23 +256,30 @@ def read_schbench(printed: Printed) -> Content:
     """The last report of each kind, and the rate. Raises UnreadableError."""
     if not claims_schbench(printed):
         raise UnreadableError(f"{printed.where} is no output of schbench")
-    found: dict[str, Result] = {}
+    reports: dict[str, dict[str, float]] = {}
+    rates: list[float] = []
     warnings = []
     kind = ""
-    seen: set[str] = set()
     for number, line in enumerate(printed.text.splitlines(), 1):
         where = f"{printed.where} line {number}"
         if match := _SCHBENCH_HEAD.match(line):
-            kind, seen = (match[1] or "").lower(), set()
+            kind = (match[1] or "").lower()
+            reports[kind] = {}
         elif match := _RATE.match(line):
-            found["rate"] = Result(RATE, (amount(match[1], where),))
+            rates.append(amount(match[1], where))
         elif kind and (match := _SHARE.match(line)):
-            metric = latency(f"p{match[1]}", kind)
-            if match[1] in seen:
-                warnings.append(f"{where}: {metric.name} is there twice")
-            seen.add(match[1])
-            found[metric.name] = Result(metric, (amount(match[2], where),))
-    return Content(list(found.values()), warnings)
+            if match[1] in reports[kind]:
+                warnings.append(f"{where}: the {kind} latency p{match[1]} is there twice")
+            reports[kind][match[1]] = amount(match[2], where)
+    reports.pop("", None)
+    cut = [kind for kind, report in reports.items() if len(report) < len(QUANTILES)]
+    warnings += [f"{printed.where}: the last report of the {kind} latency is cut" for kind in cut]
+    found = [
+        Result(latency(f"p{share}", kind), (value,))
+        for kind, report in reports.items()
+        for share, value in report.items()
+    ]
+    return Content([*found, *(Result(RATE, (rate,)) for rate in rates[-1:])], warnings)
 
 
 FORMATS = (
