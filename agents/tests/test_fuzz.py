@@ -174,6 +174,9 @@ SAMPLES = sorted(
 UNNOTICED = {"digit changed", "digit lost", "digit doubled", "byte flipped", "another's content"}
 """What may turn one true output into another."""
 
+NAMED = [path for path in SAMPLES if path.name != "values.txt"]
+"""Without bare numbers: any other number is one too."""
+
 QUICK = sorted(set(KINDS) - {"sum off"})
 """Without the kind that takes seconds on a line of 200,000 digits."""
 
@@ -198,7 +201,7 @@ def test_any_result_file_gives_possible_values_or_is_refused(path, kinds, seed):
                 json.dumps([names, values], allow_nan=False).encode()
 
 
-@pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", NAMED, ids=lambda path: path.name)
 @given(
     kinds=st.lists(st.sampled_from(sorted(set(QUICK) - UNNOTICED)), min_size=1, max_size=3),
     seed=st.integers(0, 2**32),
