@@ -293,6 +293,16 @@ def test_tables_and_logs_of_latencies_are_histograms(name, metric, count, quanti
     assert {key: derived[key] for key in quantiles} == pytest.approx(quantiles, rel=0.008)
 
 
+def test_a_row_of_hdrhistogram_that_is_lost_is_noticed_where_it_changes_the_histogram():
+    lines = (SAMPLES / "hdrhistogram.hgrm").read_text().splitlines(keepends=True)
+    whole = read("hdrhistogram.hgrm")[1]["", "value"].histograms
+    for at in range(2, len(lines) - 3):
+        content = read_results(
+            Printed("".join(lines[:at] + lines[at + 1 :])), FORMATS["hdrhistogram"]
+        )
+        assert content.warnings or content.results[0].histograms == whole, lines[at]
+
+
 def test_what_lies_above_the_histogram_of_rtla_leaves_the_maximum():
     text = (SAMPLES / "rtla-timerlat.txt").read_text()
     text = text.replace("over:         0         0", "over:         0        40")

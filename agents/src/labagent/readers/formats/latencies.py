@@ -94,7 +94,7 @@ def _hdr_doubts(rows: Sequence[_Row], top: tuple[float, float]) -> Iterator[str]
     ]
     if rows[0].percentile > 0 or any(
         step > WIDEST * max(before, after)
-        for before, step, after in zip(steps, steps[1:], steps[2:], strict=False)
+        for before, step, after in zip([*steps[1:2], *steps], steps, steps[1:], strict=False)
     ):
         yield "a row may be missing between two percentiles"
 
