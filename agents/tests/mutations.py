@@ -151,7 +151,7 @@ KINDS: dict[str, Damage] = {
     "other encoding": _encoded,
     "CRLF": lambda _rng, data, _: data.replace(b"\n", b"\r\n"),
     "CRLF in a line": _at_line(
-        lambda _rng, lines, at: [*lines[:at], lines[at].rstrip(b"\r\n") + b"\r\n", *lines[at + 1 :]]
+        lambda _rng, lines, at: [*lines[:at], lines[at].replace(b"\n", b"\r\n"), *lines[at + 1 :]]
     ),
     "huge line": _at_line(
         lambda rng, lines, at: [

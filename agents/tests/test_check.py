@@ -97,6 +97,18 @@ def test_files_of_a_directory_are_one_side(labagent, side, tmp_path, capsys):
     assert "warning: left out: notes: no format that is known" in err
 
 
+@pytest.mark.parametrize(("name", "units"), [("boot-{}", "boots"), ("part-{}", "runs")])
+def test_directories_may_name_boots(labagent, side, tmp_path, capsys, name, units):
+    for top, values in (("a", FAST), ("b", SLOW)):
+        for number, value in enumerate(values):
+            below = f"{top}-side/{name.format(number)}"
+            (tmp_path / below).mkdir(parents=True)
+            for run in range(2):
+                side(f"{below}/{run}", [value + run / 10], "time")
+    assert labagent("check", tmp_path / "a-side", tmp_path / "b-side") == 0
+    assert f"{units} {'5 and 5' if units == 'boots' else '10 and 10'}" in capsys.readouterr().out
+
+
 def test_of_many_metrics_one_that_differs_by_chance_is_not_worse(labagent, tmp_path, capsys):
     def write(name, moved):
         lines = [

@@ -9,6 +9,8 @@ import json
 import math
 import random
 from contextlib import suppress
+from functools import cache
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -172,9 +174,8 @@ SAMPLES = sorted(
 UNNOTICED = {"digit changed", "digit lost", "digit doubled", "byte flipped", "another's content"}
 """What may turn one true output into another."""
 
-SINGLE = [path for path in SAMPLES if path.name not in ("schbench.txt", "pgbench-log.txt")]
-"""Without the one that reports again and again (cut, an earlier report is its last) and the log
-that is whole at the end of any line."""
+NAMED = [path for path in SAMPLES if path.name != "values.txt"]
+"""Without bare numbers: any other number is one too."""
 
 QUICK = sorted(set(KINDS) - {"sum off"})
 """Without the kind that takes seconds on a line of 200,000 digits."""
@@ -193,20 +194,21 @@ def test_any_result_file_gives_possible_values_or_is_refused(path, kinds, seed):
         with suppress(UnreadableError):
             content = read_results(printed, form)
             for one in content.results:
-                assert all(abs(value) < LARGEST_SAMPLE * 1e12 for value in one.values)
+                values = [*one.values, *(v for each in one.histograms for v in each.values)]
+                assert all(abs(value) < LARGEST_SAMPLE * 1e12 for value in values)
+                assert all(min(each.counts) > 0 for each in one.histograms)
                 names = [one.case, one.metric.name, one.metric.unit, *content.warnings]
-                json.dumps([names, one.values], allow_nan=False).encode()
+                json.dumps([names, values], allow_nan=False).encode()
 
 
-@pytest.mark.parametrize("path", SINGLE, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", NAMED, ids=lambda path: path.name)
 @given(
     kinds=st.lists(st.sampled_from(sorted(set(QUICK) - UNNOTICED)), min_size=1, max_size=3),
     seed=st.integers(0, 2**32),
 )
 def test_no_number_of_a_damaged_result_file_becomes_another_unnoticed(path, kinds, seed):
     whole = path.read_bytes()
-    form = detect(Printed(whole.decode()))
-    before = numbers_of(read_results(Printed(whole.decode()), form).results)
+    form, before = known_of(path)
     with suppress(UnreadableError):
         damaged = Printed(broken(whole, kinds, seed).decode("utf-8", "replace"))
         after = read_results(damaged, form)
@@ -224,10 +226,33 @@ def broken(whole, kinds, seed):
     return data
 
 
+@cache
+def known_of(path):
+    """The format of a file, and the numbers that it holds whole or cut at ends of lines where
+    nothing shows that: an earlier report of schbench, fewer transactions of a client of pgbench."""
+    whole = path.read_text()
+    lines = whole.splitlines(keepends=True)
+    texts = [whole]
+    if path.name == "schbench.txt":
+        texts += ["".join(lines[:count]) for count in range(len(lines))]
+    if path.name == "pgbench-log.txt":
+        clients = [[one for one in lines if one.startswith(client)] for client in ("0 ", "1 ")]
+        counts = product(*(range(len(one) + 1) for one in clients))
+        texts += ["".join(clients[0][:first] + clients[1][:second]) for first, second in counts]
+    form = detect(Printed(whole))
+    found = {}
+    for text in texts:
+        with suppress(UnreadableError):
+            for key, numbers in numbers_of(read_results(Printed(text), form).results).items():
+                found.setdefault(key, set()).update(numbers)
+    return form, found
+
+
 def numbers_of(results):
     found = {}
     for one in results:
-        found.setdefault((one.case, one.metric.name, one.metric.unit), set()).update(one.values)
+        key = (one.case, one.metric.name, one.metric.unit)
+        found.setdefault(key, set()).update(one.values, one.histograms)
     return found
 
 

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from labagent.limits import faults
 
 from agents.tests.server import TOKEN, FakeServer, error, listening
 from agents.tests.test_kill import wait_for
@@ -74,6 +75,24 @@ def test_each_repetition_has_its_boot_and_all_become_one_run(labagent, server, m
     assert labagent("run", "--resume") == 0
     assert machine.times == 3
     assert "no series" in capsys.readouterr().err
+
+
+def test_histograms_survive_reboots(labagent, server, machine):
+    sample = Path(__file__).parent / "readers/formats/samples/rtla-timerlat.txt"
+    machine.bench.write_text(
+        f"#!/bin/sh\necho x >> {machine.count}\n"
+        f'sed "s/^7 /$((7 + $(wc -l < {machine.count}))) /" {sample}\n'
+    )
+    assert labagent(*machine.arguments(2), "--", machine.bench) == 0
+    assert labagent("run", "--resume") == 0
+    (run,) = server.runs.values()
+    metric = run["metrics"]["thread_latency"]
+    assert metric["boots"] == [0, 1]
+    assert [one["values"] for one in metric["histograms"]] == [
+        [1, 2, 3, at, 12, 301] for at in (8, 9)
+    ]
+    assert [one["counts"] for one in metric["histograms"]] == [[1950, 17500, 510, 37, 2, 1]] * 2
+    assert not faults(run)
 
 
 def test_no_boot_is_measured_twice(labagent, server, machine):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from math import frexp, ldexp
@@ -16,6 +16,8 @@ BEYOND = 10
 """Values above a quantile, without which it is not derived."""
 
 LARGEST = "max"
+MOST_ABOVE = 1e-3
+"""Of all values, those that may lie above the buckets."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,26 @@ class Histogram:
                 found[value * scale] = found.get(value * scale, 0) + count
         values = tuple(sorted(found))
         return cls(values, tuple(found[value] for value in values))
+
+    @classmethod
+    def up_to(
+        cls,
+        longest: float,
+        pairs: Sequence[tuple[float, int]],
+        above: int,
+        where: str,
+        scale: float = 1.0,
+    ) -> tuple[Histogram | None, list[str]]:
+        """Of buckets, with ``above`` values beyond them: these count as the longest, which moves no
+        quantile up to 99.9 % as long as they are a thousandth. None, with the reason, where they
+        are more, or less than none."""
+        counted = sum(count for _, count in pairs)
+        if not 0 <= above <= (counted + above) * MOST_ABOVE:
+            lost = f"{where}: the histogram holds {counted} of {counted + above} values"
+            return None, [f"{lost}: it is left out; measure it up to a higher latency"]
+        text = f"{where}: {above} of {counted + above} values lie above the histogram and count as"
+        found = cls.of([*pairs, (longest, above)], scale)
+        return found, [f"{text} the longest, {longest:g}"] if above else []
 
     def document(self) -> dict[str, Any]:
         """As the server takes it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,6 +16,9 @@ from labagent.result_files import files_below, read_result_file
 
 Key = tuple[str, str]
 """A case, empty where there is one, and a metric's name."""
+
+BOOT = re.compile(r"boot[-_.]?(\d{1,9})")
+"""A directory whose files were measured in one boot."""
 
 
 class NotReadError(AgentError):
@@ -91,7 +95,7 @@ class Set:
         skipped: list[Skip] = []
         for path in files_below(self.path, skipped):
             try:
-                self._add(read_result_file(path, form)[1])
+                self._add(read_result_file(path, form)[1], self._boot_of(path))
             except UnreadableError as error:
                 self.warnings.append(f"left out: {error}")
         self._warn(skipped)
@@ -111,22 +115,29 @@ class Set:
                 into.boots += [(number, boot) for boot in boots]
                 into.builds += [run.build_id] * len(one.values)
 
-    def _add(self, content: Content) -> None:
-        """One file: one run of unknown boots."""
+    def _boot_of(self, path: Path) -> int | None:
+        """The boot that a directory on the way to a file names."""
+        names = map(BOOT.fullmatch, path.relative_to(self.path).parts[:-1])
+        return next((int(name[1]) for name in names if name), None)
+
+    def _add(self, content: Content, boot: int | None = None) -> None:
+        """One file: one run, of unknown boots where no ``boot`` is named."""
         self._added += 1
         self.warnings += content.warnings
         for one in content.results:
-            self._add_values(one.case, one.metric, one.values)
+            self._add_values(one.case, one.metric, one.values, boot)
             for histogram in one.histograms:
                 for quantile, value in histogram.derived().items():
                     metric = replace(one.metric, name=f"{one.metric.name}_{quantile}")
-                    self._add_values(one.case, metric, (value,))
+                    self._add_values(one.case, metric, (value,), boot)
 
-    def _add_values(self, case: str, metric: Metric, values: Sequence[float]) -> None:
+    def _add_values(
+        self, case: str, metric: Metric, values: Sequence[float], boot: int | None
+    ) -> None:
         if values:
             into = self._of(case, metric)
             into.values += values
-            into.boots += [(self._added, None)] * len(values)
+            into.boots += [(self._added if boot is None else 0, boot)] * len(values)
             into.builds += [""] * len(values)
 
     def _of(self, case: str, metric: Metric) -> Samples:

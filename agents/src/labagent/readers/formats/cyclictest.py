@@ -10,8 +10,6 @@ from labagent.readers.formats.json_tables import select
 from labagent.readers.formats.metrics import LATENCY, latency
 from labagent.readers.formats.numbers import amount, whole
 
-MOST_ABOVE = 1e-3
-
 
 def claims(printed: Printed) -> bool:
     """Whether it is a document of cyclictest."""
@@ -49,8 +47,7 @@ def read(printed: Printed) -> Content:
 def _histogram(
     document: Any, where: str, cycles: float, scale: float
 ) -> tuple[Histogram | None, list[str]]:
-    """Of all threads; cycles above `-h` count as the longest one, which moves no quantile up to
-    99.9 % as long as they are a thousandth. None, with the reason, where they are more."""
+    """Of all threads. None, with the reason, where too many cycles are above `-h`."""
     pairs = [
         (amount(value, f"{where}{at}"), whole(count, f"{where}{at}"))
         for at, bins in select(document, "thread/*/histogram")
@@ -60,15 +57,8 @@ def _histogram(
     counted = sum(count for _, count in pairs)
     if not counted:
         return None, []
-    above = cycles - counted
-    if not 0 <= above <= cycles * MOST_ABOVE:
-        remedy = "they are left out; give -h a higher latency"
-        return None, [f"{where}: the histograms hold {counted} of {cycles:g} cycles: {remedy}"]
-    longest = max(value for value, _ in pairs), *_column(document, "max", where)
-    text = (
-        f"{where}: {above:g} of {cycles:g} cycles above -h count as the longest, {max(longest):g}"
-    )
-    return Histogram.of([*pairs, (max(longest), int(above))], scale), [text] if above else []
+    longest = max(*(value for value, _ in pairs), *_column(document, "max", where))
+    return Histogram.up_to(longest, pairs, int(cycles) - counted, where, scale)
 
 
 def _column(document: Any, name: str, where: str) -> list[float]:

@@ -1,22 +1,18 @@
-"""Latencies: HdrHistogram's percentiles, pgbench's log, rtla's histograms, schbench.
-
-A quantile is the smallest value that at least this share of what was counted does not exceed.
-"""
+"""Latencies: HdrHistogram's percentiles, pgbench's log, rtla's histograms, schbench."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
-from math import ceil, isinf
 
+from labagent.histograms import QUANTILES, Histogram
 from labagent.model import Metric
 from labagent.readers.formats.base import Content, Format, Printed, Result, UnreadableError
-from labagent.readers.formats.metrics import RATE, latency
-from labagent.readers.formats.numbers import amount
+from labagent.readers.formats.metrics import LATENCY, RATE, latency
+from labagent.readers.formats.numbers import amount, whole
 
-QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p99.9": 0.999}
 VALUE = Metric("value", "", "")
 KINDS = {"IRQ": "irq", "Thr": "thread", "Usr": "user", "CPU": "noise"}
 """Of rtla's columns: how long an interrupt, a thread, a user's thread waited; osnoise."""
@@ -34,7 +30,7 @@ _RTLA = re.compile(r"^# RTLA (timerlat|osnoise) histogram", re.MULTILINE)
 class _Row:
     value: float
     percentile: float
-    count: float
+    count: int
 
 
 def claims_hdr(printed: Printed) -> bool:
@@ -43,12 +39,11 @@ def claims_hdr(printed: Printed) -> bool:
 
 
 def read_hdr(printed: Printed) -> Content:
-    """Quantiles, mean and maximum, in a unit that the file does not state. Raises
-    UnreadableError."""
+    """Mean and histogram, in a unit that the file does not state; what lies between two rows counts
+    as the upper one. Raises UnreadableError."""
     if not claims_hdr(printed):
         raise UnreadableError(f"{printed.where} has no percentiles of HdrHistogram")
     rows, foot = [], {}
-    warnings = []
     for number, line in enumerate(printed.text.splitlines(), 1):
         where = f"{printed.where} line {number}"
         if match := _FOOT.match(line):
@@ -59,29 +54,29 @@ def read_hdr(printed: Printed) -> Content:
             raise UnreadableError(f"{where}: a second histogram begins")
     if not rows or not {"Mean", "Max"} <= foot.keys():
         raise UnreadableError(f"{printed.where} has no end of a histogram")
+    if any(
+        a.value > b.value or a.percentile > b.percentile or a.count > b.count
+        for a, b in pairwise(rows)
+    ):
+        raise UnreadableError(f"{printed.where}: the rows do not rise")
     base = printed.metric or VALUE
-    found = {name: _at(rows, share) for name, share in QUANTILES.items()}
-    found |= {"mean": foot["Mean"][0], "max": foot["Max"][0]}
-    warnings += [f"{printed.where}: {text}" for text in _hdr_doubts(rows, foot["Max"])]
-    results = [
-        Result(Metric(f"{base.name}_{name}", base.unit, base.better), (value,))
-        for name, value in found.items()
-    ]
-    return Content(results, warnings)
+    counted = zip(rows, (0, *(row.count for row in rows)), strict=False)
+    histogram = Histogram.of((row.value, row.count - before) for row, before in counted)
+    if not histogram.values:
+        raise UnreadableError(f"{printed.where} counts nothing")
+    warnings = [f"{printed.where}: {text}" for text in _hdr_doubts(rows, foot["Max"])]
+    mean = replace(base, name=f"{base.name}_mean")
+    found = [Result(base, (), "", (histogram,)), Result(mean, (foot["Mean"][0],))]
+    return Content(found, warnings)
 
 
 def _row(columns: list[str], where: str) -> _Row:
     if len(columns) not in (3, 4):
         raise UnreadableError(f"{where} has not the columns of the head")
-    value, share, count = (amount(text, where) for text in columns[:3])
+    value, share = (amount(text, where) for text in columns[:2])
     if share > 1:
         raise UnreadableError(f"{where}: {share:g} is no percentile")
-    return _Row(value, share, count)
-
-
-def _at(rows: Sequence[_Row], share: float) -> float:
-    """The value of the first row that has reached the share."""
-    return next((row.value for row in rows if row.percentile >= share), rows[-1].value)
+    return _Row(value, share, whole(columns[2], where))
 
 
 def _hdr_doubts(rows: Sequence[_Row], top: tuple[float, float]) -> Iterator[str]:
@@ -90,11 +85,6 @@ def _hdr_doubts(rows: Sequence[_Row], top: tuple[float, float]) -> Iterator[str]
         yield "the rows do not end with all that was counted"
     if abs(last.value - top[0]) > 1e-3 * top[0]:
         yield "the last row is not the maximum"
-    if any(
-        a.value > b.value or a.percentile > b.percentile or a.count > b.count
-        for a, b in pairwise(rows)
-    ):
-        yield "the rows do not rise"
     if any(row.count < row.percentile * last.count * (1 - 1e-9) - 1 for row in rows):
         yield "a row counts less than its share"
     steps = [
@@ -104,7 +94,7 @@ def _hdr_doubts(rows: Sequence[_Row], top: tuple[float, float]) -> Iterator[str]
     ]
     if rows[0].percentile > 0 or any(
         step > WIDEST * max(before, after)
-        for before, step, after in zip(steps, steps[1:], steps[2:], strict=False)
+        for before, step, after in zip([*steps[1:2], *steps], steps, steps[1:], strict=False)
     ):
         yield "a row may be missing between two percentiles"
 
@@ -116,8 +106,7 @@ def claims_pgbench(printed: Printed) -> bool:
 
 
 def read_pgbench(printed: Printed) -> Content:
-    """Quantiles, mean and maximum of the transactions of one `pgbench -l`. Raises
-    UnreadableError."""
+    """Mean and histogram of the transactions of one `pgbench -l`. Raises UnreadableError."""
     times: list[float] = []
     numbers: dict[str, list[int]] = {}
     for number, line in enumerate(printed.text.splitlines(), 1):
@@ -133,25 +122,10 @@ def read_pgbench(printed: Printed) -> Content:
     doubt = (
         f"{printed.where}: the transactions of a client are not numbered in order; some are missing"
     )
-    counted = [(value, 1.0) for value in sorted(times)]
-    found = [Result(latency(name), (value,)) for name, value in _quantiles(counted)]
+    found = [Result(LATENCY, (), "", (Histogram.of((value, 1) for value in times),))]
     found.append(Result(latency("mean"), (sum(times) / len(times),)))
-    found.append(Result(latency("max"), (max(times),)))
     begun = {found[0] for found in numbers.values()}
-    return Content(found, [] if whole and begun <= {0, 1} else [doubt])
-
-
-def _quantiles(counted: Sequence[tuple[float, float]]) -> Iterator[tuple[str, float]]:
-    """Of values in order, each with how often it was counted; none that lies beyond them."""
-    total = sum(count for _, count in counted)
-    for name, share in QUANTILES.items():
-        seen, wanted = 0.0, ceil(share * total - 1e-9)
-        for value, count in counted:
-            seen += count
-            if seen >= wanted:
-                if not isinf(value):
-                    yield name, value
-                break
+    return Content(found, [] if whole and begun in ({0}, {1}) else [doubt])
 
 
 def claims_rtla(printed: Printed) -> bool:
@@ -160,8 +134,7 @@ def claims_rtla(printed: Printed) -> bool:
 
 
 def read_rtla(printed: Printed) -> Content:
-    """Of each kind of column the quantiles, the maximum and the mean of all CPUs. Raises
-    UnreadableError."""
+    """Of each kind of column the mean and the histogram of all CPUs. Raises UnreadableError."""
     if not claims_rtla(printed) or "# Time unit is microseconds (us)" not in printed.text:
         raise UnreadableError(f"{printed.where} is no histogram of rtla in microseconds")
     rows = list(_rtla_rows(printed))
@@ -169,11 +142,14 @@ def read_rtla(printed: Printed) -> Content:
     if not head or {name.partition("-")[0] for name in head} - KINDS.keys():
         raise UnreadableError(f"{printed.where} has no head of columns")
     table = _RtlaTable(head, rows[1:], printed.where)
-    results = []
+    results: list[Result] = []
+    warnings = table.doubts()
     for short, kind in KINDS.items():
         if columns := [at for at, name in enumerate(head) if name.startswith(f"{short}-")]:
-            results += [Result(latency(name, kind), (value,)) for name, value in table.of(columns)]
-    return Content(results, table.doubts())
+            found, doubts = table.of(columns, kind)
+            results += found
+            warnings += doubts
+    return Content(results, warnings)
 
 
 def _rtla_rows(printed: Printed) -> Iterator[tuple[str, str, list[str]]]:
@@ -187,18 +163,18 @@ def _rtla_rows(printed: Printed) -> Iterator[tuple[str, str, list[str]]]:
 
 
 class _RtlaTable:
-    """Rows of a histogram; `bins` has the counts by bucket, what lies beyond under infinity."""
+    """Rows of a histogram; `bins` has the counts by bucket."""
 
     def __init__(
         self, head: Sequence[str], rows: Sequence[tuple[str, str, list[str]]], where: str
     ) -> None:
         self.where = where
-        self.bins: list[tuple[float, list[float]]] = []
-        self.sums: dict[str, list[float]] = {}
+        self.bins: list[tuple[float, list[int]]] = []
+        self.sums: dict[str, list[int]] = {}
         for line, label, cells in rows:
             if len(cells) != len(head):
                 raise UnreadableError(f"{line} has not the columns of the head")
-            values = [0.0 if cell == "-" else amount(cell, line) for cell in cells]
+            values = [0 if cell == "-" else whole(cell, line) for cell in cells]
             if label.isdecimal():
                 self.bins.append((amount(label, line), values))
             elif label in self.sums or label not in ("over", "count", "min", "avg", "max"):
@@ -208,16 +184,24 @@ class _RtlaTable:
         if self.sums.keys() != {"over", "count", "min", "avg", "max"}:
             raise UnreadableError(f"{where} ends before its sums")
 
-    def of(self, columns: Sequence[int]) -> Iterator[tuple[str, float]]:
-        """Names and values of these columns together."""
-        counted = [(value, sum(counts[at] for at in columns)) for value, counts in self.bins]
+    def of(self, columns: Sequence[int], kind: str) -> tuple[list[Result], list[str]]:
+        """The results of these columns together, and what they do not hold."""
+        pairs = [(value, sum(counts[at] for at in columns)) for value, counts in self.bins]
         over = sum(self.sums["over"][at] for at in columns)
-        yield from _quantiles([*sorted(counted), (float("inf"), over)])
         total = sum(self.sums["count"][at] for at in columns)
-        if total:
-            weighted = sum(self.sums["avg"][at] * self.sums["count"][at] for at in columns)
-            yield "mean", weighted / total
-            yield "max", max(self.sums["max"][at] for at in columns)
+        if not total:
+            return [], []
+        longest = max(self.sums["max"][at] for at in columns)
+        top = max((value for value, count in pairs if count), default=0)
+        pairs = [(longest if value == top and not over else value, n) for value, n in pairs]
+        weighted = sum(self.sums["avg"][at] * self.sums["count"][at] for at in columns)
+        found = [Result(latency("mean", kind), (weighted / total,))]
+        where = f"{self.where}: {kind} latency"
+        histogram, warnings = Histogram.up_to(longest, pairs, over, where)
+        if histogram:
+            metric = replace(LATENCY, name=f"{kind}_latency")
+            return [*found, Result(metric, (), "", (histogram,))], warnings
+        return [*found, Result(latency("max", kind), (longest,))], warnings
 
     def doubts(self) -> list[str]:
         """Where the buckets do not add up to the counts, or are not in order."""
@@ -240,7 +224,7 @@ class _RtlaTable:
 
 
 _SCHBENCH_HEAD = re.compile(r"(?:(Wakeup|Request) Latencies|RPS) percentiles \((?:usec|requests)\)")
-_SHARE = re.compile(r"\s+\*?\s*(50|90|99|99\.9)(?:\.0)?th:\s+(\S+)")
+_SHARE = re.compile(r"\s+(?:\*\s*)?(50|90|99|99\.9)(?:\.0)?th:\s+(\S+)")
 _RATE = re.compile(r"average rps: (\S+)$")
 
 
@@ -256,23 +240,30 @@ def read_schbench(printed: Printed) -> Content:
     """The last report of each kind, and the rate. Raises UnreadableError."""
     if not claims_schbench(printed):
         raise UnreadableError(f"{printed.where} is no output of schbench")
-    found: dict[str, Result] = {}
+    reports: dict[str, dict[str, float]] = {}
+    rates: list[float] = []
     warnings = []
     kind = ""
-    seen: set[str] = set()
     for number, line in enumerate(printed.text.splitlines(), 1):
         where = f"{printed.where} line {number}"
         if match := _SCHBENCH_HEAD.match(line):
-            kind, seen = (match[1] or "").lower(), set()
+            kind = (match[1] or "").lower()
+            reports[kind] = {}
         elif match := _RATE.match(line):
-            found["rate"] = Result(RATE, (amount(match[1], where),))
+            rates.append(amount(match[1], where))
         elif kind and (match := _SHARE.match(line)):
-            metric = latency(f"p{match[1]}", kind)
-            if match[1] in seen:
-                warnings.append(f"{where}: {metric.name} is there twice")
-            seen.add(match[1])
-            found[metric.name] = Result(metric, (amount(match[2], where),))
-    return Content(list(found.values()), warnings)
+            if match[1] in reports[kind]:
+                warnings.append(f"{where}: the {kind} latency p{match[1]} is there twice")
+            reports[kind][match[1]] = amount(match[2], where)
+    reports.pop("", None)
+    cut = [kind for kind, report in reports.items() if len(report) < len(QUANTILES)]
+    warnings += [f"{printed.where}: the last report of the {kind} latency is cut" for kind in cut]
+    found = [
+        Result(latency(f"p{share}", kind), (value,))
+        for kind, report in reports.items()
+        for share, value in report.items()
+    ]
+    return Content([*found, *(Result(RATE, (rate,)) for rate in rates[-1:])], warnings)
 
 
 FORMATS = (
