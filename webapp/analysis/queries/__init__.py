@@ -1,6 +1,6 @@
 from webapp.analysis.queries.asof import moment_of
 from webapp.analysis.queries.blocks import FLAVOURS, LEVELS, PLAIN_BLOCK, BlockOptions
-from webapp.analysis.queries.claims import JudgedPair, ModeClaim, TableClaims, claims_of
+from webapp.analysis.queries.claims import JudgedPair, ModeClaim, claims_of
 from webapp.analysis.queries.commit_points import (
     CommitPoint,
     Previous,
@@ -163,7 +163,6 @@ __all__ = [
     "SideError",
     "SidePoint",
     "Subject",
-    "TableClaims",
     "TableLinks",
     "Unmatched",
     "WallSeries",
