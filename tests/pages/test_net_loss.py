@@ -1,12 +1,13 @@
 """How much slower it is now: one figure on the front page, the machine's page and in the API."""
 
+import re
 from collections.abc import Callable
 
 import pytest
 from django.test import Client
 
 from tests.alerts.steps import arrive, runs_of
-from webapp.charts.text import half_width, percent
+from webapp.charts.text import half_width, interval, percent
 from webapp.results.models import Series
 
 pytestmark = pytest.mark.django_db
@@ -45,3 +46,32 @@ def test_pages_and_the_api_give_one_figure_of_what_stands(
         assert f"] than before {since}" in machine
         assert f"{percent(its['change_percent'])} % since {since}" in machine
         assert f"{percent(its['change_percent'])} %" in overview
+
+
+def test_a_comparison_around_a_loss_that_stands_has_the_same_figure(client: Client) -> None:
+    arrive(
+        runs_of(
+            {(ATOM, "pf"): {12: 0.88, 22: 0.94}, (ATOM, "ipfw"): {12: 0.88, 20: 1 / 0.88}},
+            count=32,
+        )
+    )
+    pf = Series.objects.get(mode__name="pf")
+    lost = client.get(f"/api/v1/series/{pf.pk}/points").json()["analysis"]["net_loss"]
+    ends = interval(lost["low_percent"], lost["high_percent"])
+    words = f"today {percent(lost['change_percent'])} % {ends}"
+    mark, trend = f'data-figure="series:{pf.pk}:net_loss"', f"hardware={ATOM}&amp;mode=pf"
+
+    across = client.get("/compare/?a=freebsd-head:r111&b=freebsd-head:r112").content.decode()
+    assert re.findall(f"<a [^>]*{trend}[^>]* {mark}>([^<]*)</a>", across) == [words]
+    assert across.count(":net_loss") == 1, "ipfw was won back"
+    ranges = "/compare/?a=freebsd-head:r105..r111&b=freebsd-head:r112..r118"
+    assert re.findall(f">{re.escape(words)}<", client.get(ranges).content.decode())
+    for elsewhere in (
+        "?a=freebsd-head:r105&b=freebsd-head:r111",
+        "?a=freebsd-head:r112&b=freebsd-head:r125",
+        "?a=freebsd-head:r111&b=freebsd-head:r112&asof=2099-01-01",
+        "?a=freebsd-head:r100..r105&b=freebsd-head:r106..r111",
+    ):
+        page = client.get(f"/compare/{elsewhere}")
+        assert page.status_code == 200
+        assert ":net_loss" not in page.content.decode(), elsewhere

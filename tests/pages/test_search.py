@@ -55,6 +55,13 @@ def test_a_revision_of_two_trees_is_listed_for_both(visit: Visit) -> None:
     assert "freebsd-stable-11" in text
 
 
+def test_a_version_is_one_word_of_a_subject(client: Client) -> None:
+    make.revision("r1", subject="Commit 119 of 120")
+    assert first(client, "11.1") == ""
+    named = make.revision("r2", subject="Merge to releng, for 11.1 (and 12.0.1)")
+    assert first(client, "11.1") == first(client, "12.0.1") == named.get_absolute_url()
+
+
 def test_commits_are_found_by_words_of_subject_and_author(client: Client) -> None:
     make.revision("r1", subject="Implement trivial backoff for locks", author_name="Mateusz Guzik")
     make.revision("r2", subject="Implement if_bridge(4) spans", author_name="Kristof Provost")

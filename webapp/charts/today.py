@@ -75,6 +75,22 @@ def is_the_same(change: Change, stands: Stands) -> bool:
     return change_within(*change) == change_within(*now)
 
 
+def short_beside(change: Change, stands: Stands, *, is_cost: bool = False) -> str:
+    """`today_short` beside a ``change``; where both print the same, ``still so today``."""
+    if is_the_same(change, stands):
+        return STILL
+    return "" if is_cost else today_short(stands)
+
+
+def begins_between(stands: Stands, first: int, last: int) -> bool:
+    """Whether the loss begins after the earlier of two positions, at the latest at the later one. A
+    slow loss begins where the level is still the one before.
+    """
+    earlier, later = sorted((first, last))
+    since = stands["since"]["position"]
+    return bool(earlier <= since < later if stands["is_slow"] else earlier < since <= later)
+
+
 def today_short(stands: Stands) -> str:
     """``today −13.0 % [−13.3, −12.8]``; empty of a change beyond all figures."""
     if stands["change_pct"] is None:

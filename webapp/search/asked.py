@@ -16,7 +16,7 @@ FEWEST_OF_A_REVISION = 3
 
 _NUMBER = re.compile(r"(?:(alert|bisect)s?\s*)?#?\s*(\d{1,9})", re.IGNORECASE)
 _REVISION = re.compile(r"[\w.-]+")
-_TOKEN = re.compile(r"\w+")
+_TOKEN = re.compile(r"\d+(?:\.\d+)+|\w+")
 
 
 @dataclass(frozen=True)
@@ -61,6 +61,8 @@ class Asked:
 
     @property
     def tsquery(self) -> str:
-        """For `to_tsquery`: every word, or what begins so; empty where there is none."""
+        """For `to_tsquery`: every word, or what begins so; empty where there is none. A version
+        (``11.1``) is one word, as the database takes it.
+        """
         tokens = dict.fromkeys(_TOKEN.findall(self.text.lower()))
         return " & ".join(f"'{token}':*" for token in tokens if len(token) > 1)

@@ -99,6 +99,7 @@ from webapp.analysis.queries.sides import (
 )
 from webapp.analysis.queries.today import (
     TODAY,
+    stands_by_series,
     stands_in,
     stands_of,
     today_beside,
@@ -206,6 +207,7 @@ __all__ = [
     "rows_of_commit",
     "side_of",
     "sides_of",
+    "stands_by_series",
     "stands_in",
     "stands_of",
     "stored_profiles",

@@ -4,10 +4,10 @@ A change is stated as it was at its commit; beside it stands what `webapp.stats.
 found of the whole series.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from webapp.analysis.models import Finding, Verdict
+from webapp.analysis.models import Finding, SeriesAnalysis, Verdict
 from webapp.charts import today
 
 LEAST_LEVELS = 2
@@ -48,6 +48,15 @@ def stands_of(row: Finding) -> Mapping[str, Any] | None:
     return found
 
 
+def stands_by_series(series: Iterable[int]) -> dict[int, Mapping[str, Any]]:
+    """What stands lost today in those of ``series`` where something does, but for what an option
+    costs; one statement.
+    """
+    rows = SeriesAnalysis.objects.filter(series__in=set(series), series__metric__of=None)
+    found = rows.values_list("series_id", "summary__net_loss")
+    return {one: stands for one, stands in found if stands}
+
+
 def today_beside(row: Finding) -> str:
     """``today 13.0 % slower [−13.3, −12.8] than before r357934, newest value 981,204``; that it is
     as ``row`` has it, or that a loss is won back. Empty where nothing was lost, or a series is too
@@ -71,9 +80,7 @@ def today_in_short(row: Finding) -> str:
     stands = stands_of(row)
     if stands is None:
         return _not_lost(row)
-    if today.is_the_same(_change(row), stands):
-        return today.STILL
-    return "" if row.series.is_cost else today.today_short(stands)
+    return today.short_beside(_change(row), stands, is_cost=row.series.is_cost)
 
 
 def _change(row: Finding) -> today.Change:

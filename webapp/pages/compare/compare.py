@@ -28,6 +28,7 @@ from webapp.analysis.queries import (
     compare_written_ranges,
     is_range,
     moment_of,
+    stands_by_series,
 )
 from webapp.charts import forest, forest_picture
 from webapp.charts.stack import Part, stacked
@@ -280,6 +281,7 @@ def context_of(
         path=reverse("compare"),
         fragment=reverse("compare_row"),
         more=more,
+        today={} if asof else stands_by_series(row.base.series_id for row in table.rows),
     )
     most = len(lines) if "all" in request.GET else ROWS_AT_ONCE
     return {

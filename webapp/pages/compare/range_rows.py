@@ -1,9 +1,10 @@
 """The rows of two ranges as HTML, and what opens under them."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from html import escape
 from statistics import fmean
+from typing import Any
 
 from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
@@ -11,8 +12,9 @@ from django.utils.safestring import SafeString, mark_safe
 from webapp.analysis.queries import BlockOptions, RangeRow, RangeTable, RevisionRange, Side
 from webapp.charts import forest, strip, text
 from webapp.charts.strip import Strip
+from webapp.charts.today import short_beside
 from webapp.pages.compare.range_report import BLOCK_IGNORES, TOO_FEW, figures, sentence_of
-from webapp.pages.compare.rows import hardware_html, mode_html, opening
+from webapp.pages.compare.rows import hardware_html, mode_html, opening, today_html
 from webapp.pages.parts.links import with_query
 from webapp.stats.defaults import MARGIN_PCT
 from webapp.stats.errors import TooFewSamplesError
@@ -25,7 +27,8 @@ CHIPS = {"equivalent": "same", "cannot tell": "unsure"}
 @dataclass(frozen=True, slots=True)
 class Drawing:
     """What the rows of one page share: the two sides, the scale, whether metrics are said, the
-    paths of a row alone and of its evidence, and ``more`` parts of their queries.
+    paths of a row alone and of its evidence, ``more`` parts of their queries, and by series what
+    stands lost ``today`` where that begins between the two.
     """
 
     sides: tuple[Side, Side]
@@ -34,6 +37,7 @@ class Drawing:
     path: str
     fragment: str
     more: Sequence[tuple[str, str]] = ()
+    today: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,8 +186,20 @@ def _summary(row: RangeRow, drawing: Drawing) -> str:
         f'<span class="number {coloured}"><b>{text.percent(percent)}{sign}</b></span>'
         f'<span class="number ci">{text.interval(low, high) or text.UNKNOWN}</span>'
         f'<span class="verdict"><span class="chip {chip}">{mark} {escape(row.verdict)}</span>'
-        f'{_note(row)}</span><span class="number detect">{escape(its["n"])}</span></span>'
+        f"{_note(row)}{_today(row, drawing)}</span>"
+        f'<span class="number detect">{escape(its["n"])}</span></span>'
     )
+
+
+def _today(row: RangeRow, drawing: Drawing) -> str:
+    """What its series has lost today, where either range is of the same series."""
+    series, change = row.series, row.change
+    stands = drawing.today.get(series.pk)
+    if row.base.pk != series.pk or stands is None or change is None:
+        return ""
+    short = short_beside((change.pct, change.low_pct, change.high_pct), stands)
+    parts = drawing.sides[1].tree, series.hardware.name, series.mode.name, series.metric.name
+    return today_html(series.pk, short, parts)
 
 
 def _note(row: RangeRow) -> str:

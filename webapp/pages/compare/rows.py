@@ -1,10 +1,12 @@
 """The rows of a comparison as HTML. Hundreds of them: format strings, not templates in a loop."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from html import escape
+from typing import Any
 from urllib.parse import urlencode
 
+from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
 
 from webapp.analysis.queries import (
@@ -20,8 +22,10 @@ from webapp.analysis.queries import (
 )
 from webapp.charts import forest, text
 from webapp.charts.forest import Reach
+from webapp.charts.today import begins_between, short_beside
 from webapp.pages.compare.answer import Cell
 from webapp.pages.parts.claims import direction_texts
+from webapp.pages.parts.links import with_query
 from webapp.results.models import Hardware
 from webapp.stats.compare import Outcome, Verdict
 
@@ -81,7 +85,8 @@ class Section:
 @dataclass(frozen=True, slots=True)
 class Drawing:
     """What the rows of one page share: its scale, the names of its sides, whether metrics are said,
-    the paths of a row alone and of its evidence, and ``more`` parts of their queries.
+    the paths of a row alone and of its evidence, ``more`` parts of their queries, and by series
+    what stands lost ``today``.
     """
 
     table: PointTable
@@ -91,6 +96,7 @@ class Drawing:
     path: str
     fragment: str
     more: Sequence[tuple[str, str]] = ()
+    today: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
 
     @property
     def is_of_two(self) -> bool:
@@ -226,7 +232,8 @@ def _pair(cell: Cell, drawing: Drawing, *, is_first: bool) -> str:
         f"{forest.row(drawing.reach, judged.percent, judged.low, judged.high, kind=kind)}</span>"
         f'<span class="number {coloured}"><b>{change}{" %" if judged.percent is not None else ""}'
         f'</b></span><span class="number ci">{interval}</span>'
-        f'<span class="verdict">{chip(judged, row)}{_tags(cell, drawing)}</span>'
+        f'<span class="verdict">{chip(judged, row)}{_tags(cell, drawing)}'
+        f"{_today(cell, drawing)}</span>"
         f'<span class="number detect">{seen}</span></span>'
     )
 
@@ -238,6 +245,34 @@ def _figure(cell: Cell, drawing: Drawing) -> str:
         return ""
     a, b = base.revision.name, other.revision.name
     return f' data-figure="pair:{base.series_id}:{escape(a)}:{escape(b)}"'
+
+
+def _today(cell: Cell, drawing: Drawing) -> str:
+    """What its series has lost today, where that loss begins between the two points."""
+    base, other = cell.row.base, cell.row.points[cell.index + 1]
+    stands = drawing.today.get(base.series_id)
+    if base.series_id != other.series_id or stands is None:
+        return ""
+    if not begins_between(stands, base.revision.position, other.revision.position):
+        return ""
+    judged = cell.judged
+    change = judged.percent, judged.low, judged.high
+    parts = drawing.table.sides[0].tree, base.hardware.name, base.mode, base.metric
+    return today_html(base.series_id, short_beside(change, stands), parts)
+
+
+def today_html(series: int, short: str, parts: Sequence[str]) -> str:
+    """What a series has lost today, as a link to its trend; ``parts`` are its tree, its hardware,
+    its mode and its metric. Empty where that is beyond all figures.
+    """
+    if not short:
+        return ""
+    query = list(zip(("tree", "hardware", "mode", "metric"), parts, strict=True))
+    address = escape(with_query(reverse("trends"), query))
+    return (
+        f' <a class="tag" href="{address}" data-figure="series:{series}:net_loss">'
+        f"{escape(short)}</a>"
+    )
 
 
 def _hardware_of(cell: Cell) -> str:
