@@ -56,6 +56,7 @@ NO_PAGES = {
     *("hardware_feed", "tree_feed", "subscription_feed"),
 }
 """Answers that no browser shows as a page of the site."""
+WITH_PLOTLY = {"trends", "compare", "releases"}
 FRAGMENTS = {
     *("first_steps", "overview_progress", "search_suggestions", "compare_suggestions"),
     *("compare_row", "alert_evidence", "alert_ministat", "trends_chosen"),
@@ -132,10 +133,10 @@ def _path(address: str) -> str:
 
 
 def _inline_allowed(answer: Response | None) -> list[str]:
-    """Of a trend alone style attributes are allowed, which Plotly writes."""
+    """Of pages with Plotly alone style attributes are allowed, which it writes."""
     policy = answer.header_value("content-security-policy") if answer else None
     strict = (policy or "").replace("style-src-attr 'unsafe-inline'", "")
-    is_sound = strict == policy or (answer and whole_site.kind_of(_path(answer.url)) == "trends")
+    is_sound = strict == policy or (answer and whole_site.kind_of(_path(answer.url)) in WITH_PLOTLY)
     if policy and "unsafe" not in strict and is_sound:
         return []
     return [f"policy: {policy}"]

@@ -5,7 +5,14 @@ import re
 import numpy as np
 import pytest
 
-from webapp.charts.quantiles import Curve, curves, over_revisions, round_values
+from webapp.charts.quantiles import (
+    Curve,
+    curves,
+    curves_figure,
+    map_figure,
+    over_revisions,
+    round_values,
+)
 from webapp.stats.histograms import Histogram
 
 
@@ -15,7 +22,8 @@ def exponential(scale: float, seed: int = 1) -> Histogram:
 
 
 def side(label: str, *boots: Histogram) -> Curve:
-    return Curve(label, Histogram.together(boots).curve(), [one.curve() for one in boots])
+    whole = Histogram.together(boots)
+    return Curve(label, whole.total, whole.curve(), [one.curve() for one in boots])
 
 
 def test_a_curve_ends_where_one_value_is_above() -> None:
@@ -45,7 +53,7 @@ def test_a_side_has_a_line_for_all_and_one_a_boot() -> None:
     ids=["zero", "one value", "everything"],
 )
 def test_extreme_histograms_are_drawn_with_finite_numbers(histogram: Histogram) -> None:
-    columns = [(f"r{at}", histogram.shares()) for at in range(40)]
+    columns = [(f"r{at}", histogram.middles()) for at in range(40)]
     for drawn in (
         curves([side("A", histogram)] * 7, unit="s"),
         over_revisions(columns, unit="s"),
@@ -55,11 +63,33 @@ def test_extreme_histograms_are_drawn_with_finite_numbers(histogram: Histogram) 
 
 
 def test_the_map_is_deepest_where_most_values_are() -> None:
-    half_and_few = Histogram.of([10.0, 1000.0], [9_990, 10]).shares()
+    half_and_few = Histogram.of([10.0, 1000.0], [9_990, 10]).middles()
     drawn = over_revisions([("r1", half_and_few), ("r2", half_and_few)], unit="us")
     depths = dict(re.findall(r'<path d="([^"]*)" class="(depth-\d)"', drawn))
     assert sorted(depths.values()) == ["depth-3", "depth-5"]
     assert all(path.count("M") == 2 for path in depths)
+
+
+def test_a_map_of_values_with_zeros_reaches_down_to_the_smallest_other() -> None:
+    column = Histogram.of([0.0, 10.0, 1000.0], [1, 98, 1]).middles()
+    low, high = map_figure([("r1", column)] * 3, unit="us")["layout"]["yaxis"]["range"]
+    assert low < 1 < 3 < high
+
+
+def test_a_figure_has_the_count_and_the_quantile_of_each_cell_and_point() -> None:
+    column = Histogram.of([10.0, 1000.0], [9_990, 10]).middles()
+    (trace,) = map_figure([("r<1>", column)] * 3, unit="us")["data"]
+    texts = [row[0] for row in trace["text"] if row[0]]
+    assert [text.rpartition("<br>")[2] for text in texts] == [
+        "9,990 of 10,000 values, up to quantile 99.9 %",
+        "10 of 10,000 values, the largest",
+    ]
+    assert texts[0].startswith("r&lt;1&gt;<br>")
+    assert [row[0] for row in trace["z"] if row[0] is not None] == [5, 3]
+    thin, thick = curves_figure([side("<A>", exponential(100))], unit="us")["data"]
+    assert thin["hoverinfo"] == "skip"
+    assert thick["text"][-1].endswith("<br>1 of 20,000 values above")
+    assert thick["name"] == "&lt;A&gt;"
 
 
 def test_the_values_of_an_axis_are_round() -> None:

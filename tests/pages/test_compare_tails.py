@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from tests.documents import run_document
 from tests.pages.conftest import words
 from tests.results.steps import upload
-from webapp.results.models import Run
+from webapp.results.models import Run, Series
 from webapp.results.services import withdraw_run
 
 pytestmark = pytest.mark.django_db
@@ -56,7 +56,7 @@ def test_a_quantile_that_is_not_derived_has_its_reason(client: Client) -> None:
     upload(*(document(f"r30000{at}", values=150) for at in (1, 4)))
     page = client.get(row("latency_p90"))
     assert "needs 1,000 values in each of the boots" in words(page.content.decode())
-    assert page.context["tails"].over_revisions == ""
+    assert page.context["tails"].over_revisions is None
 
 
 def test_runs_that_do_not_count_and_other_metrics_have_no_curves(client: Client) -> None:
@@ -84,3 +84,20 @@ def test_the_statements_do_not_grow_with_revisions_and_runs(client: Client) -> N
     few = statements()
     upload(*(document(f"r30000{at}") for at in (1, 2, 4, 4)))
     assert statements() == few
+
+
+def test_the_statements_of_a_chosen_point_do_not_grow_with_revisions(client: Client) -> None:
+    def statements(columns: int) -> int:
+        series = Series.objects.get(metric__name="latency_p90")
+        chosen = f"/trends/chosen/?tree=freebsd-head&metric=latency_p90&b={series.pk}@r300005"
+        with CaptureQueriesContext(connection) as captured:
+            text = words(client.get(chosen).content.decode())
+        assert f"The last {columns} measured revisions. " in text
+        return len(captured)
+
+    upload(*(document(f"r30000{at}") for at in (1, 3, 5)))
+    statements(3)
+    few = statements(3)
+    upload(*(document(f"r30000{at}") for at in (2, 4, 5, 6)))
+    statements(5)
+    assert statements(5) == few

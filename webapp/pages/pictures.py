@@ -23,12 +23,13 @@ from webapp.experiments.models import Experiment
 from webapp.experiments.queries import frozen_points
 from webapp.pages.compare import compare, releases
 from webapp.pages.drawings import alert_drawing, bisect_drawing
+from webapp.pages.parts.figures import as_json
 from webapp.pages.parts.numbers import read_number
 from webapp.pages.trends import data as trend_data
 from webapp.pages.trends.data import Selection
 from webapp.pages.trends.headline import headline, too_few_known
 from webapp.pages.trends.query import TrendQuery
-from webapp.pages.trends.trends import as_json, is_drawable
+from webapp.pages.trends.trends import is_drawable
 from webapp.pages.trends.unknown import NotOffered
 from webapp.results.models import Run, Series
 from webapp.stats.compare import Verdict

@@ -115,12 +115,10 @@ class Histogram:
         nines = [most * step / count for step in range(count + 1)]
         return [(one, self.quantile(max(1 - 10**-one, LOWEST))) for one in nines]
 
-    def shares(self) -> list[tuple[float, float]]:
-        """The middle of each bucket, with the share of the values in it."""
+    def middles(self) -> list[tuple[float, int]]:
+        """The middle of each bucket, with how many values are in it."""
         middles = (sum(bounds_of(index)) / 2 for index in self.indices)
-        return [
-            (middle, count / self.total) for middle, count in zip(middles, self.counts, strict=True)
-        ]
+        return list(zip(middles, self.counts, strict=True))
 
     @cached_property
     def packed(self) -> bytes:

@@ -72,7 +72,7 @@ export async function start(panel, text) {
       window.htmx.swap("#tray", await partsAt(`${panel.dataset.chosen}?${query}`), { swapStyle: "none" });
     }, () => {
       chosen = null; // so that it can be asked again
-      for (const part of ["#card", "#range"]) document.querySelector(part).replaceChildren();
+      for (const part of ["#card", "#range", "#distributions"]) document.querySelector(part).replaceChildren();
     });
   }
 

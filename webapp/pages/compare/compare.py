@@ -1,11 +1,12 @@
 """`/compare/?a=…&b=…`: A against B along one axis, over everything both have."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
 from django.urls import reverse
@@ -55,9 +56,10 @@ from webapp.pages.compare.start import readable, start
 from webapp.pages.compare.titles import subject_of, titles_of
 from webapp.pages.compare.unmatched import not_compared
 from webapp.pages.parts.claims import direction_texts
+from webapp.pages.parts.figures import rendered_with_plotly
 from webapp.pages.parts.links import with_query
 from webapp.pages.parts.variants import variants_beside
-from webapp.results.models import Revision, Run
+from webapp.results.models import Revision, Run, histogram_name
 from webapp.stats.compare import Outcome, Verdict
 from webapp.stats.defaults import MARGIN_PCT
 
@@ -84,7 +86,7 @@ class Box:
 
 
 @require_safe
-def page(request: HttpRequest) -> HttpResponse:
+def page(request: HttpRequest) -> HttpResponseBase:
     """Two to seven sides compared, or two ranges of revisions; 400 and the reason where one cannot
     be read.
     """
@@ -215,7 +217,7 @@ def _texts(request: HttpRequest) -> list[str]:
     return [text.strip().replace("\0", "") for text in given if text.strip()]
 
 
-def _compared(request: HttpRequest, sides: Sequence[Side]) -> HttpResponse:
+def _compared(request: HttpRequest, sides: Sequence[Side]) -> HttpResponseBase:
     options = BlockOptions.read(request.GET.dict())
     asof = moment_of(request.GET.get("asof", ""))
     table, by_samples = _tables(sides, asof)
@@ -223,7 +225,16 @@ def _compared(request: HttpRequest, sides: Sequence[Side]) -> HttpResponse:
     if by_samples is not None and len(by_samples.rows) == 1:
         evidence = _evidence(request, by_samples, options, request.get_full_path())
     context = context_of(request, table, asof, evidence=evidence)
-    return render(request, "pages/compare.html", context)
+    return rendered(request, "pages/compare.html", context)
+
+
+def rendered(
+    request: HttpRequest, template: str, context: Mapping[str, object]
+) -> HttpResponseBase:
+    """A page of `context_of`; where a row may open to distributions, Plotly may draw them."""
+    if context["has_histograms"]:
+        return rendered_with_plotly(request, template, context)
+    return render(request, template, context)
 
 
 def _tables(
@@ -300,6 +311,7 @@ def context_of(
         "orders": [(name, _ordered(request, name), name == order) for name in ORDERS],
         **_rows(lines, drawing, evidence, most=most),
         "all_link": _ordered(request, order, everything=True),
+        "has_histograms": any(histogram_name(row.base.metric) for row in table.rows),
         "simulated": any(one.simulated for row in table.rows for one in row.points),
         "choices": variants_beside(table.revisions),
         "side_texts": [str(side) for side in table.sides],

@@ -3,7 +3,8 @@
 from datetime import datetime
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
@@ -48,7 +49,7 @@ def picked(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
-def page(request: HttpRequest, pair: str) -> HttpResponse:
+def page(request: HttpRequest, pair: str) -> HttpResponseBase:
     """Machines and modes with their change; 400 and the remedy where the two cannot be compared."""
     try:
         found = _found(request, pair)
@@ -56,7 +57,7 @@ def page(request: HttpRequest, pair: str) -> HttpResponse:
         a, _, b = pair.replace("\0", "").partition(PAIR_MARK)
         return start(request, [], str(error), [a, b])
     context = compare.context_of(request, found.table, found.asof, titles=found.titles)
-    return render(request, "pages/releases.html", context | _context(found, pair))
+    return compare.rendered(request, "pages/releases.html", context | _context(found, pair))
 
 
 @require_safe

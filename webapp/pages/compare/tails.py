@@ -12,14 +12,13 @@ from webapp.analysis.queries import ComparedRow, ComparedSet, Side, compare_link
 from webapp.charts import quantiles
 from webapp.charts.quantiles import Curve
 from webapp.charts.text import half_width
+from webapp.pages.parts.figures import Drawn, OverRevisions, as_json, over_revisions
 from webapp.results.models import Histograms, derived_name, histogram_name
-from webapp.results.queries import histograms_at, histograms_until
+from webapp.results.queries import histograms_at
 from webapp.stats.histograms import DERIVED, Histogram, least_values
 from webapp.stats.limits import worth_telling
 from webapp.stats.power import NoiseLevels, Plan, provable_change
 
-MOST_COLUMNS = 40
-FEWEST_COLUMNS = 3
 PERCENT = 100
 
 
@@ -36,14 +35,13 @@ class Quantile:
 
 @dataclass(frozen=True, slots=True)
 class Tails:
-    """What a page shows of histograms. ``over_revisions`` is empty where few revisions have any."""
+    """What a page shows of histograms. ``over_revisions`` is None where few revisions have any."""
 
     name: str
     labels: Sequence[str]
-    curves: str
+    curves: Drawn
     rows: Sequence[Quantile]
-    over_revisions: str
-    columns: int
+    over_revisions: OverRevisions | None
 
 
 def tails_of(sides: Sequence[Side], row: ComparedRow, asof: datetime | None) -> Tails | None:
@@ -60,16 +58,15 @@ def tails_of(sides: Sequence[Side], row: ComparedRow, asof: datetime | None) -> 
     unit = row.metric.unit
     base = row.sets[0]
     newest = max(one.revision.position for one in row.sets if one.series_id == base.series_id)
-    columns = histograms_until(name, base.series_id, newest, MOST_COLUMNS, asof)
-    shares = [(revision, one.shares()) for revision, one in columns]
-    is_map = len(columns) >= FEWEST_COLUMNS
+    curves = list(map(partial(_curve, unit_of), labels, boots))
     return Tails(
         name=name,
         labels=labels,
-        curves=quantiles.curves(list(map(partial(_curve, unit_of), labels, boots)), unit=unit),
+        curves=Drawn(
+            quantiles.curves(curves, unit=unit), as_json(quantiles.curves_figure(curves, unit=unit))
+        ),
         rows=[_quantile(one, name, sides, boots, unit_of) for one in DERIVED],
-        over_revisions=quantiles.over_revisions(shares, unit=unit) if is_map else "",
-        columns=len(columns),
+        over_revisions=over_revisions(name, base.series_id, newest, asof, unit=unit),
     )
 
 
@@ -92,7 +89,8 @@ def _stored(
 
 def _curve(unit_of: str, label: str, boots: Sequence[Histogram]) -> Curve:
     label = f"{label}, {len(boots)} {unit_of if len(boots) > 1 else unit_of[:-1]}"
-    return Curve(label, Histogram.together(boots).curve(), [one.curve() for one in boots])
+    whole = Histogram.together(boots)
+    return Curve(label, whole.total, whole.curve(), [one.curve() for one in boots])
 
 
 def _quantile(

@@ -17,6 +17,7 @@ from webapp.accounts.services import is_triager
 from webapp.analysis.models import Finding
 from webapp.analysis.queries import Side
 from webapp.charts.trend import Found, Trend, TrendSeries
+from webapp.pages.parts.figures import OverRevisions, over_revisions
 from webapp.pages.parts.links import commit_link, compare_link, side_of, with_query
 from webapp.pages.trends import data as trend_data
 from webapp.pages.trends.data import Loaded, Selection
@@ -153,7 +154,9 @@ class RangeRow:
 
 @require_safe
 def page(request: HttpRequest) -> HttpResponse:
-    """The card of B, both sides, and the statistics of the range, each empty where not chosen."""
+    """The card of B, both sides, the distributions up to B, and the statistics of the range, each
+    empty where not chosen.
+    """
     query = TrendQuery.parse(request.GET)
     try:
         selection = trend_data.select(query)
@@ -166,12 +169,14 @@ def page(request: HttpRequest) -> HttpResponse:
     a, b = (chosen(trend, query.beside(side)) for side in "ab")
     can_ask = is_triager(request.user)
     context = {
+        "selection": selection,
         "trend": trend,
         "a": a and trend.revisions.names[a.at],
         "b": b and trend.revisions.names[b.at],
         "compare": comparison(trend, a, b) if a and b else "",
         "card": card(selection, trend, b, can_note=can_ask) if b else None,
         "can_ask": can_ask,
+        "over_revisions": over_revisions_to(selection, loaded, b) if b else None,
         **range_of(selection, loaded),
     }
     return render(request, "pages/_trend_chosen.html", context)
@@ -212,6 +217,15 @@ def card(selection: Selection, trend: Trend, b: Chosen, *, can_note: bool) -> Ca
         pairs = note | {"first": names[b.at]}
         links.append(("Add a note", with_query(reverse("event_new"), pairs.items())))
     return Card(trend, b.series, b.at, links)
+
+
+def over_revisions_to(selection: Selection, loaded: Loaded, b: Chosen) -> OverRevisions | None:
+    """The distributions of the series of B up to it; None where its metric is no quantile."""
+    if selection.histograms is None:
+        return None
+    position, asof = loaded.positions[b.at], selection.query.moment
+    unit = selection.metric.unit
+    return over_revisions(selection.histograms, b.series.id, position, asof, unit=unit)
 
 
 def comparison(trend: Trend, a: Chosen, b: Chosen) -> str:

@@ -25,7 +25,7 @@ from webapp.pages.trends.points import (
 from webapp.pages.trends.query import TrendQuery
 from webapp.pages.trends.unknown import NotOffered, Part, Unknown, unknown
 from webapp.pages.trends.view import End, ends_of, view_of
-from webapp.results.models import LeftOut, Metric, Series, Tree
+from webapp.results.models import LeftOut, Metric, Series, Tree, histogram_name
 from webapp.stats.foreign_sessions import ForeignSession
 
 MOST_SERIES = 24
@@ -62,6 +62,11 @@ class Selection:
     def everything(self) -> list[Series]:
         """What is read: the series, and what options cost in them."""
         return [*self.series, *self.costs]
+
+    @property
+    def histograms(self) -> str | None:
+        """The name of the histograms that the metric would be a quantile of."""
+        return histogram_name(self.metric.name)
 
     @property
     def better(self) -> str:

@@ -1,6 +1,5 @@
 """`/trends/`: the chart of several series along one tree, with the list of what it shows."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
@@ -30,6 +29,7 @@ from webapp.charts.trend import (
     legend,
 )
 from webapp.charts.trend import figure as figure_of
+from webapp.pages.parts.figures import WITH_PLOTLY, as_json
 from webapp.pages.parts.kept import Kept
 from webapp.pages.trends import data as trend_data
 from webapp.pages.trends.data import Loaded, Selection
@@ -41,19 +41,6 @@ from webapp.pages.trends.unknown import NotOffered
 CHANGES_SHOWN = 25
 PERIODS = (("last month", 31), ("quarter", 92), ("year", 366))
 """Days of each."""
-
-WITH_PLOTLY = {
-    "style-src-elem": [
-        "'self'",
-        "'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='",
-        "'sha256-ji27qzEtxXZW+7dun6UwjHXJ18e6WAin1VvNtkzIE/o='",
-    ],
-    "style-src-attr": ["'unsafe-inline'"],
-}
-"""What Plotly needs beside the policy of all pages: style attributes, and two style elements: an
-empty one for its rules, and the one of its maps, which nothing here draws. Of another version the
-browser's console states the hash.
-"""
 
 ORDERS = {
     "": "as chosen",
@@ -143,11 +130,6 @@ def page(request: HttpRequest) -> HttpResponse:
     fragment = request.headers.get("HX-Request") == "true"
     template = "pages/_trend_explorer.html" if fragment else "pages/trends.html"
     return render(request, template, _chosen(selection) | shown)
-
-
-def as_json(content: object) -> str:
-    """``content`` as compact JSON; ValueError for what is not finite."""
-    return json.dumps(content, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 
 def _chosen(selection: Selection) -> dict[str, object]:
