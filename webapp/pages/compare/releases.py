@@ -57,7 +57,13 @@ def page(request: HttpRequest, pair: str) -> HttpResponseBase:
         a, _, b = pair.replace("\0", "").partition(PAIR_MARK)
         return start(request, [], str(error), [a, b])
     context = compare.context_of(request, found.table, found.asof, titles=found.titles)
-    return compare.rendered(request, "pages/releases.html", context | _context(found, pair))
+    # A report has one revision a side.
+    can_keep = context["can_keep"] and any(
+        tuple(one.revision for one in row.points) == found.table.revisions
+        for row in found.table.rows
+    )
+    context |= _context(found, pair) | {"can_keep": can_keep}
+    return compare.rendered(request, "pages/releases.html", context)
 
 
 @require_safe
