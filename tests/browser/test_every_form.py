@@ -213,7 +213,7 @@ PROMISES: Mapping[str, Promise | Sequence[Promise]] = {
     "outbox_act act=retry-all": Promise("Sent again: 1.", "outbox_mail"),
     "outbox_test Send a test mail": Promise("The test mail to ada@example.org left."),
     "webhooks Add": (
-        Promise("name: A name of 1 to 100 characters is needed."),
+        Promise("A name of 1 to 100 characters is needed."),
         Promise("which is shown this once", "outbox_endpoint", {"name": "new", "url": HOOK}),
     ),
     "webhook Save": Promise("Saved.", "outbox_endpoint", {"url": HOOK}),

@@ -19,6 +19,7 @@ from webapp.demo.benchdirs import simulated_files
 from webapp.demo.loading import name_release
 from webapp.demo.parts import simulated_part
 from webapp.labs.services import create_agent
+from webapp.results.services import forget_names
 from webapp.stats.simulate.lab import (
     ARM,
     EPYC,
@@ -52,6 +53,7 @@ twenty revisions ago is told up to the newest one."""
 
 @pytest.fixture
 def found(db: None, tmp_path: Path) -> list[Finding]:
+    forget_names()
     simulated_files(LAB).write(tmp_path)
     read = runs_of(read_directories([tmp_path], Overrides(tree=simulated.TREE)))
     agent = create_agent(name="demo", lab_name=simulated.LAB, simulated=True)

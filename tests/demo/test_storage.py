@@ -13,11 +13,13 @@ from webapp.alerts.models import Alert
 from webapp.analysis.models import Finding
 from webapp.demo import storage
 from webapp.demo.parts import storage_part
+from webapp.results.services import forget_names
 
 pytestmark = pytest.mark.django_db
 
 
 def test_its_commit_is_found_in_the_tail_alone(tmp_path: Path) -> None:
+    forget_names()
     part = storage_part()
     part.written.write(tmp_path)
     for revision in storage.revisions():

@@ -198,8 +198,7 @@ def _today(row: RangeRow, drawing: Drawing) -> str:
     if row.base.pk != series.pk or stands is None or change is None:
         return ""
     short = short_beside((change.pct, change.low_pct, change.high_pct), stands)
-    parts = drawing.sides[1].tree, series.hardware.name, series.mode.name, series.metric.name
-    return today_html(series.pk, short, parts)
+    return today_html(series.pk, short)
 
 
 def _note(row: RangeRow) -> str:

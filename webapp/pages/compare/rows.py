@@ -6,7 +6,6 @@ from html import escape
 from typing import Any
 from urllib.parse import urlencode
 
-from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
 
 from webapp.analysis.queries import (
@@ -25,7 +24,6 @@ from webapp.charts.forest import Reach
 from webapp.charts.today import begins_between, short_beside
 from webapp.pages.compare.answer import Cell
 from webapp.pages.parts.claims import direction_texts
-from webapp.pages.parts.links import with_query
 from webapp.results.models import Hardware
 from webapp.stats.compare import Outcome, Verdict
 
@@ -257,22 +255,16 @@ def _today(cell: Cell, drawing: Drawing) -> str:
         return ""
     judged = cell.judged
     change = judged.percent, judged.low, judged.high
-    parts = drawing.table.sides[0].tree, base.hardware.name, base.mode, base.metric
-    return today_html(base.series_id, short_beside(change, stands), parts)
+    return today_html(base.series_id, short_beside(change, stands))
 
 
-def today_html(series: int, short: str, parts: Sequence[str]) -> str:
-    """What a series has lost today, as a link to its trend; ``parts`` are its tree, its hardware,
-    its mode and its metric. Empty where that is beyond all figures.
+def today_html(series: int, short: str) -> str:
+    """What a series has lost today; the open row leads to its trend. Empty where that is beyond all
+    figures.
     """
     if not short:
         return ""
-    query = list(zip(("tree", "hardware", "mode", "metric"), parts, strict=True))
-    address = escape(with_query(reverse("trends"), query))
-    return (
-        f' <a class="tag" href="{address}" data-figure="series:{series}:net_loss">'
-        f"{escape(short)}</a>"
-    )
+    return f' <span class="tag" data-figure="series:{series}:net_loss">{escape(short)}</span>'
 
 
 def _hardware_of(cell: Cell) -> str:
