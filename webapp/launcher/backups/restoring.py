@@ -27,7 +27,9 @@ from webapp.readiness.services import heartbeats
 
 LOADING = ("--no-owner", "--no-privileges", "--no-comments", "--exit-on-error")
 MAINTENANCE = ("postgres", "template1")
-OURS_FROM_THE_START = ("django_", "auth_", "readiness_", "results_labelrule")
+OURS_FROM_THE_START = (
+    *("django_", "auth_", "readiness_", "results_labelrule", "notifications_problem"),
+)
 """Tables that a new instance fills by itself, or that say nothing of what it holds."""
 
 ALONE_SECONDS = 60
