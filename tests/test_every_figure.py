@@ -175,7 +175,7 @@ class Answers:
         """What ``text`` prints otherwise than the API gives the figure ``name``."""
         if name.startswith("level:"):
             known, printed_level = self._level(*name.split(":")[1:]), text.strip().split(", ")[-1]
-            if printed_level not in known:
+            if printed_level != known:
                 yield f"{name}: {printed_level!r}, not {known!r}"
             return
         if name not in self.seen:
@@ -209,13 +209,11 @@ class Answers:
         judged = row["judged"][0]
         return {"is_cost": False, **judged, "change": judged["percent"]}
 
-    def _level(self, number_of_finding: str, part: str) -> list[str]:
-        """The ways in which a level of a finding may be printed, or its unit: that of a cost as
-        what the option costs, or as the rate that is left.
-        """
+    def _level(self, number_of_finding: str, part: str) -> str:
+        """A level of a finding as it is to be printed, or its unit."""
         row = Finding.all_kinds.with_subjects().with_revisions().get(pk=int(number_of_finding))
         if part == "unit":
-            return [row.series.metric.unit]
+            return row.series.metric.unit
         key = f"findings:{row.series_id}"
         if key not in self.seen:
             answer = self._json(f"/api/v1/series/{row.series_id}/points")
@@ -225,8 +223,7 @@ class Answers:
             ]
         ends = {"revision": row.revision.name, "previous": row.previous.name}
         (level,) = {one[part] for one in self.seen[key] if ends.items() <= one.items()}
-        cost = [cost_figure(level, row.series.better)] if row.series.is_cost else []
-        return [number(level), *cost]
+        return cost_figure(level, row.series.better) if row.series.is_cost else number(level)
 
     def miscounted(self, address: str, html: str) -> Iterator[str]:
         """Where the headings of a comparison count otherwise than the API."""

@@ -4,7 +4,7 @@ A cost is kept as a ratio, with the option over without, in percent: of a rate 9
 103.8. Read as a cost that is 3.7 % and 3.8 %; less than nothing is a gain, and has a minus.
 """
 
-from webapp.charts.text import UNKNOWN, interval, percent
+from webapp.charts.text import UNKNOWN, interval, number, percent
 
 Ends = tuple[float | None, float | None]
 
@@ -24,6 +24,11 @@ def cost(ratio: float, better: str) -> float:
 def cost_figure(ratio: float | None, better: str) -> str:
     """``3.7 %``; a dash where the ratio is not known."""
     return UNKNOWN if ratio is None else f"{_plain(cost(ratio, better))} %"
+
+
+def level_figure(level: float | None, better: str, *, is_cost: bool) -> str:
+    """A level of a series in the metric's unit; of an option what it costs."""
+    return cost_figure(level, better) if is_cost else number(level)
 
 
 def cost_moved(before: float, after: float, better: str) -> str:

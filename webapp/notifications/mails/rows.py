@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from webapp.analysis.models import Finding
+from webapp.charts.cost_text import level_figure
 from webapp.charts.text import MARKS, change_within, half_width, number
 from webapp.notifications.mails.facts import AlertFacts, Other
 from webapp.notifications.mails.phrases import one_line
@@ -99,8 +100,8 @@ def _of_finding(row: Finding) -> Row:
         state += f" by {row.recovered_by}"
     return Row(
         *_names(row.series),
-        before=number(row.level_before),
-        after=number(row.level),
+        before=level_figure(row.level_before, row.series.better, is_cost=row.series.is_cost),
+        after=level_figure(row.level, row.series.better, is_cost=row.series.is_cost),
         change=change_within(row.change_pct, row.low_pct, row.high_pct),
         n=f"{row.revisions_before} / {row.revisions_after}",
         verdict=f"{MARKS[verdict]} {verdict}{state}",

@@ -9,8 +9,8 @@ from webapp.alerts.queries import Surroundings
 from webapp.analysis.models import Finding
 from webapp.analysis.queries import today_beside
 from webapp.charts.around import Size
-from webapp.charts.cost_text import cost_figure, cost_interval
-from webapp.charts.text import MARKS, interval, number
+from webapp.charts.cost_text import cost_interval, level_figure
+from webapp.charts.text import MARKS, interval
 from webapp.pages.alerts.charts import CARD, evidence
 from webapp.pages.alerts.texts import signed, sure
 
@@ -79,10 +79,10 @@ class Card:
     @property
     def levels(self) -> tuple[str, str]:
         """Before and since, in the metric's unit; of an option what it cost."""
-        row = self.finding
-        ends, series = (row.level_before, row.level), row.series
+        row, series = self.finding, self.finding.series
         before, since = (
-            cost_figure(one, series.better) if series.is_cost else number(one) for one in ends
+            level_figure(one, series.better, is_cost=series.is_cost)
+            for one in (row.level_before, row.level)
         )
         return before, since
 

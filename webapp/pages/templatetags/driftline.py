@@ -14,7 +14,7 @@ from webapp.alerts.queries import FindingAt, Gated, Scope, Suspecting
 from webapp.analysis.models import Comparison, Finding, FindingEvent
 from webapp.analysis.queries import address_of, today_beside
 from webapp.charts import text
-from webapp.charts.cost_text import cost_sentence, cost_within
+from webapp.charts.cost_text import cost_sentence, cost_within, level_figure
 from webapp.charts.today import today_short
 from webapp.pages.commits.finding_line import finding_item
 from webapp.pages.commits.rows import rows
@@ -105,6 +105,12 @@ def change_within(row: object) -> str:
     if isinstance(row, Finding) and row.series.is_cost:
         return cost_within(row.level_before, row.change_pct, _ends(row), row.series.better)
     return text.change_within(_size(row), *_ends(row))
+
+
+@register.filter
+def level_of(level: float, series: Series) -> str:
+    """`level_figure` of a series."""
+    return level_figure(level, series.better, is_cost=series.is_cost)
 
 
 @register.filter
