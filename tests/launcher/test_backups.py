@@ -554,6 +554,7 @@ def test_a_backup_a_day_is_written_rehearsed_and_removed_when_it_is_old(
 ) -> None:
     arrive(runs_of(PLACES))
     before, now = names_of_databases(), timezone.now()
+    (tmp_path / "driftline-2026-01-01T000000Z.backup.part").write_bytes(b"of a killed worker")
     settings.BACKUPS = str(tmp_path)
     back_up()
     back_up()  # the message came twice

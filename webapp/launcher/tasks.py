@@ -47,6 +47,9 @@ def make_due_backup(directory: Path, now: datetime) -> None:
     """Write a backup into ``directory`` unless the last one is younger than a day."""
     if Backup.objects.filter(failure="", at__gt=now - EVERY).exists():
         return
+    # What a killed worker left has the time of its start in its name; one worker makes a backup.
+    for draft in directory.glob("driftline-*.backup.part"):
+        draft.unlink(missing_ok=True)
     path = directory / f"driftline-{now:%Y-%m-%dT%H%M%SZ}.backup"
     try:
         save(connection.settings_dict, settings.SECRET_KEY, path)
