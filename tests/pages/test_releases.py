@@ -112,6 +112,11 @@ def test_on_each_machine_its_nearest_measured_revision_stands_for_a_release(
     measure(along[2], "Epyc/NIC", "forwarding", 1.0)
     measure(along[0], "Celeron/NIC", "bridge", 1.0)
     measure(along[4], "Celeron/NIC", "bridge", 1.1)
+    # Measured also at the revision that stands for another mode of the machine, asked for after
+    # and before their own.
+    for mode in ("arp", "nat"):
+        for at in (0, 6, 7):
+            measure(along[at], "Celeron/NIC", mode, 1.0)
 
     answer = client.get("/api/v1/compare/releases?a=1.0&b=1.1").json()
     rows = {
@@ -123,6 +128,8 @@ def test_on_each_machine_its_nearest_measured_revision_stands_for_a_release(
         **dict.fromkeys(LEVELS, (NAME, MEASURED)),
         ("Celeron/NIC", "forwarding"): nearest,
         ("Celeron/NIC", "bridge"): (NAME, str(along[4])),
+        ("Celeron/NIC", "arp"): (NAME, str(along[6])),
+        ("Celeron/NIC", "nat"): (NAME, str(along[6])),
     }
     left = {(one["hardware"], one["mode"]): one["measured"] for one in answer["not_compared"]}
     assert left["Opteron/NIC", "forwarding"] == left["Epyc/NIC", "forwarding"] == [0]

@@ -207,9 +207,7 @@ def compare_points(
     if absent is None:
         return None
     found = _found(kernels, len(sides), free, compared, absent)
-    if nearest:
-        found = [_only(*each) for each in zip(found, nearest, strict=True)]
-    elif not all(found):
+    if nearest is None and not all(found):
         return None
     everywhere = set.intersection(*(set(points) for points in found))
     matched = {key: [points[key] for points in found] for key in sorted(everywhere)}
@@ -226,17 +224,6 @@ def compare_points(
     )
     unmatched = unmatched_of([one[:3] for one in kernels], free, found, asof)
     return PointTable(tuple(sides), revisions, rows, unmatched)
-
-
-def _only(
-    found: Mapping[Key, "_Found"], nearest: Mapping[tuple[str, str], Revision]
-) -> dict[Key, "_Found"]:
-    """Those at the revision that stands for the side on their machine and in their mode."""
-    return {
-        key: one
-        for key, one in found.items()
-        if nearest.get((one.point.hardware.name, one.point.mode)) == one.point.revision
-    }
 
 
 def _absent(kernels: Sequence[AskedKernel], asof: datetime | None) -> set[tuple[int, int]] | None:
@@ -334,6 +321,8 @@ def _found(
             continue
         kernel = kernels[at]
         one = _read(columns, kernel.revision, machines, beliefs)
+        if kernel.modes and one.point.mode not in kernel.modes:
+            continue
         mode = matched_mode(kernel.side, one.parts, compared) if is_matched else one.point.mode
         if mode is not None:
             names = {"hardware": one.point.hardware.name, MODE: mode, "metric": one.point.metric}

@@ -178,11 +178,14 @@ def matched_mode(side: Side, mode: ModeName, compared: Collection[str]) -> str |
 
 
 class AskedKernel(NamedTuple):
-    """What a side (by its ``number``) asks for, on one machine or on all, of one revision."""
+    """What a side (by its ``number``) asks for of one revision, on one machine or on all; ``modes``
+    are the names of those for which the revision stands, empty: all.
+    """
 
     number: int
     side: Side
     revision: Revision
+    modes: frozenset[str] = frozenset()
 
 
 def kernels_of(
@@ -194,8 +197,11 @@ def kernels_of(
     if nearest is None:
         pairs = zip(sides, revisions, strict=True)
         return [AskedKernel(number, *pair) for number, pair in enumerate(pairs)]
+    modes: dict[tuple[int, str, Revision], set[str]] = {}
+    for number, its in enumerate(nearest):
+        for (name, mode), revision in its.items():
+            modes.setdefault((number, name, revision), set()).add(mode)
     return [
-        AskedKernel(number, replace(side, hardware=name), revision)
-        for number, (side, its) in enumerate(zip(sides, nearest, strict=True))
-        for name, revision in dict.fromkeys((name, at) for (name, _), at in its.items())
+        AskedKernel(number, replace(sides[number], hardware=name), revision, frozenset(its))
+        for (number, name, revision), its in modes.items()
     ]
