@@ -2,10 +2,12 @@
 copies of its rows in SQL."""
 
 from collections.abc import Iterator
+from datetime import timedelta
 from random import Random
 
 from django.db import connection
 from django.db.models import Field, Model, UUIDField
+from django.utils import timezone
 
 from benchmarks.pages import MODES
 from tests import make
@@ -16,6 +18,10 @@ from webapp.results.models import Hardware, Measurement, Point, Revision, Run, S
 SEED = 2
 APART = 1_000_000
 """A copy's ids are so much larger than those of what it copies."""
+
+LATELY = timedelta(days=13)
+"""All runs were measured within these days up to now, as a lab's nightly runs are: pages that count
+what was measured lately count each."""
 
 CPU_NAME = "Atom_C2758"
 COPIED: tuple[type[Model], ...] = (
@@ -62,8 +68,11 @@ def _series(mode: str, along: list[Revision], level: float, noise: Random) -> No
     levels = [height * noise.gauss(1, 0.01) for height in steps]
     one = make.series(in_mode=mode)
     make.history(one, along, levels)
-    for revision, height in zip(along, levels, strict=True):
-        make.run(revision, in_mode=mode, samples=[height * (1 + k / 1000) for k in range(5)])
+    now, apart = timezone.now(), LATELY / len(along)
+    for index, (revision, height) in enumerate(zip(along, levels, strict=True)):
+        at = now - apart * (len(along) - 1 - index)
+        samples = [height * (1 + k / 1000) for k in range(5)]
+        make.run(revision, in_mode=mode, samples=samples, measured_at=at, received_at=at)
     before, after = along[step - 1], along[step]
     make.finding(one, before, after, change_pct=-10.0, why=WHY)
     make.analysis(

@@ -13,6 +13,7 @@ from tests import make
 from tests.approved import Approvals
 from tests.pages.conftest import Counted, words
 from webapp.jobs.models import Worker
+from webapp.jobs.queries import machines
 from webapp.results.models import Hardware, Mode, Series
 
 pytestmark = pytest.mark.django_db
@@ -49,6 +50,15 @@ def test_the_headline_counts_runs_and_names_who_fell_silent(
         "pages/hardware-list/the-headline-counts-runs-and-names-who-fell-silent",
         client.get("/hardware/"),
     )
+
+
+def test_runs_are_counted_by_days_back_from_now_and_a_fast_clock_counts_as_today() -> None:
+    now = timezone.now()
+    for hours in (-30, -1, 1, 23.9, 24.1, 47.9, 24 * 3 - 0.1, 24 * 3 + 0.1):
+        measured("One/em0", days_ago=hours / 24)
+    measured("One/em0", history=True)
+    [machine] = machines(now=now, days=3)
+    assert (machine.days, machine.imported) == ([1, 2, 4], 1)
 
 
 def test_a_machine_of_history_alone_reads_imported_and_never_silent(

@@ -12,6 +12,8 @@ from webapp.results.models import SHORT_FACT
 SILENT_AFTER = timedelta(days=14)
 """A lab that tests each week may miss one."""
 
+DAY = timedelta(days=1)
+
 MOST_IMPORTED = 10_000
 """Runs imported lately are counted so far: an archive is loaded at once, and may be any size."""
 
@@ -34,7 +36,7 @@ SELECT hardware.id, hardware.name, hardware.display_name,
                           WHERE series.hardware_id = hardware.id) THEN true
             ELSE EXISTS (SELECT FROM results_run AS run WHERE run.hardware_id = hardware.id)
        END,
-       days.ago, days.runs, imported.runs,
+       days.since, days.runs, imported.runs,
        EXISTS (SELECT FROM jobs_worker AS worker
                 WHERE worker.last_seen_at >= %(heard)s::timestamptz AND NOT worker.draining
                   AND worker.serves @> jsonb_build_array(
@@ -49,10 +51,9 @@ SELECT hardware.id, hardware.name, hardware.display_name,
                       ORDER BY COALESCE(run.measured_at, run.received_at) DESC
                       LIMIT 1) AS live ON true
   LEFT JOIN LATERAL (
-       SELECT array_agg(day.ago) AS ago, array_agg(day.runs) AS runs
-         FROM (SELECT GREATEST(0, floor(extract(epoch FROM %(now)s::timestamptz
-                                  - COALESCE(run.measured_at, run.received_at)) / 86400))::int
-                      AS ago, count(*)::int AS runs
+       SELECT array_agg(day.since) AS since, array_agg(day.runs) AS runs
+         FROM (SELECT date_bin('1 day', COALESCE(run.measured_at, run.received_at),
+                               %(now)s::timestamptz) AS since, count(*)::int AS runs
                  FROM results_run AS run
                 WHERE run.hardware_id = hardware.id AND NOT run.history
                   AND run.withdrawn_at IS NULL
@@ -131,17 +132,20 @@ def machines(*, now: datetime, days: int) -> list[Machine]:
 
 
 def _machine(row: tuple[Any, ...], now: datetime, days: int) -> Machine:
-    *named, ago, runs, imported, has_worker, measuring = row
+    *named, since, runs, imported, has_worker, measuring = row
     live_at = row[7]
     is_silent = live_at is not None and live_at < now - SILENT_AFTER
-    counts = _per_day(ago, runs, days)
+    counts = _per_day(since, runs, now, days)
     return Machine._make([*named, counts, imported, has_worker, measuring, is_silent])
 
 
-def _per_day(ago: Sequence[int] | None, runs: Sequence[int] | None, days: int) -> list[int]:
+def _per_day(
+    since: Sequence[datetime] | None, runs: Sequence[int] | None, now: datetime, days: int
+) -> list[int]:
     """The oldest day first. A run from after now, by a clock that is fast, counts as today's."""
     counts = [0] * days
-    for back, count in zip(ago or (), runs or (), strict=True):
+    for began, count in zip(since or (), runs or (), strict=True):
+        back = max(0, (now - began) // DAY - 1)
         if back < days:
-            counts[days - 1 - back] = count
+            counts[days - 1 - back] += count
     return counts

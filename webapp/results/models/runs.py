@@ -160,6 +160,12 @@ class Run(models.Model):
                 name="live_runs_of_hardware_in_time",
                 condition=Q(history=False, withdrawn_at__isnull=True),
             ),
+            # What was imported lately; a machine without history is looked at without its runs.
+            models.Index(
+                fields=["hardware", "received_at"],
+                name="imported_runs_of_hardware",
+                condition=Q(history=True),
+            ),
             models.Index(
                 fields=["superseded_by"],
                 name="runs_superseded_by",
