@@ -1,9 +1,7 @@
 """Where events stand along a tree, for its charts."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
-
-from django.db.models.query import RawQuerySet
 
 from webapp.events.models import LabEvent
 from webapp.results.models import Tree
@@ -87,7 +85,7 @@ def events_along(
     return sorted(_located(rows, tree), key=lambda one: (one.after, one.event.pk))
 
 
-def _located(rows: "RawQuerySet[LabEvent]", tree: Tree) -> Iterator[LocatedEvent]:
+def _located(rows: Iterable[LabEvent], tree: Tree) -> Iterator[LocatedEvent]:
     for row in rows:
         first, last = row.first_position, row.last_position  # type: ignore[attr-defined]
         before = row.measured_before  # type: ignore[attr-defined]
