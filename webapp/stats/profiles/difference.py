@@ -18,8 +18,8 @@ from webapp.stats.profiles.costs import Side, basis
 from webapp.stats.profiles.found import Change, Difference, Events, Row, Verdict
 from webapp.stats.profiles.idle import IDLE, idle_functions
 from webapp.stats.profiles.judging import Family, Judge, family
-from webapp.stats.profiles.regrouping import without_trades
 from webapp.stats.profiles.sides import Pair, are_builds_enough, is_enough, pair, scatter_in
+from webapp.stats.profiles.trading import without_trades
 
 CLOCKS = ("cpu-clock", "task-clock", "cpu")
 """Events of Linux and of pprof that count nanoseconds."""
