@@ -109,6 +109,7 @@ check: $(STAMP)
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/python -m tools.dropped_words
+	$(BIN)/python -m tools.unused
 	$(BIN)/djlint --quiet --check webapp/templates
 	$(BIN)/djlint --quiet --lint webapp/templates
 	@# Needs no server: the warning is that none answers.

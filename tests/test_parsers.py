@@ -23,16 +23,16 @@ from webapp.analysis.queries import Side, SideError
 from webapp.api.body import BoundedJSON
 from webapp.api.errors import BadBody, BodyTooLarge
 from webapp.api.facts import Facts
-from webapp.api.schemas.hardware import HardwareIn
+from webapp.api.hardware import HardwareIn
 from webapp.api.schemas.jobs import FailIn, HeartbeatIn, PollIn, ResultIn
 from webapp.api.schemas.runs import BatchIn
 from webapp.bisects.errors import BisectError
-from webapp.bisects.pasted import read_boots
 from webapp.bisects.path_patterns import PatternsError, read_patterns
 from webapp.bisects.question import LEAST_VALUE, MOST_VALUE
-from webapp.notifications.queries.unsubscribing import BadToken, Target
+from webapp.bisects.services.bisect_acts import read_boots
+from webapp.notifications.queries.matching import BadToken, Target
 from webapp.outbox.addresses import AddressError, parsed
-from webapp.pages.lab.threshold_dry_run import read_percent
+from webapp.pages.lab.thresholds import read_percent
 from webapp.pages.parts.numbers import NUMBER_MAX, read_number
 from webapp.pages.trends.query import TrendQuery
 from webapp.results.bounds import (
@@ -53,7 +53,7 @@ from webapp.stats.changes.series_csv import read_points
 from webapp.stats.compare.comparing import compare
 from webapp.stats.errors import StatisticsError
 from webapp.stats.limits import is_sample
-from webapp.stats.ministat.reading import InvalidDataError, number, read_column
+from webapp.stats.ministat.__main__ import InvalidDataError, number, read_column
 
 pytestmark = pytest.mark.fuzz
 

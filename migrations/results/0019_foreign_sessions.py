@@ -1,7 +1,7 @@
 import django.contrib.postgres.fields
 from django.db import migrations, models
 
-from webapp.results.services.foreign_sessions import judge_sessions
+from webapp.results.services.points import judge_sessions
 
 NAME_SESSIONS = """
 UPDATE results_point AS point SET sessions = named.sessions

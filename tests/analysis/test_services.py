@@ -62,7 +62,7 @@ def test_what_ministat_says_is_stored_and_flags_nothing(agent: Agent) -> None:
     store_runs(agent, *history(1, 1, 0.97, 0.97))
     analyse()
     assert verdicts() == {"r20": "cannot tell", "r30": "worse", "r40": "cannot tell"}
-    assert not Comparison.objects.flagged().exists()
+    assert not Comparison.objects.exclude(flag="").exists()
     row = Comparison.objects.get(verdict=Verdict.WORSE)
     assert row.percent == pytest.approx(-3)
     assert row.delta == pytest.approx(-3)

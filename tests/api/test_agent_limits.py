@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from tests.documents import run_document
 from tests.fuzzing import cases, nasty_text
-from webapp.api.schemas.experiments import MOST_RUNS, README_MAX
+from webapp.api.experiments import MOST_RUNS, README_MAX
 from webapp.api.schemas.runs import BatchIn
 from webapp.api.urls import api
 from webapp.experiments.models import SOURCE_MAX

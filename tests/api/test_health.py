@@ -22,7 +22,7 @@ from webapp.api import prometheus
 from webapp.api.health import reporter
 from webapp.api.urls import api
 from webapp.outbox.models import Mail
-from webapp.readiness import noting
+from webapp.readiness import heartbeats
 
 pytestmark = pytest.mark.django_db
 DAY = timedelta(days=1)
@@ -67,7 +67,7 @@ def test_readyz_names_the_parts_that_do_nothing_and_what_to_do(client: Client) -
 
 @pytest.mark.django_db(transaction=True)
 def test_readyz_is_ready_when_every_part_was_seen_at_work(client: Client) -> None:
-    noting.note("worker", "deliveries", "beat")
+    heartbeats.note("worker", "deliveries", "beat")
     response = client.get("/readyz")
     assert (response.status_code, response.json()["problems"]) == (200, [])
 

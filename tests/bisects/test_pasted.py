@@ -3,7 +3,7 @@
 import pytest
 
 from webapp.bisects.errors import BisectError
-from webapp.bisects.pasted import read_boots
+from webapp.bisects.services.bisect_acts import read_boots
 
 
 def test_a_line_is_a_boot_and_its_words_are_runs() -> None:

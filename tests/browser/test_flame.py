@@ -23,8 +23,8 @@ from tests.places import PROJECT
 from webapp.charts.flame.layout import Flame, difference, frames
 from webapp.charts.flame.svg import Entry, flame_svg, legend
 from webapp.config.content_security import POLICY
-from webapp.stats.profiles.align import aligned
 from webapp.stats.profiles.calls import Calls, Function, calls_of
+from webapp.stats.profiles.trees import aligned
 
 pytestmark = pytest.mark.browser
 

@@ -5,7 +5,7 @@ from django.db import connection
 from pytest_django.live_server_helper import LiveServer
 
 from webapp.config import alive, settings
-from webapp.readiness import noting
+from webapp.readiness import heartbeats
 from webapp.readiness.models import Heartbeat
 
 
@@ -32,7 +32,7 @@ def test_a_part_is_alive_that_was_seen_at_work_lately(
     monkeypatch.setattr(settings, "DATABASES", {"default": connection.settings_dict})
     assert alive.main([part]) == 1
     assert f"{part} was never seen at work" in capsys.readouterr().err
-    noting.note(part)
+    heartbeats.note(part)
     assert alive.main([part]) == 0
     with connection.cursor() as cursor:
         cursor.execute("UPDATE readiness_heartbeat SET at = now() - interval '10 minutes'")

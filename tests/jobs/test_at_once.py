@@ -14,7 +14,7 @@ from tests.jobs.steps import NOW, asking, fail, request, take
 from tests.system.running import wait_for
 from webapp.jobs import services, waiting_polls, wake
 from webapp.jobs.models import Job
-from webapp.jobs.services import polling
+from webapp.jobs.services import leasing
 
 pytestmark = pytest.mark.django_db(transaction=True)
 WAIT = 60.0
@@ -75,7 +75,7 @@ def test_a_lease_that_ran_out_is_handed_on_once_while_its_failure_comes_in() -> 
     assert row.events.filter(kind__in=["expired", "failed"]).count() == 1
 
 
-def _poll(worker: str, wait: float = WAIT) -> polling.Polled:
+def _poll(worker: str, wait: float = WAIT) -> leasing.Polled:
     return services.poll(request=asking(worker), wait=wait)
 
 
@@ -117,7 +117,7 @@ def test_without_redis_a_job_is_found_all_the_same(monkeypatch: pytest.MonkeyPat
 def test_a_second_poll_of_a_worker_ends_the_first() -> None:
     make.hardware()
 
-    def second() -> polling.Polled:
+    def second() -> leasing.Polled:
         _until_waiting(1)
         return _poll("rig-1", 0.3)
 
@@ -131,7 +131,7 @@ def test_who_finds_no_place_is_answered_at_once_and_told_when_to_come_back(
     make.hardware()
     monkeypatch.setattr("django.conf.settings.WAITING_POLLS", 1)
 
-    def second() -> polling.Polled:
+    def second() -> leasing.Polled:
         _until_waiting(1)
         try:
             return _poll("rig-2")
@@ -141,7 +141,7 @@ def test_who_finds_no_place_is_answered_at_once_and_told_when_to_come_back(
     first, turned_away = at_once(lambda: _poll("rig-1"), second)
     assert first.job is not None
     assert turned_away.job is None
-    seconds = polling.COME_BACK_SECONDS
+    seconds = leasing.COME_BACK_SECONDS
     assert 0.5 * seconds <= turned_away.again_after <= 1.5 * seconds
 
 

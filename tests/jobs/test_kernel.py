@@ -3,7 +3,7 @@
 import pytest
 
 from tests import make
-from webapp.jobs.kernel import Says, ids_in, says
+from webapp.jobs.services.completing import Says, ids_in, says
 from webapp.results.models import Revision, RevisionAlias
 
 HASH = "9f3ac1e02b119f3ac1e02b119f3ac1e02b119f3a"

@@ -23,7 +23,7 @@ from webapp.notifications.services import checks
 from webapp.notifications.services.status import PATIENCE, note_status
 from webapp.outbox.messages import compose
 from webapp.outbox.models import Endpoint, Mail
-from webapp.readiness import noting
+from webapp.readiness import heartbeats
 from webapp.readiness.heartbeats import PARTS
 from webapp.readiness.models import Backup
 from webapp.results.models import Run, Series
@@ -35,7 +35,7 @@ DAY = timedelta(days=1)
 @pytest.fixture(autouse=True)
 def at_work() -> None:
     """Every part was just seen at work."""
-    noting.note(*PARTS)
+    heartbeats.note(*PARTS)
 
 
 def wrong() -> dict[str, str]:

@@ -9,8 +9,8 @@ from tests.bisects import lab
 from tests.bisects.lab import Truth
 from tests.pages.conftest import words
 from webapp.charts.bisect import WEAK, BisectChart, Dot, draw
-from webapp.pages.bisects.headline import leading
-from webapp.pages.bisects.notes import level_of, note_of
+from webapp.pages.bisects.bisect import leading
+from webapp.pages.bisects.story import level_of, note_of
 
 NAMES = tuple(f"r{1000 + index}" for index in range(9))
 

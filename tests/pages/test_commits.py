@@ -9,7 +9,7 @@ from tests import make
 from tests.approved import Approvals
 from tests.pages.conftest import Counted
 from webapp.pages.commits import commits
-from webapp.pages.commits import filter as commit_filter
+from webapp.pages.commits import commits as commit_filter
 
 pytestmark = pytest.mark.django_db
 Visit = Callable[[str], str]

@@ -14,7 +14,7 @@ from django.db import connection
 from tests.celery_processes import celery, celery_worker, pool_of
 from tests.system.running import wait_for
 from webapp.config.celery import app
-from webapp.readiness import noting
+from webapp.readiness import heartbeats
 from webapp.readiness.report import Reporter
 
 pytestmark = [pytest.mark.long, pytest.mark.django_db(transaction=True)]
@@ -47,7 +47,7 @@ def wait_until_failing(reporter: Reporter, *parts: str) -> None:
 
 def test_it_is_ready_only_when_every_part_was_seen_at_work(reporter: Reporter) -> None:
     assert failing(reporter) == {"worker", "deliveries", "beat"}
-    noting.note("worker", "deliveries", "beat")
+    heartbeats.note("worker", "deliveries", "beat")
     wait_until_failing(reporter)
 
 
@@ -75,7 +75,7 @@ def test_a_worker_whose_processes_are_stopped_is_not_ready_though_it_answers_pin
         assert len(stopped) == 2
         for pid in stopped:
             os.kill(pid, signal.SIGSTOP)
-        noting.note("beat")
+        heartbeats.note("beat")
         sql(f"{GROWN_OLD} WHERE part <> 'beat'")
         wait_until_failing(reporter, "worker", "deliveries")
         assert app.control.ping(timeout=2)
@@ -88,7 +88,7 @@ def test_a_worker_whose_processes_are_stopped_is_not_ready_though_it_answers_pin
 
 
 def test_a_heartbeat_from_the_future_proves_nothing(reporter: Reporter) -> None:
-    noting.note("worker", "deliveries", "beat")
+    heartbeats.note("worker", "deliveries", "beat")
     sql("UPDATE readiness_heartbeat SET at = at + interval '3 days'")
     assert failing(reporter) == {"worker", "deliveries", "beat"}
     assert "clock was set back" in reporter.report().state_of("worker")
@@ -105,7 +105,7 @@ def database_setting() -> Iterator[Any]:
 def test_a_database_that_takes_no_writes_is_not_ready(
     reporter: Reporter, database_setting: Any
 ) -> None:
-    noting.note("worker", "deliveries", "beat")
+    heartbeats.note("worker", "deliveries", "beat")
     database_setting("default_transaction_read_only = on")
     assert "read-only" in reporter.report().state_of("database")
     database_setting("default_transaction_read_only = off")
@@ -114,7 +114,7 @@ def test_a_database_that_takes_no_writes_is_not_ready(
 
 def test_the_look_writes_to_the_disk_more_than_fits_into_what_is_there(reporter: Reporter) -> None:
     """A full disk still takes the update of one row."""
-    noting.note("worker", "deliveries", "beat")
+    heartbeats.note("worker", "deliveries", "beat")
     query = "SELECT temp_bytes FROM pg_stat_database WHERE datname = current_database()"
 
     def spilled() -> int:
@@ -135,7 +135,7 @@ def test_without_a_database_nothing_is_said_of_the_workers(tmp_path: Path) -> No
 
 
 def test_without_a_broker_nothing_is_said_of_the_workers(tmp_path: Path) -> None:
-    noting.note("beat")
+    heartbeats.note("beat")
     report = Reporter(connection.settings_dict, f"unix://{tmp_path}/none.sock").report()
     assert [each.part for each in report.problems] == ["broker"]
     assert report.state_of("worker") == "not known while the broker does not answer"
@@ -143,7 +143,7 @@ def test_without_a_broker_nothing_is_said_of_the_workers(tmp_path: Path) -> None
 
 
 def test_many_who_ask_cause_one_look(reporter: Reporter) -> None:
-    noting.note("worker", "deliveries", "beat")
+    heartbeats.note("worker", "deliveries", "beat")
     first = reporter.report()
     assert first.is_ready
     assert all(reporter.report() is first for _ in range(50))

@@ -17,8 +17,7 @@ from webapp.config.celery import app
 from webapp.readiness.models import Heartbeat
 from webapp.readiness.pulse import Pulse
 from webapp.readiness.report import Reporter
-from webapp.readiness.scheduling import SingleScheduler
-from webapp.readiness.singleton_lock import SingletonLock
+from webapp.readiness.scheduling import SingleScheduler, SingletonLock
 from webapp.readiness.tasks import heartbeat
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -8,7 +8,7 @@ import pytest
 from tests.results.test_commit_files import problems, read
 from tests.results.test_git_history import Checkout, run
 from tests.results.test_history import commit, take
-from webapp.results.commit_paths import LONGEST_PATH, MOST_PATHS, Paths
+from webapp.results.commit_documents import LONGEST_PATH, MOST_PATHS, Paths
 from webapp.results.git_history import read_git
 from webapp.results.models import Revision
 from webapp.results.services.history import Imported

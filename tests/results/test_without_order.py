@@ -13,7 +13,7 @@ from tests.results.steps import analyse, measured, mode, places, upload
 from webapp.events.services import record_release
 from webapp.merging.services import settle_counts
 from webapp.results.models import Point, Revision, RevisionAlias, Run
-from webapp.results.revision_ids import day_of, is_release
+from webapp.results.revision_ids import day_of
 from webapp.results.services import Unprocessable
 from webapp.results.services.estimating import estimate
 from webapp.results.services.revisions import displace_revision, place_revision
@@ -40,16 +40,6 @@ def by_day(day: str, **fields: Any) -> dict[str, Any]:
 
 
 class TestNames:
-    @pytest.mark.parametrize(
-        "name", ["10.1", "10.1-RELEASE", "10.1-RELEASE-p3", "12.0-RC1", "11.1-BETA2", "9.2.1"]
-    )
-    def test_releases(self, name: str) -> None:
-        assert is_release(name)
-
-    @pytest.mark.parametrize("name", ["10", "12.0-CURRENT", "11.1-STABLE", "r303643", "a10.1"])
-    def test_no_releases(self, name: str) -> None:
-        assert not is_release(name)
-
     @pytest.mark.parametrize("name", ["2016-05-01", "20160501"])
     def test_days(self, name: str) -> None:
         assert day_of(name) == date(2016, 5, 1)

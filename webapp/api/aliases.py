@@ -1,21 +1,92 @@
 """Names of labs that stand for others within a scope."""
 
-from typing import Any, Literal
+from datetime import datetime
+from typing import Annotated, Any, Literal
 
 from django.http import HttpRequest, HttpResponse
-from ninja import Query, Router, Status
+from ninja import Query, Router, Schema, Status
+from pydantic import Field
 
 from webapp.accounts.models import User
 from webapp.api.auth import OperatorSession
 from webapp.api.numbered import Page, bounded, newest
 from webapp.api.runs import REFUSALS
-from webapp.api.schemas.aliases import AliasIn, AliasList, AliasOut, PreviewOut
 from webapp.api.schemas.errors import ErrorOut
-from webapp.api.schemas.types import Asked
+from webapp.api.schemas.types import Asked, Line, Name, RevisionName, Strict
 from webapp.api.tables import csv_response
 from webapp.merging.services import make_name_alias, undo_name_alias
-from webapp.results.models import NameAlias
-from webapp.results.services import preview_alias
+from webapp.results.models import DIRECTORY_MAX, HARDWARE_MAX, NameAlias
+from webapp.results.services import AliasNames, preview_alias
+
+Spelt = Annotated[Line, Field(min_length=1, max_length=HARDWARE_MAX)]
+
+
+class AliasIn(Strict):
+    """`name` stands for `means`, within `tree` (null: all), from `first` to `last` (null: open),
+    and in result directories or sessions that fit `directory` (`*` stands for anything; empty:
+    all)."""
+
+    lab: Annotated[Line, Field(min_length=1, max_length=100)]
+    kind: Literal["workload", "traffic", "option", "hardware"]
+    name: Spelt
+    means: Spelt
+    tree: Name | None = None
+    first: RevisionName | None = None
+    last: RevisionName | None = None
+    directory: Annotated[Line, Field(max_length=DIRECTORY_MAX)] = ""
+
+    def names(self) -> AliasNames:
+        """What the services take."""
+        return AliasNames(**{name: text or "" for name, text in self.model_dump().items()})
+
+
+class AliasOut(Schema):
+    """An alias; ``undone_at`` is null while it holds. ``moved``: how many stored runs it moved when
+    it was made."""
+
+    number: int
+    lab: str
+    kind: str
+    name: str
+    means: str
+    tree: str | None
+    first: str | None
+    last: str | None
+    directory: str
+    moved: int
+    made_by: str
+    made_at: datetime
+    undone_by: str | None
+    undone_at: datetime | None
+
+
+class AliasList(Schema):
+    """The last made first; ``next`` is the ``before`` of the next page, null on the last."""
+
+    aliases: list[AliasOut]
+    next: int | None
+
+
+class MovingOut(Schema):
+    """``runs`` of one mode on one hardware, and where they would go. ``beside``: revisions that
+    were measured under both names; ``apart``: by how many percent the former mean is off there at
+    most (null: there is none)."""
+
+    hardware: str
+    mode: str
+    into_hardware: str
+    into_mode: str
+    runs: int
+    beside: int
+    apart: float | None
+
+
+class PreviewOut(Schema):
+    """How many stored runs an alias would move."""
+
+    runs: int
+    groups: list[MovingOut]
+
 
 router = Router(tags=["aliases"])
 COLUMNS = tuple(AliasOut.model_fields)

@@ -1,25 +1,76 @@
 """Hardware, and who one is."""
 
-from typing import Any
+from datetime import datetime
+from typing import Annotated, Any
 
 from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.utils import timezone
-from ninja import Router, Status
-
-from webapp.api.schemas.errors import ErrorOut
-from webapp.api.schemas.hardware import (
-    FactOut,
-    FactsOut,
-    HardwareIn,
-    HardwareList,
-    HardwareOut,
-    WhoOut,
+from ninja import Router, Schema, Status
+from pydantic import (
+    Field,
 )
+
+from webapp.api.facts import Facts
+from webapp.api.schemas.errors import ErrorOut
+from webapp.api.schemas.types import HardwareName, Strict, Text
 from webapp.api.tables import csv_response
 from webapp.labs.models import Token
 from webapp.results.models import Hardware, HardwareFact
 from webapp.results.services import register_hardware
+
+
+class HardwareIn(Strict):
+    """A machine to be registered by the lab of the token."""
+
+    name: HardwareName
+    description: Annotated[Text, Field(max_length=2000)] = ""
+    facts: Facts = {}
+
+
+class HardwareOut(Schema):
+    """A machine, and the lab that owns it."""
+
+    name: str
+    lab: str
+    display_name: str = Field(description="What people call it.")
+    cpu: str
+    nic: str
+    description: str
+    facts: dict[str, Any]
+
+
+class HardwareList(Schema):
+    """All hardware by name."""
+
+    hardware: list[HardwareOut]
+
+
+class FactOut(Schema):
+    """One value of a fact, from the first run that tells it to the last."""
+
+    name: str
+    value: str
+    source: str = Field(description="measured, or typed by a person")
+    first_seen: datetime
+    last_seen: datetime
+    is_newest: bool = Field(description="Whether it is the newest value of its fact.")
+
+
+class FactsOut(Schema):
+    """Facts of a machine by name, the newest value of each first."""
+
+    hardware: str
+    facts: list[FactOut]
+
+
+class WhoOut(Schema):
+    """Who asks, and the server's time."""
+
+    agent: str
+    lab: str
+    time: datetime
+
 
 router = Router(tags=["hardware"])
 COLUMNS = ("name", "lab", "display_name", "cpu", "nic", "description")

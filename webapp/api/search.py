@@ -5,12 +5,36 @@ from typing import Any
 
 from django.http import HttpRequest
 from ninja import Query, Router, Schema
-from pydantic import Field
+from pydantic import BaseModel, Field
 
 from webapp.api.schemas.errors import ErrorOut
-from webapp.api.schemas.search import SearchOut
 from webapp.api.schemas.types import Asked as Text
 from webapp.search import LONGEST, Asked, find
+
+
+class HitOut(BaseModel):
+    """One thing; ``address`` is the path of its page, ``detail`` tells it from its namesakes."""
+
+    label: str
+    detail: str
+    address: str
+
+
+class GroupOut(BaseModel):
+    """Hits of one kind, the best first; ``more``: there are others."""
+
+    name: str
+    hits: list[HitOut]
+    more: bool
+
+
+class SearchOut(BaseModel):
+    """Groups, the likeliest first; ``nearest`` are names like the text, where nothing was found."""
+
+    q: str
+    groups: list[GroupOut]
+    nearest: list[HitOut]
+
 
 router = Router(tags=["search"])
 MOST = 50

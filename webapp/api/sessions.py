@@ -1,17 +1,44 @@
 """Sessions: which runs of a revision were measured together."""
 
-from typing import Any
+from datetime import datetime
+from typing import Any, Literal
 
 from django.http import HttpRequest, HttpResponse
-from ninja import Query, Router
+from ninja import Query, Router, Schema
+from pydantic import Field
 
 from webapp.api.numbered import Page
 from webapp.api.schemas.errors import ErrorOut
-from webapp.api.schemas.sessions import SessionList, SessionOut
 from webapp.api.schemas.types import Asked
 from webapp.api.tables import csv_response
 from webapp.results.models import Revision
 from webapp.results.queries import Session, newest_sessions
+
+
+class SessionOut(Schema):
+    """Runs of one revision on one machine that name one session."""
+
+    number: int = Field(description="Grows with its newest run; what `before` goes by.")
+    name: str
+    tree: str
+    revision: str
+    hardware: str
+    source: Literal["explicit", "directory"] = Field(
+        description="explicit: the uploader named it; directory: its runs lay in one directory."
+    )
+    builds: list[str]
+    runs: int
+    withdrawn: int = Field(description="Runs that do not count, those that wait included.")
+    first: datetime = Field(description="When its first run was measured, else received.")
+    last: datetime
+
+
+class SessionList(Schema):
+    """A page of sessions, and where the next begins."""
+
+    sessions: list[SessionOut]
+    next: int | None
+
 
 router = Router(tags=["sessions"])
 COLUMNS = tuple(SessionOut.model_fields)

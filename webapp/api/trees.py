@@ -1,16 +1,40 @@
 """Trees, and where their commits are in a source browser."""
 
-from typing import Any
+from typing import Annotated, Any
 
 from django.http import HttpRequest
-from ninja import Router
+from ninja import Router, Schema
+from pydantic import Field
 
 from webapp.api.auth import OperatorSession
 from webapp.api.runs import REFUSALS
 from webapp.api.schemas.errors import ErrorOut
-from webapp.api.schemas.trees import TreeList, TreeOut, TreeSourceIn
+from webapp.api.schemas.types import Line, Name, Strict
 from webapp.results.models import Tree
 from webapp.results.services import set_source_template
+
+
+class TreeOut(Schema):
+    """A tree; `source_template` is where its commits are in a source browser, empty: not known."""
+
+    name: str
+    description: str
+    source_template: str
+
+
+class TreeList(Schema):
+    """By name."""
+
+    trees: list[TreeOut]
+
+
+class TreeSourceIn(Strict):
+    """Where the commits of a tree are: a web address with `{revision}`, `{number}` or `{hash}` in
+    it; empty: nowhere."""
+
+    tree: Name
+    source_template: Annotated[Line, Field(max_length=500)]
+
 
 router = Router(tags=["trees"])
 

@@ -1,17 +1,43 @@
 """Variants of kernels: what was measured of patches, images and vendors' branches."""
 
-from typing import Any
+from typing import Any, Literal
 
 from django.db.models import Count, Max
 from django.http import HttpRequest, HttpResponse
 from ninja import Query, Router, Schema
+from pydantic import BaseModel
 
 from webapp.api.numbered import Page, newest
 from webapp.api.schemas.errors import ErrorOut
 from webapp.api.schemas.types import Asked
-from webapp.api.schemas.variants import VariantList
 from webapp.api.tables import csv_response
 from webapp.results.models import Series, Variant
+
+
+class VariantPartOut(BaseModel):
+    """A patch, an image or a vendor's branch; `checksum` is empty where it is not known."""
+
+    kind: Literal["patch", "image", "vendor"]
+    name: str
+    checksum: str
+
+
+class VariantOut(BaseModel):
+    """What a kernel was built from besides its revision, in the order in which it was put on;
+    `series` is the number of series that have points."""
+
+    number: int
+    name: str
+    parts: list[VariantPartOut]
+    series: int
+
+
+class VariantList(BaseModel):
+    """One page of variants."""
+
+    variants: list[VariantOut]
+    next: int | None
+
 
 router = Router(tags=["variants"])
 COLUMNS = ("variant", "tree", "hardware", "mode", "metric", "unit", "revisions", "last_position")

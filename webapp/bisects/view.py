@@ -6,13 +6,18 @@ from functools import cached_property
 from statistics import median
 from typing import Any
 
-from webapp.bisects.actions import action_text
 from webapp.bisects.lanes import Lane
 from webapp.bisects.marks import Marks, marks_of
 from webapp.bisects.models import Bisect, BisectAct, BisectBoot, BisectDecision, BisectJob
 from webapp.bisects.prior import ShownPrior
 from webapp.bisects.question import noise_from
-from webapp.bisects.sentences import boots_text, gaps_sentence, lab_sentence, with_what_is_left
+from webapp.bisects.sentences import (
+    action_text,
+    boots_text,
+    gaps_sentence,
+    lab_sentence,
+    with_what_is_left,
+)
 from webapp.bisects.services.collecting import revisions_along
 from webapp.charts.bisect import WEAK, BisectChart, Dot
 from webapp.results.models import Revision

@@ -4,6 +4,15 @@ from collections.abc import Sequence
 
 from webapp.charts import svg
 
+EDGE = 5.0
+FEW = 5
+"""Of fewer the interval is hatched, and no dot claims a share."""
+
+WIDTH, HEIGHT = 560.0, 130.0
+TOP, BASE = 18.0, 106.0
+FILLED = 0.86
+"""Of the width of a class is its bar."""
+
 GAP = 0.3
 """Of the width of a bar."""
 LEAST_HEIGHT = 1.5
@@ -29,3 +38,42 @@ def draw(counts: Sequence[float], *, width: float, height: float, described: str
 
 def _height(count: float, most: float, height: float) -> float:
     return max(count / most * height, LEAST_HEIGHT)
+
+
+def draw_counts(counts: Sequence[tuple[str, int]], *, described: str) -> str:
+    """The SVG of ``counts``: the name of each class, and how many; bars begin at zero."""
+    step = WIDTH / max(len(counts), 1)
+    unit = (BASE - TOP) / max(1, *(count for _, count in counts), 1)
+    parts = [svg.element("path", d=f"M0 {BASE:.0f}H{WIDTH:.0f}", class_="axis")]
+    for index, (name, count) in enumerate(counts):
+        middle, high = step * (index + 0.5), unit * count
+        box = {"x": middle - step * FILLED / 2, "y": BASE - high, "width": step * FILLED}
+        if count:
+            parts.append(svg.element("rect", **box, height=high, class_="bn"))
+            parts.append(svg.label(count, x=middle, y=BASE - high - 5, class_="middle"))
+        parts.append(svg.label(name, x=middle, y=BASE + 16, class_="tick middle"))
+    return svg.document(*parts, width=WIDTH, height=HEIGHT, described=described, class_="counts")
+
+
+def draw_share(share: float, low: float, high: float, *, total: int) -> str:
+    """The SVG of the 95 % interval ``low`` to ``high`` on a scale from nothing to all (0 to 1), and
+    a dot at the ``share`` that was counted of ``total``.
+    """
+    unit = WIDTH - 2 * EDGE
+    start, at, end = (EDGE + unit * part for part in (low, share, high))
+    middle = HEIGHT / 2
+    described = f"{100 * low:.0f} to {100 * high:.0f} %"
+    scale = f"M{EDGE:.0f} {middle:.0f}H{WIDTH - EDGE:.0f}" + "".join(
+        f"M{EDGE + unit * part:.1f} {middle - 4:.0f}v8" for part in (0.0, 0.5, 1.0)
+    )
+    is_few = total < FEW
+    bar = {"x": start, "y": middle - 3, "width": max(end - start, 1.5), "height": 6.0, "rx": 2.0}
+    return svg.document(
+        svg.element("path", d=scale, class_="grid"),
+        svg.element("rect", **bar, class_="skipped" if is_few else "bn"),
+        *([] if is_few else [svg.element("circle", cx=at, cy=middle, r=4.0, class_="at")]),
+        width=WIDTH,
+        height=HEIGHT,
+        described=described,
+        class_="share",
+    )

@@ -1,9 +1,27 @@
 """Requests with a body that is too large."""
 
 from collections.abc import Callable
+from typing import Any
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+
+
+class RejectNulBytes:
+    """The database holds no NUL, and refuses to look for one: such an address leads nowhere."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        """Answer as without this."""
+        return self.get_response(request)
+
+    def process_view(self, request: HttpRequest, *_view: Any) -> None:
+        """Raises Http404 for a path with a NUL."""
+        if "\0" in request.path:
+            raise Http404
+
 
 API = "/api/v1/"
 

@@ -124,7 +124,7 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "webapp.accounts.signing_in.middleware.SignIn",
     "webapp.config.privacy.PrivateInstance",
-    "webapp.config.addresses.RejectNulBytes",
+    "webapp.config.bodies.RejectNulBytes",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",

@@ -1,5 +1,9 @@
 """Why an instance cannot start or go on; every message carries its remedy."""
 
+import signal
+import sys
+from types import FrameType
+
 
 class StackError(Exception):
     """The instance cannot run. Shown as it is; the exit status is 1."""
@@ -15,3 +19,14 @@ class SupervisorLost(StackError):
 
 class Stopped(BaseException):
     """Somebody asked the launcher to stop. Not an error: the exit status is 0."""
+
+
+def stop_as_if_interrupted() -> None:
+    """Have SIGTERM and SIGHUP end this process as Ctrl-C does, through every `finally`."""
+
+    def end(number: int, _frame: FrameType | None) -> None:
+        sys.exit(128 + number)
+
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, end)

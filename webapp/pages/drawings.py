@@ -9,7 +9,7 @@ from webapp.analysis.queries import moment_of
 from webapp.bisects.models import Bisect
 from webapp.bisects.queries import view_of
 from webapp.charts import bisect
-from webapp.charts.stack import Part, stacked
+from webapp.charts.standalone import Part, stacked
 from webapp.charts.text import change_within
 from webapp.pages.alerts.charts import evidence
 from webapp.pages.alerts.texts import headline

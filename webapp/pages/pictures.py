@@ -28,9 +28,9 @@ from webapp.pages.parts.numbers import read_number
 from webapp.pages.trends import data as trend_data
 from webapp.pages.trends.data import Selection
 from webapp.pages.trends.headline import headline, too_few_known
+from webapp.pages.trends.offer import NotOffered
 from webapp.pages.trends.query import TrendQuery
 from webapp.pages.trends.trends import is_drawable
-from webapp.pages.trends.unknown import NotOffered
 from webapp.results.models import Run, Series
 from webapp.stats.compare import Verdict
 

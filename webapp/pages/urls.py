@@ -12,8 +12,7 @@ from webapp.pages.commits import commit, commits
 from webapp.pages.compare import compare, releases
 from webapp.pages.experiments import experiment, experiments
 from webapp.pages.hardware import canaries, hardware_list, knobs, machine
-from webapp.pages.jobs import agents, downloads, job, labs
-from webapp.pages.jobs import new as job_new
+from webapp.pages.jobs import agents, job, labs
 from webapp.pages.lab import (
     aliases,
     disagreements,
@@ -21,13 +20,11 @@ from webapp.pages.lab import (
     marked_samples,
     quality,
     status,
-    threshold_dry_run,
     thresholds,
-    trees,
     waiting_runs,
 )
-from webapp.pages.mail import feeds, outbox, subscriptions, unsubscribe, webhooks
-from webapp.pages.overview import first_steps, lately, overview
+from webapp.pages.mail import feeds, outbox, subscriptions, webhooks
+from webapp.pages.overview import first_steps, overview
 from webapp.pages.profiles import diff as profile_diff
 from webapp.pages.profiles import functions, profile
 from webapp.pages.trends import chosen, trends
@@ -36,7 +33,7 @@ urlpatterns = [
     path("", overview.overview, name="overview"),
     path("progress/", overview.progress, name="overview_progress"),
     path("first-steps/", first_steps.progress, name="first_steps"),
-    path("lately/", lately.page, name="lately"),
+    path("lately/", overview.lately, name="lately"),
     path("hardware/", hardware_list.page, name="hardware_list"),
     path("hardware/<path:name>/knobs/<str:knob>/", knobs.page, name="knob"),
     path("hardware/<path:name>/subscribe/", machine.subscribe, name="hardware_subscribe"),
@@ -53,7 +50,7 @@ urlpatterns = [
     path("badge.svg", pictures.badge_svg, name="badge"),
     path("trends/chosen/", chosen.page, name="trends_chosen"),
     path("trends/figure.json", pictures.trends_figure, name="trends_figure"),
-    path("commits/", trees.listing, name="trees"),
+    path("commits/", commits.listing, name="trees"),
     path("commits/<str:tree>/", commits.page, name="commits"),
     path("commits/<str:tree>/<str:revision>/", commit.page, name="commit"),
     path("commits/<str:tree>/<str:revision>/runs/", disagreements.act, name="commit_runs"),
@@ -71,10 +68,10 @@ urlpatterns = [
     ),
     path("alerts/<int:number>/act/", alert.act_on_one, name="alert_act"),
     path("agents/", agents.page, name="agents"),
-    path("labagent/<str:name>", downloads.agent_file, name="agent_file"),
+    path("labagent/<str:name>", agents.agent_file, name="agent_file"),
     path("labs/", labs.page, name="labs"),
     path("labs/<int:number>/quota/", labs.quota, name="lab_quota"),
-    path("jobs/new/", job_new.page, name="job_new"),
+    path("jobs/new/", job.new_page, name="job_new"),
     path("jobs/request/", job.request_job, name="job_request"),
     path("jobs/<int:number>/", job.page, name="job"),
     path("jobs/<int:number>/act/", job.act_on_job, name="job_act"),
@@ -91,7 +88,7 @@ urlpatterns = [
     path("status/", status.page, name="status"),
     path("quality/", quality.page, name="quality"),
     path("thresholds/", thresholds.page, name="thresholds"),
-    path("thresholds/dry-run/", threshold_dry_run.page, name="thresholds_dry_run"),
+    path("thresholds/dry-run/", thresholds.dry_run_page, name="thresholds_dry_run"),
     path("thresholds/set/", thresholds.set_one, name="thresholds_set"),
     path("thresholds/undo/", thresholds.undo_one, name="thresholds_undo"),
     path("bisects/", bisects.page, name="bisects"),
@@ -149,7 +146,7 @@ urlpatterns = [
         name="subscription_feed",
     ),
     path("feeds/<str:tree>.atom", feeds.of_tree, name="tree_feed"),
-    path("unsubscribe/<str:token>/", unsubscribe.page, name="unsubscribe"),
+    path("unsubscribe/<str:token>/", subscriptions.unsubscribe_page, name="unsubscribe"),
     path("views/", saved_views.page, name="saved_views"),
     path("views/<int:number>/act/", saved_views.act, name="saved_view_act"),
     path("search/", search.page, name="search"),

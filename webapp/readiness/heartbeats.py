@@ -4,10 +4,13 @@ Imports neither Django nor Celery, so that a health check of a container starts 
 are the database's: nobody else's clock has to be right.
 """
 
+import threading
+import time
 from collections.abc import Mapping
 from typing import Any
 
 import psycopg
+from django.db import connection
 
 WORKER, DELIVERIES, BEAT = "worker", "deliveries", "beat"
 QUEUES = {WORKER: "analysis", DELIVERIES: "deliveries"}
@@ -92,3 +95,24 @@ def last_seen(part: str, age: float | None) -> str:
     if age < 0:
         return f"{part} was last seen before the clock was set back"
     return f"{part} was last seen at work {age:.0f} s ago"
+
+
+_noted: dict[str, float] = {}
+_lock = threading.Lock()
+
+
+def note(*parts: str) -> None:
+    """Write that ``parts`` work."""
+    with connection.cursor() as cursor:
+        cursor.executemany(NOTE, [[part] for part in sorted(parts)])
+
+
+def still_works(part: str) -> None:
+    """The same from within a long task, at most once in EVERY_SECONDS: the heartbeat itself has to
+    wait for the task's end.
+    """
+    with _lock:
+        if time.monotonic() - _noted.get(part, float("-inf")) < EVERY_SECONDS:
+            return
+        _noted[part] = time.monotonic()
+    note(part)

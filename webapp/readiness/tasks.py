@@ -2,10 +2,10 @@
 
 from celery import shared_task
 
-from webapp.readiness import noting
+from webapp.readiness import heartbeats
 
 
 @shared_task(ignore_result=True)
 def heartbeat(part: str) -> None:
     """Each worker sends it to the queues that it takes from (webapp.readiness.pulse)."""
-    noting.note(part)
+    heartbeats.note(part)

@@ -1,15 +1,36 @@
 """A commit as an import brings it, after its fields were checked."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, Self
 
 from webapp.results.bounds import EARLIEST, LATEST_COMMIT, wrong_with_text
-from webapp.results.commit_paths import Paths
 from webapp.results.errors import Problem
 from webapp.results.revision_ids import SVN_PATTERN, position_of
+
+MOST_PATHS = 200
+"""Kept of one commit. Few commits touch more (imports of foreign sources, sweeps over a whole
+tree), and these are read as touching something that matters."""
+
+LONGEST_PATH = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Paths:
+    """The first ``MOST_PATHS`` of the ``count`` different files that a commit touched."""
+
+    kept: tuple[str, ...]
+    count: int
+
+    @classmethod
+    def of(cls, paths: Iterable[str]) -> Self:
+        """Of all files that were touched; one too long to keep is counted all the same."""
+        different = dict.fromkeys(paths)
+        short = [path for path in different if len(path) <= LONGEST_PATH]
+        return cls(tuple(short[:MOST_PATHS]), len(different))
+
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 AUTHOR = re.compile(r"(?P<name>[^<>]*)<(?P<email>[^<>]*)>\s*")

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from webapp.results.bounds import EARLIEST, LATEST_COMMIT, sound
-from webapp.results.commit_documents import AUTHOR_MAX, EMAIL_MAX, clipped
-from webapp.results.commit_paths import Paths
+from webapp.results.commit_documents import AUTHOR_MAX, EMAIL_MAX, Paths, clipped
 from webapp.results.errors import Problem, Unprocessable
 
 # NUL cannot occur in a commit's text or in a path, so it ends every field and, by -z, every path.

@@ -18,9 +18,6 @@ TOTAL_PATTERN = re.compile(r"c(\d{6})")
 """A count of all commits, as kernels of FreeBSD named it for some weeks."""
 
 HASH_PATTERN = re.compile(r"[0-9a-f]{4,40}")
-RELEASE_PATTERN = re.compile(
-    r"\d{1,3}\.\d{1,3}(\.\d{1,3})?(-(ALPHA|BETA|RC)\d{1,2}|-RELEASE)?(-p\d{1,3})?"
-)
 DAY_PATTERN = re.compile(r"((?:19|20)\d\d)(-?)([01]\d)\2([0-3]\d)")
 
 
@@ -46,11 +43,6 @@ def as_total(name: str) -> str:
     what is no such number."""
     total = f"c{name[1:]}"
     return total if COUNT_PATTERN.fullmatch(name) and is_total(total) else ""
-
-
-def is_release(name: str) -> bool:
-    """Whether ``name`` is that of a release: ``10.1``, ``11.0-RELEASE-p3``, ``12.0-RC1``."""
-    return RELEASE_PATTERN.fullmatch(name) is not None
 
 
 def day_of(name: str) -> date | None:

@@ -19,8 +19,7 @@ from scipy.special import stdtr
 
 from webapp.stats.decisive import Belief, Evidence, chance
 from webapp.stats.decisive.belief import LEAST_PCT
-from webapp.stats.session_pairs import SessionPair, session_pairs
-from webapp.stats.uploads import Upload, upload_of
+from webapp.stats.session_pairs import SessionPair, Upload, session_pairs, upload_of
 
 __all__ = [
     "HISTORY",

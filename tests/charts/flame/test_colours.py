@@ -13,7 +13,7 @@ from webapp.charts.flame.colours import (
     step_of,
 )
 from webapp.charts.flame.layout import difference, frames
-from webapp.stats.profiles.align import aligned
+from webapp.stats.profiles.trees import aligned
 
 MANY = [f"if_{one}.ko" for one in range(40)]
 

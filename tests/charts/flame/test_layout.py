@@ -27,8 +27,8 @@ from webapp.charts.flame.layout import (
     difference,
     frames,
 )
-from webapp.stats.profiles.align import aligned
 from webapp.stats.profiles.calls import Calls
+from webapp.stats.profiles.trees import aligned
 
 EVERY = 1e-9
 """Pixels: no frame is too narrow."""

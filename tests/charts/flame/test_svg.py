@@ -9,11 +9,19 @@ from hypothesis import strategies as st
 
 from tests.charts.flame.trees import HOSTILE, large_calls, random_calls, stacks
 from webapp.charts.flame.layout import Flame, difference, frames
-from webapp.charts.flame.svg import flame_picture, flame_svg, legend
-from webapp.charts.flame.text import CHARACTER, change_of, cut, cut_label, title_of
+from webapp.charts.flame.svg import (
+    CHARACTER,
+    change_of,
+    cut,
+    cut_label,
+    flame_picture,
+    flame_svg,
+    legend,
+    title_of,
+)
 from webapp.pages.pictures import png_bytes, svg_bytes
-from webapp.stats.profiles.align import aligned
 from webapp.stats.profiles.calls import Function, calls_of
+from webapp.stats.profiles.trees import aligned
 
 SPACE = "{http://www.w3.org/2000/svg}"
 SIMPLE = stacks("a@kernel;b;c@pf.ko 600", "a@kernel;b 300", "a@kernel;d@if_igb.ko 100")

@@ -22,7 +22,7 @@ from webapp.stats.bisection import (
 )
 from webapp.stats.bisection.believed import Believed
 from webapp.stats.bisection.forecast import _labs
-from webapp.stats.bisection.playing import LabChanges, SimulatedLab, play_together, step_levels
+from webapp.stats.bisection.playing import LabChanges, SimulatedLab, play_together
 from webapp.stats.errors import OutOfRangeError
 from webapp.stats.simulate import bisect_team_table
 from webapp.stats.simulate.bisect_teams import Member, Team, play_team, team_result
@@ -36,7 +36,7 @@ def plan(**fields):
 
 
 def lab(seed, step=-2.0, **fields):
-    levels = step_levels(COMMITS, CULPRIT, step)
+    levels = np.where(np.arange(COMMITS + 1) >= CULPRIT, step, 0.0)
     return SimulatedLab(np.random.default_rng(seed), levels, Noise(0.3, 0.3), **fields)
 
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webapp.stats.ministat.reading import InvalidDataError, number, read_column
+from webapp.stats.ministat.__main__ import InvalidDataError, number, read_column
 
 
 def read(text: bytes, **options) -> list[float]:

@@ -4,8 +4,8 @@ from typing import Any, Self
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
-from django.db.models import Case, Count, Exists, F, Max, OuterRef, Q, Subquery, When
-from django.db.models.functions import Abs, Coalesce
+from django.db.models import Exists, F, OuterRef, Q, Subquery
+from django.db.models.functions import Coalesce
 from django.urls import reverse
 
 from webapp.accounts.models import User
@@ -48,40 +48,6 @@ class AlertQuerySet(models.QuerySet["Alert"]):
             return found
         findings = Finding.all_kinds.filter(membership__alert=OuterRef("pk"), **wanted)
         return found.filter(Exists(findings))
-
-    def by_severity(self, *, hardware: str = "") -> Self:
-        """Those with a loss (on the hardware, where given), the largest first. What was lost at one
-        revision alone comes after what stands, and what recovered last. A loss beyond the double
-        range has no figure and is the largest. What an option costs is none where the rest of its
-        alert improved, and counts where nothing else is lost.
-        """
-        is_cost = Q(memberships__finding__series__metric__of__isnull=False)
-        lost = Q(
-            memberships__finding__verdict="worse",
-            memberships__finding__state__in=Finding.ALERTED,
-        ) & ~(is_cost & Q(verdict=Alert.Verdict.IMPROVEMENT))
-        if hardware:
-            lost &= Q(memberships__finding__series__hardware__name=hardware)
-        counted = self.annotate(losses=Count("memberships", filter=lost))
-        return (
-            counted.filter(losses__gt=0)
-            .annotate(
-                beyond=Count(
-                    "memberships",
-                    filter=lost & ~is_cost & Q(memberships__finding__change_pct__isnull=True),
-                ),
-                loss=Coalesce(
-                    Max(Abs("memberships__finding__change_pct"), filter=lost & ~is_cost),
-                    Max(Abs("memberships__finding__change_pct"), filter=lost),
-                ),
-                quiet=Case(
-                    When(state=Alert.State.RECOVERED, then=2),
-                    When(kind=Alert.Kind.EXCURSION, then=1),
-                    default=0,
-                ),
-            )
-            .order_by("quiet", "-beyond", F("loss").desc(nulls_last=True), "-pk")
-        )
 
     def past_their_revision(self) -> Self:
         """Snoozed ones of which a series was measured at the revision they sleep until, or later.

@@ -18,10 +18,9 @@ from webapp.results.queries import subject_sql, whole_history_sql
 MOST_COMMITS = 1000
 """Known commits of an interval are counted so far."""
 
-# The inbox is ordered by `AlertQuerySet.by_severity` and `suspicions_of` says whom an alert names:
-# this says both again, and tests hold them together. The first by `leads` is the headline: what
-# stands before what was lost at one revision alone, of a real machine before a simulated one, new
-# before seen, then the largest.
+# `suspicions_of` says whom an alert names: this says so again, and tests hold both together. The
+# first by `leads` is the headline: what stands before what was lost at one revision alone, of a
+# real machine before a simulated one, new before seen, then the largest.
 LOSSES = """
 WITH lost AS (
     SELECT alert.*, worst.id AS finding_id, lab.simulated AS is_simulated,
@@ -63,7 +62,7 @@ SELECT lost.id, lost.kind, lost.state, lost.opened_at, lost.is_fresh, lost.one_b
        finding.change_pct, finding.low_pct, finding.high_pct,
        finding.level_before, finding.level, finding.position,
        began_after.name, began_after.position, began.name, began.position,
-       began.subject, began.author_name, suspicion.chance, suspicion.is_bisected,
+       began.subject, began.author_name, suspicion.chance,
        CASE WHEN suspicion.is_bisected THEN 1 ELSE
        (SELECT count(*)::int
           FROM (SELECT FROM results_revision AS between
@@ -221,7 +220,6 @@ class OpenLoss(NamedTuple):
     subject: str
     author: str
     chance: float
-    is_bisected: bool
     commits: int
     is_whole: bool
     worse: int

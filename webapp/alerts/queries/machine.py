@@ -53,13 +53,12 @@ SELECT series.id, tree.id, tree.name, metric.name, metric.unit,
 FINDINGS = """
 SELECT finding.series_id, finding.kind, finding.state, finding.verdict, finding.position,
        revision.name,
-       previous.position, after.name, after.position, last.name, last.position,
+       after.name, after.position, last.name, last.position,
        finding.change_pct, finding.low_pct, finding.high_pct, finding.probability,
        finding.level_before, finding.level, alert.id, alert.state
   FROM analysis_finding AS finding
   JOIN results_series AS series ON series.id = finding.series_id
   JOIN results_revision AS revision ON revision.id = finding.revision_id
-  JOIN results_revision AS previous ON previous.id = finding.previous_id
   JOIN results_revision AS after ON after.id = finding.after_id
   JOIN results_revision AS last ON last.id = finding.last_id
   LEFT JOIN alerts_alertfinding AS member ON member.finding_id = finding.id
@@ -172,7 +171,6 @@ class FindingOnMachine(NamedTuple):
     verdict: str
     position: int
     revision: str
-    previous_position: int
     after: str
     after_position: int
     last: str
@@ -198,8 +196,8 @@ class FindingOnMachine(NamedTuple):
 
 
 def machine_named(name: str) -> MachineFound | None:
-    """The machine of that name with its lab, as ``described`` and ``with_last_run`` give it, and
-    what there is about it. One query.
+    """The machine of that name with its lab, what its runs agree on, when the newest was received,
+    and what there is about it. One query.
     """
     for machine in Hardware.objects.raw(MACHINE, [name]):
         told = vars(machine)

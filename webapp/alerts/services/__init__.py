@@ -2,16 +2,20 @@
 
 from webapp.alerts.services.analysing import analyse_dirty_series
 from webapp.alerts.services.clock import pass_time
+from webapp.alerts.services.events import tell_bisect
 from webapp.alerts.services.holds import begin_hold, end_holds
-from webapp.alerts.services.joining import join_excursions, join_slow_losses
-from webapp.alerts.services.merged_revisions import alerts_that_join, move_conclusions
+from webapp.alerts.services.joining import (
+    alerts_that_join,
+    join_excursions,
+    join_slow_losses,
+    move_conclusions,
+)
 from webapp.alerts.services.min_effects import (
     MinEffectError,
     ensure_percent,
     set_min_effect,
     undo_min_effect,
 )
-from webapp.alerts.services.naming import tell_bisect
 from webapp.alerts.services.reconciling import reconcile_trees
 from webapp.alerts.services.regrouping import merge, move, split
 from webapp.alerts.services.triage import (

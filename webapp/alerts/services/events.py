@@ -1,4 +1,11 @@
-"""Changes of an alert together with the events that tell them."""
+"""Changes of an alert together with the events that tell them.
+
+What a bisect found is kept with its alert, and outweighs what the detector makes likeliest.
+
+A bisect measured the suspects one by one, the detector only what happened to be uploaded. Its word
+holds as long as the findings still suspect the commit it named; when they move on, it is kept as
+data and no longer shown as the likeliest.
+"""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -6,10 +13,15 @@ from contextvars import ContextVar
 from datetime import datetime
 from typing import Any
 
+from django.db import transaction
+from django.utils import timezone
+
 from webapp.alerts.models import Alert, AlertEvent
 from webapp.alerts.services.holds import follow_alerts
 from webapp.analysis.models import Finding
 from webapp.queueing import Task, queue_on_commit
+from webapp.results.models import Revision
+from webapp.results.services import lock_trees
 
 RESTORED = (
     "state",
@@ -117,3 +129,59 @@ def write(changes: list[Change]) -> None:
     turned = [one for one in changes if one.alert.is_resolved_by_people != one.was_resolved]
     follow_alerts([one.alert for one in turned], now=changes[0].now)
     queue_on_commit(Task.NOTIFY)
+
+
+def open_alert(
+    tree: int,
+    fields: dict[str, Any],
+    verdict: str,
+    *,
+    is_history: bool,
+    is_one_build: bool = False,
+    now: datetime,
+    reason: str = "",
+) -> Change:
+    """Store a new alert; its first event is written with the change that is given back."""
+    alert = Alert.objects.create(
+        tree_id=tree,
+        **fields,
+        verdict=verdict,
+        state=Alert.State.SNOOZED if is_history else Alert.State.NEW,
+        history=is_history,
+        one_build=is_one_build,
+        opened_at=now,
+        updated_at=now,
+        version=0,
+    )
+    change = Change(alert, now)
+    history = "from runs uploaded as history" if is_history else ""
+    builds = "one build a side" if is_one_build else ""
+    change.note(AlertEvent.Kind.OPENED, ", ".join(filter(None, [reason, builds, history])))
+    return change
+
+
+@transaction.atomic
+def tell_bisect(
+    *, alert: int, text: str, named: Revision | None = None, probability: float | None = None
+) -> None:
+    """Note in an alert's log how a bisect ended, and the one commit that it named, if any.
+
+    Quiet when the alert is gone.
+    """
+    tree = Alert.objects.filter(pk=alert).values_list("tree_id", flat=True).first()
+    if tree is None:
+        return
+    lock_trees([tree])
+    row = Alert.objects.select_related("after", "revision").get(pk=alert)
+    change = Change(row, timezone.now())
+    change.note(AlertEvent.Kind.NAMED, text)
+    if named is not None:
+        row.named, row.named_probability = named, probability
+        if is_named_among(row, row.after.position, row.revision.position):
+            row.likeliest = named
+    write([change])
+
+
+def is_named_among(alert: Alert, after: int, last: int) -> bool:
+    """Whether a bisect named one of the suspects later than position ``after`` up to ``last``."""
+    return alert.named is not None and after < alert.named.position <= last

@@ -12,8 +12,7 @@ from webapp.alerts.plan import plan_changes
 from webapp.alerts.plan.known import CommitRange, Known, KnownAlert, State
 from webapp.alerts.queries.dry_runs import holds_in
 from webapp.alerts.queries.evidence import Read, alertable_in, read_evidence
-from webapp.alerts.services.excursions import reconcile_excursions
-from webapp.alerts.services.slow_losses import reconcile_slow_losses
+from webapp.alerts.services.machine_alerts import reconcile_excursions, reconcile_slow_losses
 from webapp.alerts.services.writing import write_changes
 from webapp.analysis.models import Finding
 from webapp.results.services import begin_writing, lock_trees

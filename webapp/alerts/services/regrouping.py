@@ -14,8 +14,7 @@ from webapp.accounts.models import User
 from webapp.alerts.models import Alert, AlertEvent, Assignment
 from webapp.alerts.queries.findings import findings_of
 from webapp.alerts.services import triage
-from webapp.alerts.services.events import write
-from webapp.alerts.services.opening import open_alert
+from webapp.alerts.services.events import open_alert, write
 from webapp.alerts.services.reconciling import reconcile_alerts
 from webapp.alerts.services.triage import TriageError
 from webapp.analysis.models import Finding

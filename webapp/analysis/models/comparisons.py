@@ -38,10 +38,6 @@ class Tally(NamedTuple):
 class ComparisonQuerySet(models.QuerySet["Comparison"]):
     """Comparisons of revisions with those before them."""
 
-    def flagged(self) -> Self:
-        """Those at which something changed."""
-        return self.exclude(flag=Flag.NONE)
-
     def of_revision(self, revision: Revision) -> Self:
         """What a revision did to each series."""
         return self.filter(revision=revision)

@@ -1,4 +1,3 @@
-from webapp.analysis.queries.asof import moment_of
 from webapp.analysis.queries.blocks import FLAVOURS, LEVELS, PLAIN_BLOCK, BlockOptions
 from webapp.analysis.queries.claims import JudgedPair, ModeClaim, claims_of
 from webapp.analysis.queries.commit_points import (
@@ -61,12 +60,12 @@ from webapp.analysis.queries.profiled_kernels import (
     profiled_among,
     title_of,
 )
-from webapp.analysis.queries.range_values import RevisionRange
 from webapp.analysis.queries.ranges import (
     AROUND_MARKS,
     BETWEEN,
     RangeRow,
     RangeTable,
+    RevisionRange,
     compare_written_ranges,
     is_range,
 )
@@ -97,6 +96,7 @@ from webapp.analysis.queries.sides import (
     SideError,
     differing_parts,
 )
+from webapp.analysis.queries.then import moment_of
 from webapp.analysis.queries.today import (
     TODAY,
     stands_by_series,

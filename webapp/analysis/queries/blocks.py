@@ -7,8 +7,7 @@ from typing import cast, get_args
 from webapp.analysis.queries.sides import SideError
 from webapp.stats import ministat
 from webapp.stats.ministat.numbers import Flavour
-from webapp.stats.ministat.plot import LEAST_WIDTH
-from webapp.stats.ministat.text import DEFAULT_WIDTH
+from webapp.stats.ministat.text import DEFAULT_WIDTH, LEAST_WIDTH
 
 FLAVOURS: tuple[str, ...] = get_args(Flavour)
 LEVELS = tuple(f"{level:g}" for level in ministat.LEVELS)

@@ -10,10 +10,9 @@ from typing import Any, NamedTuple
 
 from django.db import connection
 
-from webapp.analysis.queries.beliefs import BLIND, NOISES, Beliefs
 from webapp.analysis.queries.claims import JudgedPair, TableClaims, claims_of
 from webapp.analysis.queries.compared import digests_of
-from webapp.analysis.queries.noise import SeriesFacts, noise_from
+from webapp.analysis.queries.noise import BLIND, NOISES, Beliefs, SeriesFacts, noise_from
 from webapp.analysis.queries.verdicts import PointVerdict, judge_pairs
 from webapp.results.models import LeftOut, Revision
 from webapp.results.queries import (

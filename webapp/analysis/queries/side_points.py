@@ -14,11 +14,10 @@ from typing import Any, NamedTuple
 
 from django.db import connection
 
-from webapp.analysis.queries.beliefs import BLIND, NOISES, Beliefs
 from webapp.analysis.queries.claims import JudgedPair, ModeClaim, TableClaims, claims_of
 from webapp.analysis.queries.compared import ComparedRow, ComparedSet, ComparedTable, digests_of
 from webapp.analysis.queries.named import revisions_of
-from webapp.analysis.queries.noise import SeriesFacts, noise_from
+from webapp.analysis.queries.noise import BLIND, NOISES, Beliefs, SeriesFacts, noise_from
 from webapp.analysis.queries.sides import (
     MODE,
     AskedKernel,

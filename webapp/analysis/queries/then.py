@@ -2,10 +2,12 @@
 
 import json
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from django.db import connection
+from django.utils.dateparse import parse_datetime
+from django.utils.timezone import is_naive, make_aware
 
 from webapp.analysis.queries.sides import Side
 from webapp.results.models import Revision
@@ -48,3 +50,14 @@ def absent_points(
     if any(was_wanted for _, _, was_wanted in rows):
         return None
     return {(number, series) for number, series, _ in rows}
+
+
+def moment_of(text: str) -> datetime | None:
+    """When ``asof`` means; None where it is no time, so that the page shows now."""
+    try:
+        moment = parse_datetime(text)
+        if moment is None:
+            return None
+        return make_aware(moment, UTC) if is_naive(moment) else moment.astimezone(UTC)
+    except (ValueError, OverflowError):  # in UTC the year 1 may be the year 0
+        return None

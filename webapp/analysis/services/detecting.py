@@ -10,11 +10,13 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import groupby
+from math import log1p
+
+import numpy as np
 
 from webapp.analysis.models import SeriesAnalysis
 from webapp.analysis.services import checkpoints
 from webapp.analysis.services.epoch_states import EpochStates, joined, present_all, resume
-from webapp.analysis.services.slow_parts import SlowPart, parts_of
 from webapp.events.queries import Epochs
 from webapp.results.models import Series, counted
 from webapp.results.services import fetch_rows
@@ -22,6 +24,17 @@ from webapp.stats import changes, decisive, detector
 from webapp.stats.levels import Finding as Found
 from webapp.stats.levels import Findings
 from webapp.stats.odd_machine import faint_excursions
+from webapp.stats.slow_parts import largest_parts
+
+
+@dataclass(frozen=True, slots=True)
+class SlowPart:
+    """After revision ``after`` up to ``up_to`` (names) the level moved by ``change_pct``."""
+
+    after: str
+    up_to: str
+    change_pct: float
+
 
 NO_EPOCHS: Mapping[int, Epochs] = {}
 ALL_RUNS: Mapping[int, datetime] = {}
@@ -258,3 +271,25 @@ def _point(position: int, name: str, rows: Sequence[Row]) -> changes.Point:
         boots += [None] * len(values) if indices is None else [(number, one) for one in indices]
         builds += [build] * len(values)
     return changes.Point(position, name, samples, boots, builds)
+
+
+def parts_of(found: Findings, state: detector.State) -> dict[int, list[SlowPart]]:
+    """By the first position of each slow move, the parts that hold most of it: none where it went
+    evenly. Steps are taken out, as they are of its size.
+    """
+    if not found.slow:
+        return {}
+    values = state.window.rows.values()
+    at = np.array([value.position for value in values])
+    logs = np.array([value.location for value in values])
+    for step in found.changes:
+        logs[at >= step.first.position] -= log1p(step.pct / 100)
+    parts = {}
+    for move in found.slow:
+        low, high = np.searchsorted(at, [move.first.position, move.last.position])
+        labels = [value.label for value in values[low : high + 1]]
+        parts[move.first.position] = [
+            SlowPart(labels[one.first], labels[one.last], one.pct)
+            for one in largest_parts(logs[low : high + 1])
+        ]
+    return parts

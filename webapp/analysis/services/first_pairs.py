@@ -15,7 +15,7 @@ from django.db.models import Q
 from django.db.models.fields.json import KT
 
 from webapp.analysis.models import SeriesAnalysis
-from webapp.analysis.queries.beliefs import Beliefs
+from webapp.analysis.queries.noise import Beliefs
 from webapp.results.models import Series
 from webapp.results.services import update_rows
 from webapp.stats import decisive

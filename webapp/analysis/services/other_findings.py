@@ -10,8 +10,7 @@ from types import MappingProxyType
 from typing import Any
 
 from webapp.analysis.models import Finding, Verdict
-from webapp.analysis.services.detecting import Detected
-from webapp.analysis.services.slow_parts import SlowPart
+from webapp.analysis.services.detecting import Detected, SlowPart
 from webapp.stats import changes, detector
 from webapp.stats.better import Better, is_gain
 from webapp.stats.changes import At

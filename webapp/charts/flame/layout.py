@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from webapp.charts.flame.reverse import reversed_tree
 from webapp.charts.flame.tree import (
     NOTHING,
     TOP,
@@ -21,6 +20,7 @@ from webapp.charts.flame.tree import (
     Floats,
     Ints,
     Tree,
+    reversed_tree,
     tree_of,
 )
 

@@ -1,9 +1,29 @@
 """Events of labs and releases on a trend chart: a line, and a label at its top. Pure."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import ceil, floor
 from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class AlertMark:
+    """An alert at its likeliest commit: ``index`` is that of the first revision shown that has it.
+
+    ``state`` is the word for people; an alert that is not open is drawn fainter.
+    """
+
+    number: int
+    state: str
+    is_open: bool
+    index: int
+    href: str
+
+    @property
+    def text(self) -> str:
+        """``17 acknowledged``."""
+        return f"{self.number} {self.state}"
+
 
 LONGEST = 30
 """Characters of a label on a chart."""
@@ -48,3 +68,9 @@ def moment_at(times: Sequence[int | None], at: float) -> float | None:
     low = times[min(max(floor(at), 0), len(times) - 1)]
     high = times[min(max(ceil(at), 0), len(times) - 1)]
     return None if low is None or high is None else (low + high) / 2
+
+
+def distinct(marks: Iterable[AlertMark]) -> list[AlertMark]:
+    """Each alert once, along the tree: several series tell of the same."""
+    found = {mark.number: mark for mark in marks}
+    return sorted(found.values(), key=lambda mark: (mark.index, mark.number))

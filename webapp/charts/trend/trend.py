@@ -16,9 +16,8 @@ from webapp.charts.cost_text import cost_figure
 from webapp.charts.scale import y_range
 from webapp.charts.text import better_text
 from webapp.charts.theme import SeriesStyle
-from webapp.charts.trend.alerts import AlertMark
 from webapp.charts.trend.levels import Found, Level
-from webapp.charts.trend.markers import Marker, moment_at
+from webapp.charts.trend.markers import AlertMark, Marker, moment_at
 
 INDEX_BASE = 100.0
 

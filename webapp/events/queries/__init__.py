@@ -1,10 +1,9 @@
 """What is known around measurements."""
 
-from webapp.events.queries.axis import Axis, axis_of
 from webapp.events.queries.canaries import Boot, WatchedCanary, watch
 from webapp.events.queries.epochs import ONE_EPOCH, Epochs, epochs_of
 from webapp.events.queries.nearby import Disturbance, Window, disturbances
-from webapp.events.queries.positions import LocatedEvent, events_along
+from webapp.events.queries.positions import Axis, LocatedEvent, axis_of, chart_stamp, events_along
 from webapp.events.queries.releases import (
     RELEASE,
     ReleaseName,
@@ -15,7 +14,6 @@ from webapp.events.queries.releases import (
     release_names,
     stretches,
 )
-from webapp.events.queries.stamp import chart_stamp
 
 __all__ = [
     "ONE_EPOCH",

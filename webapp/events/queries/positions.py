@@ -1,12 +1,49 @@
 """Where events stand along a tree, for its charts."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 
-from django.db.models.query import RawQuerySet
+from django.db import connection
 
 from webapp.events.models import LabEvent
 from webapp.results.models import Tree
+
+NAMED = """
+SELECT revision.position, revision.name, ''
+  FROM results_revision AS revision
+  JOIN results_tree AS tree ON tree.id = revision.tree_id
+ WHERE tree.name = %(tree)s AND revision.position = ANY(%(ends)s::bigint[])
+ UNION ALL
+SELECT revision.position, revision.name, release.name
+  FROM events_release AS release
+  JOIN results_tree AS tree ON tree.id = release.tree_id
+  JOIN results_revision AS revision ON revision.id = release.revision_id
+ WHERE tree.name = %(tree)s AND revision.position BETWEEN %(first)s AND %(last)s
+ ORDER BY 1, 3
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """``names`` of the revisions that were asked for, by position; ``releases`` by the position of
+    their revision, with its name, in the order of the tree."""
+
+    names: dict[int, str]
+    releases: list[tuple[int, str, str]]
+
+
+# Whole rows of the small tables. Of series the version is enough: each change of one, and of what
+# is shown of it, raises it.
+STAMP = """
+SELECT (SELECT string_agg(tree::text, E'\\n' ORDER BY tree.id) FROM results_tree AS tree),
+       (SELECT string_agg(metric::text, E'\\n' ORDER BY metric.id) FROM results_metric AS metric),
+       (SELECT string_agg(lab::text, E'\\n' ORDER BY lab.id) FROM labs_lab AS lab),
+       (SELECT string_agg(release::text, E'\\n' ORDER BY release.id)
+          FROM events_release AS release),
+       (SELECT string_agg(event::text, E'\\n' ORDER BY event.id) FROM events_labevent AS event),
+       (SELECT (count(*), max(id), sum(version))::text FROM results_series)
+"""
 
 MOST_EVENTS = 100
 """Drawn in one chart, the newest."""
@@ -87,7 +124,7 @@ def events_along(
     return sorted(_located(rows, tree), key=lambda one: (one.after, one.event.pk))
 
 
-def _located(rows: "RawQuerySet[LabEvent]", tree: Tree) -> Iterator[LocatedEvent]:
+def _located(rows: Iterable[LabEvent], tree: Tree) -> Iterator[LocatedEvent]:
     for row in rows:
         first, last = row.first_position, row.last_position  # type: ignore[attr-defined]
         before = row.measured_before  # type: ignore[attr-defined]
@@ -104,3 +141,25 @@ def _subject(row: LabEvent, tree: Tree) -> str:
     """As `LabEvent.subject`, from the names that came with the row."""
     hardware, lab = row.hardware_name, row.lab_name  # type: ignore[attr-defined]
     return hardware or (f"all hardware of {lab}" if lab else f"all of {tree}")
+
+
+def chart_stamp() -> str:
+    """A digest of all trees, metrics, labs, releases, lab events and series, in one statement: what
+    was made of them holds as long as it is the same.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(STAMP)
+        return sha256(repr(cursor.fetchone()).encode()).hexdigest()
+
+
+def axis_of(tree: str, ends: Sequence[int]) -> Axis:
+    """The names of the revisions at ``ends`` (positions, at least one) and what was released from
+    the first to the last, in one statement."""
+    asked: dict[str, str | int | list[int]] = {"tree": tree, "ends": list(ends)}
+    with connection.cursor() as cursor:
+        cursor.execute(NAMED, asked | {"first": min(ends), "last": max(ends)})
+        rows = cursor.fetchall()
+    return Axis(
+        names={position: name for position, name, release in rows if not release},
+        releases=[(position, name, release) for position, name, release in rows if release],
+    )

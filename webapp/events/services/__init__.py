@@ -13,8 +13,13 @@ from webapp.events.services.lab_events import (
     record_event,
     withdraw_event,
 )
-from webapp.events.services.naming import CanaryNames, EventNames, canary_of, event_fields
-from webapp.events.services.releases import record_release
+from webapp.events.services.naming import (
+    CanaryNames,
+    EventNames,
+    canary_of,
+    event_fields,
+    record_release,
+)
 
 __all__ = [
     "CanaryNames",

@@ -7,14 +7,15 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from webapp.accounts.models import User
 from webapp.events.models import TEXT_MAX, LabEvent
-from webapp.events.services.epochs import analyse_covered
 from webapp.labs.models import Agent, Lab
-from webapp.results.models import EARLIEST, Hardware, Revision, Tree, wrong_with_text
-from webapp.results.services import Problem, Unprocessable, begin_writing
+from webapp.queueing import Task, queue_on_commit
+from webapp.results.models import EARLIEST, Hardware, Revision, Series, Tree, wrong_with_text
+from webapp.results.services import Problem, Unprocessable, begin_writing, mark_dirty
 
 EXTERNAL_ID_MAX = 100
 REASON_MAX = 500
@@ -207,3 +208,27 @@ def _wrong_with_range(tree: Tree | None, first: Revision, last: Revision) -> Ite
             yield Problem(name, f"{revision} waits for its place on {tree}")
     if first.position > last.position:
         yield Problem("last", f"{last} comes before {first}")
+
+
+def analyse_covered(event: LabEvent) -> None:
+    """Have the series that the epoch of ``event`` covers analysed anew, whole; none where it begins
+    no epoch. The caller has begun writing.
+    """
+    if not event.begins_epoch:
+        return
+    found = Series.objects.plain().filter(_covered(event)).order_by("pk")
+    ids = list(found.select_for_update(of=["self"], no_key=True).values_list("pk", flat=True))
+    if ids:
+        mark_dirty(dict.fromkeys(ids, 0))
+        queue_on_commit(Task.ANALYSE)
+
+
+def _covered(event: LabEvent) -> Q:
+    covered = Q()
+    if event.tree_id is not None:
+        covered &= Q(tree=event.tree_id)
+    if event.hardware_id is not None:
+        covered &= Q(hardware=event.hardware_id)
+    if event.lab_id is not None:
+        covered &= Q(hardware__lab=event.lab_id)
+    return covered

@@ -1,15 +1,26 @@
 """From the names that a form or a document gives to rows."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 
 from django.db import transaction
 
+from webapp.events.errors import ReleaseTaken
+from webapp.events.models import Release
+from webapp.events.models.releases import RELEASE_NAME_MAX
 from webapp.events.services.canaries import NewCanary
 from webapp.events.services.lab_events import EventFields
 from webapp.labs.models import Lab
-from webapp.results.models import Hardware, HardwareAlias, Metric, Mode, Revision, Tree
-from webapp.results.services import Problem, Unprocessable, ensure_revision
+from webapp.results.models import (
+    Hardware,
+    HardwareAlias,
+    Metric,
+    Mode,
+    Revision,
+    Tree,
+    wrong_with_line,
+)
+from webapp.results.services import Problem, Unprocessable, answer_to, ensure_revision
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,3 +129,32 @@ def _revision(tree: Tree | None, field: str, name: str, problems: list[Problem])
     if found is None:
         problems.append(Problem(field, f"no revision {name!r} is known in {tree}"))
     return found
+
+
+@transaction.atomic
+def record_release(
+    *, tree: Tree, name: str, revision: str, kind: str, released_on: date | None = None
+) -> tuple[Release, bool]:
+    """Say that a revision (by name) of ``tree`` is a release or a branch point, and whether that is
+    new. A revision that is not known is made where its id tells its place.
+
+    Raises:
+        Unprocessable: a field is wrong.
+        ReleaseTaken: the name is stored with another revision, kind or date.
+    """
+    fault = wrong_with_line(name)
+    if not name.strip() or len(name) > RELEASE_NAME_MAX or fault:
+        message = fault or f"give a name of at most {RELEASE_NAME_MAX} characters"
+        raise Unprocessable([Problem("name", message)])
+    if kind not in Release.Kind.values:
+        raise Unprocessable([Problem("kind", f"choose one of {', '.join(Release.Kind.values)}")])
+    found = ensure_revision(tree=tree, name=revision)
+    values = {"revision": found, "kind": kind, "released_on": released_on}
+    release, is_new = Release.objects.get_or_create(tree=tree, name=name, defaults=values)
+    answer_to(revision=found, names=release.ids)
+    differing = [field for field, value in values.items() if getattr(release, field) != value]
+    if differing:
+        field = differing[0]
+        message = f"{name!r} of {tree} is stored with {getattr(release, field)}"
+        raise ReleaseTaken([Problem(field, f"{message}; an operator changes it in the admin")])
+    return release, is_new

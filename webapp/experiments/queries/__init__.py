@@ -2,8 +2,7 @@
 
 from webapp.experiments.queries.bench_facts import machine_lines
 from webapp.experiments.queries.frozen import FrozenTable, frozen_points, frozen_table
-from webapp.experiments.queries.readmes import AsTyped, as_typed
-from webapp.experiments.queries.typed_against_data import contradictions
+from webapp.experiments.queries.typed_against_data import AsTyped, as_typed, contradictions
 
 __all__ = [
     "AsTyped",

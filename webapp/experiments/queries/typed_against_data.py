@@ -1,8 +1,25 @@
 """Where what was typed contradicts what was measured."""
 
 import re
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
 
-from webapp.experiments.models import Experiment
+from webapp.experiments.models import QUESTION_MAX, Experiment
+from webapp.experiments.typed import key_of, read_typed
+
+
+@dataclass(frozen=True, slots=True)
+class AsTyped:
+    """``heading`` is the line of the title; empty: the title is not the README's. ``blocks`` are
+    its blocks by what they print."""
+
+    heading: str
+    blocks: Mapping[Hashable, str]
+
+    def block(self, text: str) -> str:
+        """``text`` with the white space of the README, where that has the block."""
+        return self.blocks.get(key_of(text), text)
+
 
 _COMMIT = re.compile(r"\b[rn]?(\d{6,7})\b", re.ASCII)
 """How people write a commit of a counted history."""
@@ -32,3 +49,11 @@ def contradictions(experiment: Experiment) -> list[str]:
 def _commits(line: str) -> list[tuple[str, str]]:
     """Each commit as it is written, and its number."""
     return [(found[0], found[1]) for found in _COMMIT.finditer(line)]
+
+
+def as_typed(experiment: Experiment) -> AsTyped:
+    """Of an experiment that came with no README, nothing."""
+    read = read_typed(experiment.readme)
+    is_title = bool(read.title) and read.title[:QUESTION_MAX] == experiment.question
+    blocks = {key_of(one.text): one.text for one in read.blocks}
+    return AsTyped(read.heading if is_title else "", blocks)

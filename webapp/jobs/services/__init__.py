@@ -13,9 +13,14 @@ from webapp.jobs.rules import LEASE
 from webapp.jobs.services.completing import begin_result, check_result, complete, refuse_result
 from webapp.jobs.services.expiring import expire_leases, pass_time
 from webapp.jobs.services.job_acts import cancel_job, change_priority, retry_job
-from webapp.jobs.services.leasing import claim
-from webapp.jobs.services.poll_requests import PollRequest, Serves, capabilities_of
-from webapp.jobs.services.polling import MOST_SECONDS, poll
+from webapp.jobs.services.leasing import (
+    MOST_SECONDS,
+    PollRequest,
+    Serves,
+    capabilities_of,
+    claim,
+    poll,
+)
 from webapp.jobs.services.reporting import fail, hear
 from webapp.jobs.services.requesting import (
     Asked,

@@ -1,18 +1,54 @@
 """Hand a job to a worker, once."""
 
+import random
 import secrets
-from collections.abc import Sequence
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from django.db import connection, transaction
+from django.db.models import Model
 from django.utils import timezone
 
+from webapp.jobs import waiting_polls
 from webapp.jobs.capability import TAKES, Capability, as_json
 from webapp.jobs.models import Job, JobEvent, Worker
 from webapp.jobs.rules import LEASE
 from webapp.jobs.services.events import HEARD, Kind, extend_lease, note
 from webapp.jobs.services.expiring import expire_leases
-from webapp.jobs.services.poll_requests import PollRequest
+from webapp.labs.models import Agent
+from webapp.results.models import Hardware, Mode, ModeAlias, Tree
+from webapp.results.services import (
+    Forbidden,
+    Unprocessable,
+    foreign_hardware,
+    hardware_named,
+    unknown_hardware,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Serves:
+    """What a worker says it can measure, by name; None: every mode, every tree."""
+
+    hardware: str
+    modes: Sequence[str] | None = None
+    trees: Sequence[str] | None = None
+    rebuilds: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PollRequest:
+    """A worker that asks for a job."""
+
+    agent: Agent
+    worker: str
+    serves: Sequence[Serves]
+    version: str = ""
+    draining: bool = False
+
 
 LEASE_BYTES = 16
 
@@ -128,3 +164,91 @@ def _take(worker: int, capabilities: Sequence[Capability], at: datetime) -> Job 
 def was_leased(job: Job, lease: str) -> bool:
     """Whether ``lease`` ever was a lease of ``job``."""
     return JobEvent.objects.filter(job=job, kind=Kind.LEASED, lease=lease).exists()
+
+
+def capabilities_of(request: PollRequest) -> list[Capability]:
+    """What the worker says it can measure, by ids; modes and trees not known here are left out.
+
+    Raises:
+        Unprocessable: hardware that is not registered.
+        Forbidden: hardware of another lab.
+    """
+    hardware = _hardware(request)
+    modes = _ids(Mode, [each.modes for each in request.serves])
+    modes |= _alias_ids([each.modes for each in request.serves], known=modes)
+    trees = _ids(Tree, [each.trees for each in request.serves])
+    return [
+        Capability(
+            hardware=hardware[each.hardware].pk,
+            modes=_known(each.modes, modes),
+            trees=_known(each.trees, trees),
+            rebuilds=each.rebuilds,
+        )
+        for each in request.serves
+    ]
+
+
+def _hardware(request: PollRequest) -> dict[str, Hardware]:
+    named = [(f"serves[{i}].hardware", each.hardware) for i, each in enumerate(request.serves)]
+    found = hardware_named(name for _, name in named)
+    if unknown := unknown_hardware(named, found):
+        raise Unprocessable(unknown)
+    if foreign := foreign_hardware(named, found, request.agent.lab_id):
+        raise Forbidden(foreign)
+    return found
+
+
+def _ids(model: type[Model], names: Iterable[Sequence[str] | None]) -> dict[str, int]:
+    wanted = {name for some in names for name in some or ()}
+    if not wanted:
+        return {}
+    rows: Any = model._default_manager.filter(name__in=wanted)  # noqa: SLF001 (its objects)
+    return dict(rows.values_list("name", "pk"))
+
+
+def _alias_ids(names: Iterable[Sequence[str] | None], *, known: dict[str, int]) -> dict[str, int]:
+    wanted = {name for some in names for name in some or ()} - known.keys()
+    if not wanted:
+        return {}
+    return dict(ModeAlias.objects.filter(name__in=wanted).values_list("name", "mode_id"))
+
+
+def _known(names: Sequence[str] | None, ids: dict[str, int]) -> frozenset[int] | None:
+    return None if names is None else frozenset(ids[name] for name in names if name in ids)
+
+
+MOST_SECONDS = 60.0
+COME_BACK_SECONDS = 5.0
+"""For whom there is no place to wait. Half as much again or as little: not all at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Polled:
+    """A job, or when to ask again (seconds; 0: at once)."""
+
+    job: Job | None
+    again_after: float
+
+
+def poll(*, request: PollRequest, wait: float = 0.0) -> Polled:
+    """The next job for a worker, waiting up to ``wait`` seconds (60 at most) for one.
+
+    Raises:
+        Unprocessable, Forbidden: as ``capabilities_of``.
+    """
+    end = time.monotonic() + min(wait, MOST_SECONDS)
+    capabilities = capabilities_of(request)
+    if wait <= 0 or request.draining:
+        return Polled(claim(request=request, capabilities=capabilities), _later())
+    # It enters first: a job that comes between a look and the waiting would be waited past.
+    with waiting_polls.polls.entered((request.agent.pk, request.worker), capabilities) as waiting:
+        job = claim(request=request, capabilities=capabilities)
+        if waiting is None:
+            return Polled(job, _later())
+        while job is None and waiting_polls.wait_with(waiting, end):
+            job = claim(request=request, capabilities=capabilities)
+    return Polled(job, 0.0)
+
+
+def _later() -> float:
+    return round(COME_BACK_SECONDS * random.uniform(0.5, 1.5), 2)  # noqa: S311 (no secret)

@@ -12,7 +12,7 @@ from django.utils import timezone
 from webapp.accounts.models import User
 from webapp.jobs import wake
 from webapp.jobs.errors import ActRefused
-from webapp.jobs.estimates import Durations
+from webapp.jobs.forecast import Durations
 from webapp.jobs.models import Job, JobEvent
 from webapp.jobs.models.jobs import (
     ATTEMPTS,

@@ -35,11 +35,9 @@ from webapp.notifications.mails.phrases import (
     verdict_sentence,
 )
 from webapp.notifications.mails.rendering import render_message, why
-from webapp.notifications.mails.rows import table_of
-from webapp.notifications.mails.sparks import sparks_of
+from webapp.notifications.mails.rows import sparks_of, table_of
 from webapp.notifications.models import Subscription
-from webapp.notifications.queries.matching import matches
-from webapp.notifications.queries.unsubscribing import Target
+from webapp.notifications.queries.matching import Target, matches
 from webapp.outbox.models import Endpoint, HookDelivery, Mail
 from webapp.outbox.services import CHANNEL, Message, NothingToSay, NotYet, absolute
 from webapp.results.models import Revision

@@ -7,7 +7,7 @@ from webapp.alerts.queries import suspicions_of, worst_of
 from webapp.notifications.mails.phrases import alert_line
 from webapp.notifications.mails.rendering import render_message
 from webapp.notifications.models import Subscription
-from webapp.notifications.queries.unsubscribing import Target
+from webapp.notifications.queries.matching import Target
 from webapp.outbox.models import Mail
 from webapp.outbox.services import Message, NothingToSay, absolute
 

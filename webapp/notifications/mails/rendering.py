@@ -7,7 +7,7 @@ from django.template.loader import render_to_string
 
 from webapp.notifications.mails.phrases import PREFIX, SUBJECT_MAX, one_line
 from webapp.notifications.models import Subscription
-from webapp.notifications.queries.unsubscribing import Target
+from webapp.notifications.queries.matching import Target
 from webapp.outbox.services import Message
 
 

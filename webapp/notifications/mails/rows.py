@@ -4,13 +4,48 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from webapp.alerts.queries import surroundings_of
 from webapp.analysis.models import Finding
 from webapp.charts.cost_text import level_figure
-from webapp.charts.text import MARKS, change_within, half_width, number
+from webapp.charts.text import MARKS, change_within, half_width, interval, number, percent
 from webapp.notifications.mails.facts import AlertFacts, Other
 from webapp.notifications.mails.phrases import one_line
 from webapp.results.models import Series
 from webapp.stats.compare import MORE_BUILDS, Verdict
+
+SHOWN = 3
+LINE_MODE_MAX = 22
+BARS = "▁▂▃▄▅▆▇█"
+NO_BAR = " "
+
+
+@dataclass(frozen=True, slots=True)
+class Spark:
+    """One finding: its bars ``before`` the change and ``since``, its change, and both levels."""
+
+    mode: str
+    before: str
+    since: str
+    verdict: str
+    change: str
+    interval: str
+    level_before: str
+    level: str
+
+    @property
+    def mark(self) -> str:
+        """The sign of the verdict."""
+        return MARKS[self.verdict or "cannot tell"]
+
+    @property
+    def line(self) -> str:
+        """In plain text, as wide as its parts."""
+        change = " ".join(filter(None, (self.mark, self.change, self.interval)))
+        return (
+            f"{self.mode.ljust(LINE_MODE_MAX)} {self.before}{self.since}  {change}  "
+            f"{self.level_before} → {self.level}"
+        )
+
 
 LINES_MAX = 6
 """Lines of the table in text, those of hardware included: the whole mail has fewer than 60."""
@@ -147,3 +182,46 @@ def _names(series: Series) -> tuple[str, str]:
         f"{one_line(str(hardware), HARDWARE_MAX)}{simulated}, {metric} in {metric.unit}",
         one_line(series.subject, MODE_MAX),
     )
+
+
+def sparks_of(findings: Sequence[Finding]) -> list[Spark]:
+    """The first findings, drawn; two statements."""
+    shown = list(findings[:SHOWN])
+    near = surroundings_of(shown)
+    found = []
+    for row in shown:
+        points = near[row.pk].points
+        if not points:
+            continue
+        bars = _bars([point.mean for point in points])
+        at = near[row.pk].at(row.position)
+        found.append(_spark(row, bars[:at], bars[at:]))
+    return found
+
+
+def _spark(row: Finding, before: str, since: str) -> Spark:
+    is_open = row.state == Finding.State.ONE_BUILD
+    return Spark(
+        mode=one_line(row.series.subject, LINE_MODE_MAX),
+        before=before,
+        since=since,
+        verdict="" if is_open else str(row.verdict),
+        change=row.verdict if row.change_pct is None else f"{percent(row.change_pct)} %",
+        interval=interval(row.low_pct, row.high_pct),
+        level_before=number(row.level_before),
+        level=number(row.level),
+    )
+
+
+def _bars(values: Sequence[float]) -> str:
+    """A character for each value; all bars begin at zero, so that a tenth less looks a tenth less.
+    Below zero there is no bar.
+    """
+    top = max([*values, 0.0])
+    return "".join(_bar(value, top) for value in values)
+
+
+def _bar(value: float, top: float) -> str:
+    if value <= 0 or top <= 0:
+        return NO_BAR
+    return BARS[max(round(value / top * len(BARS)) - 1, 0)]

@@ -1,11 +1,12 @@
 from webapp.notifications.news import NEWS
-from webapp.notifications.queries.feed import (
+from webapp.notifications.queries.matching import (
+    BadToken,
+    Target,
     events_of_hardware,
     events_of_subscription,
     events_of_tree,
+    matches,
 )
-from webapp.notifications.queries.matching import matches
-from webapp.notifications.queries.unsubscribing import BadToken, Target
 
 __all__ = [
     "NEWS",

@@ -1,10 +1,71 @@
-"""Whom alerts concern: the subscriptions that they fit."""
+"""Whom alerts concern: the subscriptions that they fit.
+
+Which events a feed holds: the newest that are news, of one tree, one hardware or a subscription.
+
+What became of an alert stays in the feed when its findings are gone.
+"""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Self
 
-from webapp.alerts.models import Alert
+from django.core.signing import BadSignature, Signer
+from django.db.models import Q, QuerySet
+from django.urls import reverse
+
+from webapp.alerts.models import Alert, AlertEvent
 from webapp.alerts.queries import suspicions_of
-from webapp.notifications.models import Match, SubscriptionQuerySet
+from webapp.analysis.models import Finding
+from webapp.notifications.models import Match, Subscription, SubscriptionQuerySet
+from webapp.notifications.news import NEWS
+from webapp.outbox.services import absolute
+from webapp.results.models import Hardware, Tree
+
+_signer = Signer(salt="driftline.unsubscribe")
+
+
+class BadToken(ValueError):
+    """The address was cut or made up; the message says what to do instead."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What a token stops: one subscription, or all of a person's of one cadence."""
+
+    subscription: int = 0
+    user: int = 0
+    cadence: str = ""
+
+    @classmethod
+    def read(cls, token: str) -> Self:
+        """Raises BadToken. A token does not run out: mails are kept for years."""
+        try:
+            one, user, cadence = _signer.unsign(token.replace("~", ":")).split(".")
+        except (BadSignature, ValueError) as error:
+            raise BadToken(
+                "This address is not complete. Copy it whole, or sign in and switch the "
+                "subscription off on its page."
+            ) from error
+        return cls(int(one), int(user), cadence)
+
+    @property
+    def token(self) -> str:
+        """The signed text for the link; ``read`` reads it."""
+        signed = _signer.sign(f"{self.subscription}.{self.user}.{self.cadence}")
+        # A colon is allowed in a path, but some mail programs end the link there.
+        return signed.replace(":", "~")
+
+    @property
+    def url(self) -> str:
+        """The absolute link that stops the mails."""
+        return absolute(reverse("unsubscribe", args=[self.token]))
+
+    def subscriptions(self) -> QuerySet[Subscription]:
+        """Those that it stops, as far as they still exist."""
+        by_cadence = Q(user=self.user, cadence=self.cadence)
+        return Subscription.objects.filter(
+            Q(pk=self.subscription) if self.subscription else by_cadence
+        )
 
 
 def matches(
@@ -27,3 +88,39 @@ def _named(alerts: set[int]) -> set[int]:
         return set()
     rows = Alert.objects.with_revisions().filter(pk__in=alerts)
     return {pk for pk, one in suspicions_of(rows).items() if one.commit}
+
+
+ENTRIES = 50
+ALERTS = 500
+"""A subscription's feed looks at no more than the newest of them."""
+
+
+def events_of_tree(tree: Tree) -> list[AlertEvent]:
+    """The newest events that are news, of the alerts of a tree."""
+    return _newest(Q(alert__tree=tree))
+
+
+def events_of_hardware(hardware: Hardware) -> list[AlertEvent]:
+    """The newest events that are news, of alerts that ever had a finding on the hardware."""
+    findings = list(
+        Finding.all_kinds.filter(series__hardware=hardware).values_list("pk", flat=True)
+    )
+    joined = AlertEvent.objects.filter(kind=AlertEvent.Kind.JOINED, findings__overlap=findings)
+    return _newest(Q(alert__in=set(joined.values_list("alert", flat=True))))
+
+
+def events_of_subscription(subscription: Subscription) -> list[AlertEvent]:
+    """The newest events that are news, of the newest alerts that the subscription fits."""
+    announced = Alert.objects.filter(history=False)
+    newest = list(announced.order_by("-pk").values_list("pk", flat=True)[:ALERTS])
+    own = Subscription.objects.filter(pk=subscription.pk)
+    return _newest(Q(alert__in={match.alert for match in matches(own, newest, ever=True)}))
+
+
+def _newest(about: Q) -> list[AlertEvent]:
+    loud = AlertEvent.objects.filter(alert__history=False, is_quiet=False, actor=None)
+    events = loud.filter(about, kind__in=NEWS)
+    named = events.select_related(
+        *(f"alert__{name}" for name in ("tree", "after", "revision", "likeliest"))
+    )
+    return list(named.order_by("-pk")[:ENTRIES])

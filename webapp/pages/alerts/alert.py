@@ -57,7 +57,7 @@ from webapp.pages.alerts.rows import pill_of
 from webapp.pages.alerts.steps import steps_of
 from webapp.pages.alerts.suspects import suspects_of
 from webapp.pages.alerts.texts import beside_worst, headline, how_sure, state_note
-from webapp.pages.bisects.lines import BisectLine, lines_of
+from webapp.pages.bisects.bisects import BisectLine, lines_of
 from webapp.pages.parts.claims import counts_text
 from webapp.pages.parts.job_offers import Offers, offers_at_alert
 from webapp.pages.parts.kept import Kept

@@ -10,7 +10,7 @@ from webapp.alerts.models import Alert
 from webapp.alerts.queries import Listed, commits_between
 from webapp.analysis.models import Finding
 from webapp.pages.alerts.texts import sure
-from webapp.pages.parts.source_links import source_url
+from webapp.pages.parts.links import source_url
 from webapp.results.models import Revision
 
 LISTED = 20

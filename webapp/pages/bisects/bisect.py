@@ -1,5 +1,6 @@
 """`/bisects/<n>/`: how a search stands, what it rests on, and what people can do to it."""
 
+from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from django.contrib import messages
@@ -13,15 +14,27 @@ from django.views.decorators.vary import vary_on_headers
 from webapp.accounts.services import is_triager, signed_in_user, triager_required
 from webapp.analysis.queries import Subject, pair_around
 from webapp.bisects.models import Bisect, BisectAct, BisectSettings
-from webapp.bisects.queries import BisectView, command_for, detail_document, view_of
+from webapp.bisects.queries import LEAST_LEAD, BisectView, command_for, detail_document, view_of
 from webapp.bisects.services import BisectError, act_on_bisect, paste_boots
-from webapp.charts.bisect import draw
-from webapp.pages.bisects.headline import headline_of
+from webapp.charts.bisect import ALIKE, draw
+from webapp.charts.text import direction, half_width
 from webapp.pages.bisects.report import as_markdown
 from webapp.pages.bisects.story import picture_of_missing_bits, story_of, to_come
 from webapp.pages.parts.links import diff_link
 from webapp.pages.parts.numbers import NUMBER_MAX, read_number
 from webapp.results.models import Revision
+
+MOST_NAMED = 4
+"""Commits that a heading names: of more it says how far the search is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Headline:
+    """``text`` is the heading; ``detail`` what stands under it, empty where nothing is left."""
+
+    text: str
+    detail: str = ""
+
 
 Kind = BisectAct.Kind
 ACTS_ON_REVISION = (
@@ -175,3 +188,40 @@ def _context(view: BisectView) -> dict[str, object]:
         "outside_url": _outside_url(view),
         "profiles": _profiles_link(bisect),
     }
+
+
+def headline_of(view: BisectView) -> Headline:
+    """``Most likely r4 or r5 made pf 2.0 % slower``, with every probability under it.
+
+    Where no commit is named, what came of the search; while none leads, how far it is.
+    """
+    culprit = view.bisect.culprit
+    if culprit is not None and view.bisect.outcome == "single":
+        return Headline(f"{culprit} {_moved(view)}", view.headline)
+    leaders = leading(view.chances)
+    if view.bisect.has_ended or not 0 < len(leaders) <= MOST_NAMED:
+        return Headline(view.headline)
+    if not leaders or not set(view.bisect.gaps).isdisjoint(leaders):
+        return Headline(view.headline)
+    names = [view.revisions[index].name for index in leaders]
+    return Headline(f"Most likely {_one_of(names)} {_moved(view)}", view.headline)
+
+
+def leading(chances: list[float]) -> list[int]:
+    """Indices of the likeliest commit and of those that are nearly as likely; empty while none is
+    worth a name.
+    """
+    most = max(chances, default=0.0)
+    if most < LEAST_LEAD:
+        return []
+    return [index for index, chance in enumerate(chances) if chance >= ALIKE * most]
+
+
+def _moved(view: BisectView) -> str:
+    pct, series = float(view.figures["effect_pct"]), view.bisect.series
+    word = direction(percent=pct, better=series.better, unit=series.metric.unit)
+    return f"made {series.mode} {half_width(abs(pct))} % {word}"
+
+
+def _one_of(names: list[str]) -> str:
+    return " or ".join([*([", ".join(names[:-1])] if names[:-1] else []), names[-1]])

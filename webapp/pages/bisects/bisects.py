@@ -1,15 +1,27 @@
 """`/bisects/`: every search for one commit, the running ones first to be chosen."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from webapp.bisects.models import Bisect
-from webapp.pages.bisects.lines import lines_of
+from webapp.bisects.models import Bisect, BisectDecision
+from webapp.bisects.queries import NOT_YET, with_what_is_left
 from webapp.pages.parts.links import with_query
 from webapp.pages.parts.numbers import read_number
 from webapp.results.models import Tree
+
+
+@dataclass(frozen=True, slots=True)
+class BisectLine:
+    """A bisect with what it last said."""
+
+    bisect: Bisect
+    sentence: str
+
 
 ROWS = 50
 STATES = [("all", "all"), ("running", "running"), *Bisect.State.choices]
@@ -46,3 +58,13 @@ def _filters(request: HttpRequest) -> tuple[str, str]:
 def _older(state: str, tree: str, before: int) -> str:
     pairs = [("state", state), ("tree", tree), ("before", str(before))]
     return with_query(reverse("bisects"), [(key, value) for key, value in pairs if value])
+
+
+def lines_of(bisects: Sequence[Bisect]) -> list[BisectLine]:
+    """The lines of ``bisects`` in their order, in one query."""
+    if not bisects:
+        return []
+    rows = BisectDecision.objects.filter(bisect__in=bisects)
+    latest = rows.order_by("bisect_id", "-number").distinct("bisect_id")
+    sentences = {row.bisect_id: with_what_is_left(row.figures) for row in latest}
+    return [BisectLine(one, sentences.get(one.pk, NOT_YET)) for one in bisects]

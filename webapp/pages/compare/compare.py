@@ -32,7 +32,7 @@ from webapp.analysis.queries import (
     stands_by_series,
 )
 from webapp.charts import forest, forest_picture
-from webapp.charts.stack import Part, stacked
+from webapp.charts.standalone import Part, stacked
 from webapp.pages.compare import answer as compare_answer
 from webapp.pages.compare import pickers as compare_pickers
 from webapp.pages.compare import range_report
@@ -40,6 +40,7 @@ from webapp.pages.compare import ranges as compare_ranges
 from webapp.pages.compare import report as compare_report
 from webapp.pages.compare.evidence import evidence_of
 from webapp.pages.compare.groups import panels_of
+from webapp.pages.compare.report import not_compared
 from webapp.pages.compare.rows import (
     ORDERS,
     ROWS_AT_ONCE,
@@ -54,7 +55,6 @@ from webapp.pages.compare.rows import (
 )
 from webapp.pages.compare.start import readable, start
 from webapp.pages.compare.titles import subject_of, titles_of
-from webapp.pages.compare.unmatched import not_compared
 from webapp.pages.parts.claims import direction_texts
 from webapp.pages.parts.figures import rendered_with_plotly
 from webapp.pages.parts.links import with_query

@@ -29,7 +29,7 @@ from webapp.search.asked import Asked
 from webapp.search.commits import revisions_named
 
 PICK = "pick"
-BY_OPTION, BY_SETS = "option", "sets"
+BY_OPTION = "option"
 PARTS = ("tree", "revision", "variant", "hardware", "mode", "option", "metric", "session")
 SUGGESTED = 50
 """Names that a list of suggestions offers; typing finds others."""

@@ -21,7 +21,7 @@ from webapp.analysis.queries import (
     stands_by_series,
 )
 from webapp.charts import forest, forest_picture
-from webapp.charts.stack import Part, stacked
+from webapp.charts.standalone import Part, stacked
 from webapp.charts.today import begins_between
 from webapp.pages.compare.range_report import GATED, headline, is_simulated, ordered
 from webapp.pages.compare.range_rows import (

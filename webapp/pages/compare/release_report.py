@@ -16,9 +16,8 @@ from webapp.pages.compare.answer import (
     has_metrics,
     headline,
 )
-from webapp.pages.compare.report import SIMULATED
+from webapp.pages.compare.report import SIMULATED, not_compared
 from webapp.pages.compare.rows import lines_of
-from webapp.pages.compare.unmatched import not_compared
 from webapp.pages.parts.claims import counts_text
 from webapp.stats.compare import Verdict
 from webapp.stats.markdown import inline

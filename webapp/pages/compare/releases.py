@@ -24,8 +24,8 @@ from webapp.pages.compare.release_report import (
     sentence_of,
     trades_of,
 )
+from webapp.pages.compare.report import not_compared
 from webapp.pages.compare.start import start
-from webapp.pages.compare.unmatched import not_compared
 from webapp.pages.parts.links import releases_link, with_query
 
 BAD_REQUEST = 400

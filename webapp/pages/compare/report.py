@@ -1,27 +1,61 @@
 """A comparison as text: ministat blocks alone, or a report in Markdown."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 from webapp.analysis.queries import (
     BLOCK_IGNORES,
+    BUILDS_DIFFER,
+    ONE_BUILD,
     OTHER_EPOCH,
     PLAIN_BLOCK,
+    RUNS_DISAGREE,
     BlockOptions,
     ComparedRow,
     ComparedTable,
     PointTable,
+    Unmatched,
     as_points,
 )
-from webapp.charts.text import better_text, change_within, number
+from webapp.charts.text import better_text, change_within, direction, half_width, number
 from webapp.pages.compare.answer import answer_of
 from webapp.pages.compare.flame_graphs import flame_graphs, profile_lines
 from webapp.pages.compare.titles import titles_of
-from webapp.pages.compare.unmatched import not_compared
-from webapp.pages.compare.verdict import compared_sentence
 from webapp.pages.parts.claims import counts_text
 from webapp.pages.parts.power import power_line
+from webapp.stats.compare import MORE_BUILDS, Comparison, Verdict
+from webapp.stats.limits import worth_telling
 from webapp.stats.markdown import block, inline
+
+LAST = "not measured"
+"""The reason that stands behind all others."""
+
+
+@dataclass(frozen=True, slots=True)
+class NotCompared:
+    """All that is left out for one ``reason``: modes by the name of their machine, which is empty
+    where every side names it.
+    """
+
+    reason: str
+    modes: Mapping[str, Sequence[str]]
+    is_last: bool
+
+    @property
+    def combinations(self) -> int:
+        """How many machines and modes that is."""
+        return sum(map(len, self.modes.values()))
+
+    def text(self, most: int) -> str:
+        """All in a line, with ``most`` so many modes of a machine."""
+        parts = []
+        for hardware, modes in self.modes.items():
+            more = len(modes) - most
+            named = ", ".join(modes[:most]) + (f" and {more} more" if more > 0 else "")
+            parts.append(f"{hardware}: {named}" if hardware else named)
+        return f"{self.reason}: {'; '.join(parts)}"
+
 
 Writer = Callable[[ComparedTable, BlockOptions], str]
 TOO_FEW = "A set has fewer than 3 samples: ministat refuses it."
@@ -134,3 +168,41 @@ def _cells(row: ComparedRow) -> list[str]:
         what, label = inline(row.key_label or base.label), inline(one.label)
         cells.append(f"| {what} | {label} | {mean} | {number(base_mean)} | {delta} | {verdict} |")
     return cells
+
+
+def compared_sentence(comparison: Comparison, *, better: str, unit: str) -> str:
+    """``11.4 % slower``, ``equivalent``, ``cannot tell; would see 3.1 %``, ``builds differ``."""
+    change = comparison.change
+    if comparison.verdict == Verdict.CANNOT_TELL:
+        return _cannot_tell(comparison)
+    if comparison.verdict == Verdict.EQUIVALENT:
+        return "different, but negligible" if comparison.negligible else "equivalent"
+    if change.percent is None:
+        return f"{comparison.verdict.value}, without a percentage"
+    way = direction(percent=change.percent, better=better, unit=unit)
+    single = f", {ONE_BUILD}" if comparison.one_build else ""
+    return f"{half_width(abs(change.percent))} % {way}{single}"
+
+
+def _cannot_tell(comparison: Comparison) -> str:
+    visible = worth_telling(comparison.change.visible)
+    if comparison.runs_disagree:
+        return f"{RUNS_DISAGREE} runs of one revision disagree"
+    if comparison.builds_differ:
+        return f"{BUILDS_DIFFER}; {MORE_BUILDS} more builds a side would settle it"
+    return "cannot tell" if visible is None else f"cannot tell; would see {half_width(visible)} %"
+
+
+def not_compared(unmatched: Sequence[Unmatched], names: Sequence[str]) -> list[NotCompared]:
+    """What was measured on some sides, that of most combinations first, then what on none; sides
+    are called ``names``. A metric is named where there are several.
+    """
+    several = len({one.metric for one in unmatched}) > 1
+    found: dict[tuple[str, bool], dict[str, list[str]]] = {}
+    for one in unmatched:
+        metric = one.metric if several or not one.mode else ""
+        subject = " ".join(filter(None, [one.mode, metric])) or "all"
+        its = found.setdefault((one.text(names), one.reason == LAST), {})
+        its.setdefault(one.hardware, []).append(subject)
+    lines = [NotCompared(reason, its, is_last) for (reason, is_last), its in found.items()]
+    return sorted(lines, key=lambda line: (line.is_last, -line.combinations))

@@ -28,7 +28,7 @@ from webapp.experiments.models import Experiment, Side
 from webapp.pages.compare.answer import Cell
 from webapp.pages.compare.rows import Drawing, lines_of, rows_html
 from webapp.pages.experiments import files as experiment_files
-from webapp.pages.experiments.markdown import as_markdown
+from webapp.pages.experiments.files import as_markdown
 from webapp.pages.experiments.report import (
     Report,
     answer_of,
@@ -47,11 +47,13 @@ ROWS_SHOWN = 60
 """Rows on the page; its text has all."""
 
 TEXT_MAX = 2000
+
 NUMBER_MAX = 2**63 - 1
 GONE = 409
 """The status of a report whose data is gone."""
 
 BAD_REQUEST = 400
+
 Form = Mapping[str, str]
 
 

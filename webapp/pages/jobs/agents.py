@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.http import HttpRequest, HttpResponse
+from django.contrib.auth.decorators import login_not_required
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_safe
@@ -12,6 +13,13 @@ from django.views.decorators.http import require_safe
 from webapp.jobs.models import SILENT_AFTER, Job, Worker
 from webapp.jobs.queries import Forecast, queue_forecast
 from webapp.labs.models import Agent
+from webapp.labs.services import (
+    ZIPAPP,
+    AgentMissing,
+    agent_wheel,
+    agent_wheel_name,
+    agent_zipapp,
+)
 from webapp.results.models import Hardware
 
 ENDED_SHOWN = 30
@@ -93,3 +101,19 @@ def _queues(forecast: Mapping[int, Sequence[Forecast]]) -> list[Queue]:
             shown, more = waiting[:QUEUED_SHOWN], max(0, len(waiting) - QUEUED_SHOWN)
             queues.append(Queue(waiting[0].job.hardware, shown, more))
     return sorted(queues, key=lambda queue: queue.hardware.name)
+
+
+@login_not_required
+@require_safe
+def agent_file(request: HttpRequest, name: str) -> HttpResponse:
+    """The wheel or the zipapp. Open on a private instance too: pip does not sign in, and neither
+    holds anything of the instance."""
+    try:
+        made = {ZIPAPP: agent_zipapp, agent_wheel_name(): agent_wheel}.get(name)
+        if made is None:
+            raise Http404(f"the agent is {ZIPAPP} and {agent_wheel_name()}")
+        content = made()
+    except AgentMissing as error:
+        raise Http404(str(error)) from error
+    headers = {"Content-Disposition": f"attachment; filename={name}"}
+    return HttpResponse(content, content_type="application/octet-stream", headers=headers)

@@ -1,19 +1,130 @@
-"""`/jobs/<n>/`: one job with its log; what triagers do to it; and asking for one."""
+"""`/jobs/<n>/`: one job with its log; what triagers do to it; and asking for one.
+
+`/jobs/new/?series=…&revision=…`: the jobs that can be asked for about one point of a series.
+
+The trend chart shows the forms alone, in its card.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.template.defaultfilters import pluralize
 from django.utils import timezone
 from django.utils.html import format_html
 from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.vary import vary_on_headers
 
+from webapp.accounts.models import User
 from webapp.accounts.services import signed_in_user, triager_required
+from webapp.jobs import services
 from webapp.jobs.models import Job
 from webapp.jobs.queries import Forecast, queue_forecast
-from webapp.jobs.services import ActRefused, JobsError
-from webapp.pages.jobs.acts import act, request_from
+from webapp.jobs.services import ActRefused, Asked, JobsError
+from webapp.pages.parts.job_offers import offers_at_point
 from webapp.pages.parts.links import local_page
+from webapp.pages.parts.numbers import read_number
+from webapp.results.models import Hardware, Metric, Mode, Point, Revision, Series, Tree
+
+Form = Mapping[str, str]
+Row = TypeVar("Row")
+MOST_REVISIONS = 2
+"""In one request: a candidate and its parent."""
+
+
+def act(name: str, form: Form, *, job: int, actor: User) -> Job:
+    """Do what the form says. Raises JobsError, with words for people."""
+    do = ACTS.get(name)
+    if do is None:
+        raise ActRefused("choose what to do")
+    return do(_plain(form), job, actor)
+
+
+def request_from(form: Form, revisions: Sequence[str], *, actor: User) -> Asked:
+    """Queue a job for each of ``revisions``, the rest as ``form`` says, all described by names.
+
+    Raises ActRefused, naming the field.
+    """
+    given = _plain(form)
+    tree = _named("tree", Tree.objects.filter(name=given.get("tree", "")).first(), given)
+    hardware = Hardware.objects.filter(name=given.get("hardware", "")).first()
+    mode = Mode.objects.filter(name=given.get("mode", "")).first()
+    if given.get("builds"):
+        return services.request_builds(
+            revisions=_revisions(tree, revisions),
+            hardware=_named("hardware", hardware, given),
+            mode=_named("mode", mode, given),
+            boots=_number("boots", given.get("boots", "")),
+            builds=_number("builds", given["builds"]),
+            requested_by=actor,
+        )
+    return services.request_more_runs(
+        revisions=_revisions(tree, revisions),
+        hardware=_named("hardware", hardware, given),
+        mode=_named("mode", mode, given),
+        metric=_metric(given),
+        boots=_number("boots", given.get("boots", "")),
+        purpose=given.get("purpose", Job.Purpose.MORE_RUNS),
+        reason=given.get("reason", "").strip(),
+        requested_by=actor,
+    )
+
+
+def _revisions(tree: Tree, names: Sequence[str]) -> list[Revision]:
+    """Each once, in the order given."""
+    found: dict[int, Revision] = {}
+    for name in names[:MOST_REVISIONS] or [""]:
+        given = _plain({"revision": name})
+        known = Revision.objects.placed().named(tree=tree, name=given["revision"])
+        revision = _named("revision", known, given)
+        found[revision.pk] = revision
+    return list(found.values())
+
+
+def _plain(form: Form) -> dict[str, str]:
+    """PostgreSQL holds no NUL."""
+    return {field: text.replace("\0", "")[:500] for field, text in form.items()}
+
+
+def _metric(form: Form) -> Metric | None:
+    """Left out: all metrics of the mode."""
+    if not form.get("metric"):
+        return None
+    return _named("metric", Metric.objects.filter(name=form["metric"]).first(), form)
+
+
+def _named(field: str, row: Row | None, form: Form) -> Row:
+    if row is None:
+        raise ActRefused(f"{field}: “{form.get(field, '')}” is not known here; name a known one")
+    return row
+
+
+def _number(field: str, text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) <= 4):
+        raise ActRefused(f"{field}: give a number")
+    return int(text)
+
+
+def _cancel(form: Form, job: int, actor: User) -> Job:
+    return services.cancel_job(job=job, reason=form.get("reason", ""), actor=actor)
+
+
+def _retry(form: Form, job: int, actor: User) -> Job:
+    return services.retry_job(job=job, actor=actor)
+
+
+def _priority(form: Form, job: int, actor: User) -> Job:
+    priority = _number("priority", form.get("priority", ""))
+    return services.change_priority(job=job, priority=priority, actor=actor)
+
+
+ACTS: dict[str, Callable[[Form, int, User], Job]] = {
+    "cancel": _cancel,
+    "retry": _retry,
+    "priority": _priority,
+}
 
 NUMBER_MAX = 2**63 - 1
 
@@ -93,3 +204,36 @@ def _forecast(job: Job) -> Forecast | None:
 def _sentence(error: JobsError) -> str:
     text = str(error)
     return f"{text[:1].upper()}{text[1:]}."
+
+
+@require_safe
+@vary_on_headers("HX-Request")
+@triager_required
+def new_page(request: HttpRequest) -> HttpResponse:
+    """What can be measured anew beside a point of a series."""
+    series = get_object_or_404(
+        Series.objects.named().plain(), pk=read_number(request.GET.get("series", ""))
+    )
+    if series.is_cost:
+        raise Http404(
+            f"The {series.subject} follows from two series: ask for runs of {series.mode} and of "
+            f"{series.mode.parts.without(series.metric.option)} instead."
+        )
+    point = _point(series, request.GET.get("revision", ""))
+    context = {
+        "point": point,
+        "offers": offers_at_point(series, point),
+        "back": local_page(request, request.GET.get("next", ""), otherwise="agents"),
+    }
+    fragment = request.headers.get("HX-Request") == "true"
+    template = "pages/_job_offers.html" if fragment else "pages/job_new.html"
+    return render(request, template, context)
+
+
+def _point(series: Series, name: str) -> Point:
+    points = Point.objects.of_series(series).select_related("revision")
+    point = points.filter(revision__name=name.replace("\0", "")).first()
+    if point is None:
+        raise Http404(f"{series.mode} on {series.hardware} has no point at {name}.")
+    point.revision.tree = series.tree
+    return point

@@ -12,9 +12,9 @@ from webapp.alerts.queries import (
     open_by_age,
     triage_quality,
 )
-from webapp.charts import counts, share_bar
+from webapp.charts import bars
 from webapp.pages.lab.disagreements import WAITING_SHOWN, waiting
-from webapp.pages.parts.days import days_before, days_of
+from webapp.pages.parts.numbers import days_before, days_of
 from webapp.results.models import Tree
 from webapp.stats.proportion import Proportion
 
@@ -40,7 +40,7 @@ def page(request: HttpRequest) -> HttpResponse:
         "kinds": [
             (one, _bar(one.real) if one.real else "") for one in judged_by_kind(start, tree=tree)
         ],
-        "times": counts.draw(triage.times, described=TIMES) if triage.acted_on else "",
+        "times": bars.draw_counts(triage.times, described=TIMES) if triage.acted_on else "",
         "mails": mail_quality(start, now),
         "noisy": noisiest(start, tree=tree),
         "waiting": found[:WAITING_SHOWN],
@@ -50,4 +50,4 @@ def page(request: HttpRequest) -> HttpResponse:
 
 
 def _bar(real: Proportion) -> str:
-    return share_bar.draw(real.share, real.low, real.high, total=real.total)
+    return bars.draw_share(real.share, real.low, real.high, total=real.total)

@@ -2,24 +2,46 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import isfinite
 from typing import NamedTuple
 
 from django.contrib import messages
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST, require_safe
 
 from webapp.accounts.services import operator_required, signed_in_user
 from webapp.alerts.models import MinEffect, MinEffectChange
-from webapp.alerts.queries import DEFAULT, EffectInForce, MinEffects, Scope, ScopeError
-from webapp.alerts.services import MinEffectError, set_min_effect, undo_min_effect
-from webapp.pages.lab.threshold_dry_run import Wanted
-from webapp.pages.parts.days import days_of
-from webapp.pages.parts.numbers import read_number
+from webapp.alerts.queries import (
+    DEFAULT,
+    DryRun,
+    EffectInForce,
+    MinEffects,
+    Scope,
+    ScopeError,
+    dry_run,
+)
+from webapp.alerts.services import MinEffectError, ensure_percent, set_min_effect, undo_min_effect
+from webapp.pages.parts.numbers import days_before, days_of, read_number
 from webapp.results.models import Hardware, Mode, Series, Tree
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A threshold as a form or an address names it; None lets the wider one hold."""
+
+    scope: Scope
+    percent: float | None
+
+    @classmethod
+    def of(cls, form: QueryDict) -> "Wanted":
+        """Raises ScopeError and MinEffectError, with words for people."""
+        return cls(Scope.named(form.get("scope", "")), read_percent(form.get("percent", "")))
+
 
 SERIES_SHOWN = 200
 CHANGES_SHOWN = 20
@@ -135,3 +157,42 @@ def _back(request: HttpRequest) -> str:
     page = request.POST.get("next", "")
     ours = page.startswith("/") and url_has_allowed_host_and_scheme(page, None)
     return page if ours else reverse("thresholds")
+
+
+def read_percent(text: str) -> float | None:
+    """A percentage as people write it; None for nothing. Raises MinEffectError."""
+    text = text.strip().removesuffix("%").strip().replace(",", ".")
+    if not text:
+        return None
+    try:
+        percent = float(text)
+    except ValueError:
+        percent = float("nan")
+    if not isfinite(percent):
+        raise MinEffectError(f"percent: “{text[:50]}” is no number; write one like 2.5.")
+    return ensure_percent(percent)
+
+
+@require_safe
+def dry_run_page(request: HttpRequest) -> HttpResponse:
+    """Which alerts another threshold would have opened or not; 400 for one that cannot be read."""
+    days = days_of(request)
+    form = {name: request.GET.get(name, "") for name in ("scope", "percent")}
+    context: dict[str, object] = {"days": days, "form": form}
+    try:
+        wanted = Wanted.of(request.GET)
+    except (ScopeError, MinEffectError) as error:
+        context["error"] = str(error)
+        return render(request, "pages/threshold_dry_run.html", context, status=400)
+    found = dry_run(wanted.scope, wanted.percent, since=days_before(timezone.now(), days))
+    context |= {"wanted": wanted, "found": found, "parts": _parts(found)}
+    context["in_force"] = wanted.scope.percent()
+    return render(request, "pages/threshold_dry_run.html", context)
+
+
+def _parts(found: DryRun) -> list[tuple[str, object]]:
+    return [
+        ("Would not be raised", found.gone),
+        ("Would be raised besides", found.raised),
+        ("Would stay, because of other machines or modes alone", found.because_of_others),
+    ]

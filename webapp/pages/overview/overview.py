@@ -11,8 +11,8 @@ from django.views.decorators.http import require_safe
 
 from webapp.accounts.models import User
 from webapp.accounts.services import note_visit
-from webapp.alerts.queries import open_losses
-from webapp.analysis.models import SeriesAnalysis
+from webapp.alerts.queries import of_interest, open_losses
+from webapp.analysis.models import Finding, SeriesAnalysis, Verdict
 from webapp.analysis.queries import WallSeries, wall_series, wall_tiles
 from webapp.bisects.queries import running_bisects
 from webapp.charts.around import SHOWN
@@ -27,7 +27,17 @@ from webapp.pages.overview.strip import Strip
 from webapp.pages.overview.wall import FILTERS, REVISIONS_SHOWN, Chosen
 from webapp.pages.parts.ages import age
 from webapp.pages.parts.kept import Kept
-from webapp.results.models import Series
+from webapp.pages.parts.summaries import CommitSummary, summarise
+from webapp.results.models import Revision, Run, Series
+
+REGRESSIONS_SHOWN: Mapping[str, int] = {
+    Finding.State.CONFIRMED: 12,
+    Finding.State.ONE_BUILD: 6,
+    Finding.State.CANDIDATE: 6,
+}
+TESTED_SHOWN = 15
+RUNS_LOOKED_AT = 400
+"""The revisions of the runs received last are those tested lately; an index finds these runs."""
 
 LOSSES_SHOWN = 12
 BISECTS_SHOWN = 20
@@ -144,3 +154,29 @@ def _drawn(
         "timeline": overview_timeline.draw(main, tiles) if main else None,
         "timeline_trees": overview_timeline.others(trees),
     }
+
+
+@require_safe
+def lately(request: HttpRequest) -> HttpResponse:
+    """Commits where something got worse, proven or not, and those tested last."""
+    regressions, tested = _regressions(), _tested_lately()
+    found = Revision.objects.select_related("tree").in_bulk([*regressions, *tested])
+    context = {
+        "regressions": _summaries(regressions, found),
+        "tested": _summaries(tested, found),
+    }
+    return render(request, "pages/lately.html", context)
+
+
+def _regressions() -> list[int]:
+    """Commits (ids) that made something worse: confirmed, one build a side, candidates."""
+    return of_interest(Finding.objects.live()).revisions_lately(Verdict.WORSE, REGRESSIONS_SHOWN)
+
+
+def _tested_lately() -> list[int]:
+    runs = Run.objects.placed().plain().lately(RUNS_LOOKED_AT).values_list("revision_id", flat=True)
+    return list(dict.fromkeys(runs))[:TESTED_SHOWN]
+
+
+def _summaries(ids: Sequence[int], found: Mapping[int, Revision]) -> list[CommitSummary]:
+    return summarise([found[pk] for pk in ids])

@@ -9,8 +9,7 @@ from django.utils import timezone
 from webapp.alerts.models import Alert
 from webapp.jobs.models import Job, Worker
 from webapp.jobs.queries import Capability, takes
-from webapp.pages.parts.power import A_FEW
-from webapp.pages.parts.series_power import BootsPlan, boots_plan
+from webapp.pages.parts.power import A_FEW, BootsPlan, boots_plan
 from webapp.results.models import Hardware, Mode, Point, Revision, Series
 from webapp.stats.compare import MORE_BUILDS
 

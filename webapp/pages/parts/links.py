@@ -16,7 +16,7 @@ from webapp.analysis.queries import (
     trend_link,
     with_query,
 )
-from webapp.results.models import Run
+from webapp.results.models import Revision, Run
 
 __all__ = [
     "READABLE",
@@ -30,7 +30,6 @@ __all__ = [
     "trend_link",
     "with_query",
 ]
-
 
 COMMITS_KEPT = 4096
 """Addresses of commits that a process remembers."""
@@ -86,3 +85,8 @@ def local_page(request: HttpRequest, address: str, *, otherwise: str) -> str:
     """``address`` when it is one of this instance's pages, else that of the page ``otherwise``."""
     local = url_has_allowed_host_and_scheme(address, {request.get_host()}, request.is_secure())
     return address if local else reverse(otherwise)
+
+
+def source_url(revision: Revision) -> str:
+    """The commit in the source browser of its tree (which must be loaded); empty without one."""
+    return revision.tree.source_of(revision.name)

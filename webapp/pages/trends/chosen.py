@@ -21,9 +21,9 @@ from webapp.pages.parts.figures import OverRevisions, over_revisions
 from webapp.pages.parts.links import commit_link, compare_link, side_of, with_query
 from webapp.pages.trends import data as trend_data
 from webapp.pages.trends.data import Loaded, Selection
+from webapp.pages.trends.offer import NotOffered
 from webapp.pages.trends.points import all_points
 from webapp.pages.trends.query import TrendQuery
-from webapp.pages.trends.unknown import NotOffered
 from webapp.results.models import Revision
 
 WITHOUT_RANGE = ("range", "a", "b")

@@ -13,7 +13,7 @@ from webapp.pages.parts.conclusions import NOT_KNOWN, Concluded, Conclusion, con
 from webapp.pages.parts.kept import Kept
 from webapp.pages.trends import offer as offers
 from webapp.pages.trends.markers import markers_along
-from webapp.pages.trends.offer import Measured, Offer
+from webapp.pages.trends.offer import Measured, NotOffered, Offer, Part, Unknown, unknown
 from webapp.pages.trends.points import (
     PointRow,
     Points,
@@ -22,9 +22,7 @@ from webapp.pages.trends.points import (
     read_revisions,
     whiskers_of,
 )
-from webapp.pages.trends.query import TrendQuery
-from webapp.pages.trends.unknown import NotOffered, Part, Unknown, unknown
-from webapp.pages.trends.view import End, ends_of, view_of
+from webapp.pages.trends.query import End, TrendQuery, ends_of, view_of
 from webapp.results.models import LeftOut, Metric, Series, Tree, histogram_name
 from webapp.stats.foreign_sessions import ForeignSession
 

@@ -17,8 +17,7 @@ from webapp.charts.thin import Indices, extremes
 from webapp.charts.trend import Revisions, Whiskers
 from webapp.pages.parts.kept import Kept
 from webapp.pages.trends.newest import POINTS_SHOWN
-from webapp.pages.trends.query import TrendQuery
-from webapp.pages.trends.view import End, nearest
+from webapp.pages.trends.query import End, TrendQuery, nearest
 from webapp.results.models import Point, PointQuerySet, Revision, Series, Tree
 from webapp.results.queries import received_by
 from webapp.stats.compare import intervals_of

@@ -35,8 +35,8 @@ from webapp.pages.trends import data as trend_data
 from webapp.pages.trends.data import Loaded, Selection
 from webapp.pages.trends.headline import headline, subject, todays, too_few_known
 from webapp.pages.trends.newest import newest_points
+from webapp.pages.trends.offer import NotOffered
 from webapp.pages.trends.query import MOST_LAST, TrendQuery
-from webapp.pages.trends.unknown import NotOffered
 
 CHANGES_SHOWN = 25
 PERIODS = (("last month", 31), ("quarter", 92), ("year", 366))

@@ -2,7 +2,6 @@
 
 from typing import Any, Self
 
-from django.apps import apps
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
@@ -24,12 +23,6 @@ class HardwareQuerySet(models.QuerySet["Hardware"]):
     def matching(self, text: str) -> Self:
         """Those whose name, present or former, holds ``text``."""
         return self.filter(Q(name__icontains=text) | Q(aliases__name__icontains=text)).distinct()
-
-    def with_last_run(self) -> Self:
-        """With ``last_run_at``, when the newest of its runs was received (None: never)."""
-        runs = apps.get_model("results", "Run").objects.filter(hardware=models.OuterRef("pk"))
-        newest = runs.order_by("-received_at").values("received_at")[:1]
-        return self.annotate(last_run_at=models.Subquery(newest))
 
     def described(self) -> Self:
         """With ``fact_cpu`` and ``fact_nic``, what their runs agree on (empty: nothing)."""
@@ -194,14 +187,6 @@ class ModeAlias(models.Model):
         return self.name
 
 
-class MetricQuerySet(models.QuerySet["Metric"]):
-    """Metrics, and which of them are sent."""
-
-    def uploaded(self) -> Self:
-        """Those that agents measure and send."""
-        return self.filter(of__isnull=True)
-
-
 class Metric(models.Model):
     """What is measured, with a unit and a direction; or what an option costs in another metric.
 
@@ -222,8 +207,6 @@ class Metric(models.Model):
         "self", on_delete=models.PROTECT, null=True, blank=True, editable=False, related_name="+"
     )
     option = models.CharField(max_length=PART_MAX, blank=True, db_default="", editable=False)
-
-    objects = MetricQuerySet.as_manager()
 
     class Meta:
         ordering = ["name"]

@@ -1,7 +1,6 @@
 """Reads about what was measured that are more than a QuerySet's."""
 
 from webapp.results.known_history import whole_history_sql
-from webapp.results.queries.costs import Parents, parents_of
 from webapp.results.queries.histograms import histograms_at, histograms_until
 from webapp.results.queries.neighbours import Neighbour, Neighbours, neighbours_of, tested_near
 from webapp.results.queries.profiles import (
@@ -20,7 +19,9 @@ from webapp.results.queries.subjects import (
     SERIES_JOINS,
     SERIES_WIDTH,
     NamedSeries,
+    Parents,
     SeriesReader,
+    parents_of,
     series_by_id,
     subject_sql,
 )

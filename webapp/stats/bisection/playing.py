@@ -136,14 +136,6 @@ class _Running:
     asked: Asked
 
 
-def step_levels(commits: int, culprit: int | None, step: float) -> Floats:
-    """Levels of the revisions 0 … N with a step at the culprit (None: without any)."""
-    levels = np.zeros(commits + 1)
-    if culprit is not None:
-        levels[culprit:] = step
-    return levels
-
-
 def play(
     plan: Plan, evidence: Evidence, lab: SimulatedLab, *, faster_after: int = 0
 ) -> tuple[Evidence, Outcome]:

@@ -100,12 +100,10 @@ class Comparison:
     """A against B.
 
     ``change`` decides the verdict; the tests beside it treat every sample as independent and are
-    None where a side is too small for them (Student 3, Welch 2, with some scatter). ``hedges_g``
-    is the difference in pooled standard deviations, corrected for small sets (Hedges, 1981), None
-    without scatter. ``one_build`` says that the sides are different builds, of which one side has
-    but one, and that nothing is known of the noise between builds: its interval has what is
-    believed of it (``belief``; None where samples have no logarithms). ``margin`` and
-    ``confidence`` are percent.
+    None where a side is too small for them (Student 3, Welch 2, with some scatter). ``one_build``
+    says that the sides are different builds, of which one side has but one, and that nothing is
+    known of the noise between builds: its interval has what is believed of it (``belief``; None
+    where samples have no logarithms). ``margin`` and ``confidence`` are percent.
     """
 
     verdict: Verdict
@@ -115,7 +113,6 @@ class Comparison:
     student: Difference | None
     welch: Welch | None
     ranks: RankTest
-    hedges_g: float | None
     one_build: bool
     belief: Belief | None
     better: Better
@@ -191,7 +188,6 @@ def compare(
         student=_student(x, y, confidence),
         welch=_welch(x, y, confidence),
         ranks=rank_test(x, y),
-        hedges_g=_hedges_g(x, y),
         one_build=one_build,
         belief=held,
         better=better,
@@ -281,18 +277,6 @@ def _welch(a: Floats, b: Floats, confidence: float) -> Welch | None:
     reach = critical_t(df, confidence) * error
     p = 2 * float(special.stdtr(df, -abs(delta) / error))
     return Welch(delta * unit, (delta - reach) * unit, (delta + reach) * unit, df, p)
-
-
-def _hedges_g(a: Floats, b: Floats) -> float | None:
-    df = len(a) + len(b) - 2
-    if df < 1:
-        return None
-    x, y, _ = _scaled(a, b)
-    squares = float(((x - x.mean()) ** 2).sum() + ((y - y.mean()) ** 2).sum())
-    pooled = sqrt(squares / df)
-    if pooled <= NO_SCATTER:
-        return None
-    return float(y.mean() - x.mean()) / pooled * (1 - 3 / (4 * df - 1))
 
 
 def _scaled(a: Floats, b: Floats) -> tuple[Floats, Floats, float]:

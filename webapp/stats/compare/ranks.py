@@ -17,13 +17,11 @@ MOST_EXACT = 40
 class RankTest:
     """``u`` counts the pairs in which the second side is larger, ties as one half.
 
-    ``superiority`` is u / (n1·n2): 0.5 says neither side tends to be larger. ``p`` is two-sided:
-    the share of all ways to deal the samples to the sides whose rank sum is at least as far from
-    its mean. ``exact`` is False where the normal approximation stands in for it.
+    ``p`` is two-sided: the share of all ways to deal the samples to the sides whose rank sum is at
+    least as far from its mean. ``exact`` is False where the normal approximation stands in for it.
     """
 
     u: float
-    superiority: float
     p: float
     exact: bool
 
@@ -34,11 +32,10 @@ def rank_test(a: NDArray[np.float64], b: NDArray[np.float64]) -> RankTest:
     Above `MOST_EXACT` samples p is the normal approximation, corrected for ties and continuity.
     """
     doubled, ties = _doubled_midranks(np.concatenate([a, b]))
-    pairs = len(a) * len(b)
     u = float(doubled[len(a) :].sum()) / 2 - len(b) * (len(b) + 1) / 2
     exact = len(doubled) <= MOST_EXACT
     p = _exact_p(doubled, len(a)) if exact else _normal_p(u, len(a), len(b), ties)
-    return RankTest(u, u / pairs, p, exact)
+    return RankTest(u, p, exact)
 
 
 def smallest_p(n1: int, n2: int) -> float:

@@ -4,21 +4,76 @@ import getopt
 import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from math import isfinite
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Final
 
 from webapp.stats.errors import StatisticsError
 from webapp.stats.ministat.numbers import (
     LEAST_POINTS,
 )
-from webapp.stats.ministat.plot import LEAST_WIDTH, MOST_SETS
-from webapp.stats.ministat.reading import number, read_column
-from webapp.stats.ministat.text import DEFAULT_WIDTH, render
+from webapp.stats.ministat.text import DEFAULT_WIDTH, LEAST_WIDTH, MOST_SETS, render
 from webapp.stats.shell import end_silently
 from webapp.stats.student import LEVELS
+
+# What `isspace` and the leading part of `strtod` accept in the C locale.
+_SPACE: Final = b" \t\n\v\f\r"
+_DECIMAL = re.compile(rb"[ \t\n\v\f\r]*([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)")
+_HEXADECIMAL = re.compile(
+    rb"[ \t\n\v\f\r]*([+-]?0[xX](?:[0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)(?:[pP][+-]?[0-9]+)?)"
+)
+
+
+class InvalidDataError(StatisticsError):
+    """A line whose wanted column is not a finite number."""
+
+    def __init__(self, line: int, name: str) -> None:
+        super().__init__(f"Invalid data on line {line} in {name}")
+        self.line = line
+        self.name = name
+
+
+def number(token: bytes) -> float | None:
+    """``token`` as a finite number when C's ``strtod`` takes all of it, else None."""
+    if match := _DECIMAL.fullmatch(token):
+        value = float(match[1])
+    elif match := _HEXADECIMAL.fullmatch(token):
+        value = _from_hexadecimal(match[1].decode())
+    else:
+        return None
+    return value if isfinite(value) else None
+
+
+def read_column(
+    lines: Iterable[bytes], *, name: str, column: int = 1, delimiters: bytes = b" \t"
+) -> list[float]:
+    """The numbers in the 1-based ``column`` of ``lines``, in order.
+
+    A line without that column, or with a token starting with ``#`` at or before it, is ignored.
+    Raises `InvalidDataError` with the line's number.
+    """
+    token = re.compile(b"[^" + re.escape(delimiters) + b"]+")
+    values = []
+    for line_number, line in enumerate(lines, start=1):
+        tokens = token.findall(line.rstrip(_SPACE))[:column]
+        if len(tokens) < column or any(found.startswith(b"#") for found in tokens):
+            continue
+        value = number(tokens[-1])
+        if value is None:
+            raise InvalidDataError(line_number, name)
+        values.append(value)
+    return values
+
+
+def _from_hexadecimal(text: str) -> float:
+    try:
+        return float.fromhex(text)
+    except OverflowError:
+        return float("inf")
+
 
 MISUSE = 2
 USAGE = """\

@@ -12,15 +12,14 @@ from math import sqrt
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
-from webapp.stats.false_discovery import gate
 from webapp.stats.profiles import testing
 from webapp.stats.profiles.calls import Function
 from webapp.stats.profiles.costs import Side, basis
 from webapp.stats.profiles.found import Change, Difference, Events, Row, Verdict
 from webapp.stats.profiles.idle import IDLE, idle_functions
-from webapp.stats.profiles.judging import OWN_LEVEL, Family, Judge, family
-from webapp.stats.profiles.regrouping import without_trades
+from webapp.stats.profiles.judging import Family, Judge, family
 from webapp.stats.profiles.sides import Pair, are_builds_enough, is_enough, pair, scatter_in
+from webapp.stats.profiles.trading import without_trades
 
 CLOCKS = ("cpu-clock", "task-clock", "cpu")
 """Events of Linux and of pprof that count nanoseconds."""
@@ -50,17 +49,14 @@ def difference(
     own = family(both, 0, idle, earlier, judge)
     inclusive = family(both, 1, idle, earlier, judge)
     rows = _rows(both, own, inclusive, judge)
-    tested = [row for row in rows if row.p_value is not None]
     total = _total(own, judge)
     return Difference(
         rows=tuple(rows),
-        vanished=_only(both, 0),
-        appeared=_only(both, 1),
+        vanished=_vanished(both),
         warnings=(*found.warnings, *_about_sides(a, b)),
         is_cost=found.is_cost,
         is_tested=judge.tests,
         claims=sum(row.is_claimed for row in rows),
-        claims_any_dependence=_strict(tested),
         boots=(len(a.boots), len(b.boots)),
         freedom=own.typical_freedom,
         margin_pct=margin_pct,
@@ -114,20 +110,10 @@ def _row(
     )
 
 
-def _only(both: Pair, side: int) -> tuple[Function, ...]:
-    """Functions that one side alone shows, renamed ones excepted."""
-    here, there = both.inclusive[side].share, both.inclusive[1 - side].share
+def _vanished(both: Pair) -> tuple[Function, ...]:
+    """Functions that side A alone shows, renamed ones excepted."""
+    here, there = both.inclusive[0].share, both.inclusive[1].share
     return tuple(both.functions[at] for at in np.flatnonzero((here > 0) & (there == 0)).tolist())
-
-
-def _strict(rows: Sequence[Row]) -> int:
-    """How many claims would be left whatever the dependence (Benjamini and Yekutieli 2001)."""
-    factor = sum(1 / rank for rank in range(1, len(rows) + 1))
-    gates = gate([1.0 if row.p_value is None else row.p_value for row in rows])
-    return sum(
-        row.is_claimed and one.q_value * factor <= OWN_LEVEL
-        for row, one in zip(rows, gates, strict=True)
-    )
 
 
 def _total(own: Family, judge: Judge) -> Change | None:

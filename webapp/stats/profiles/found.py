@@ -68,23 +68,20 @@ class Events:
 class Difference:
     """The difference of two sides of profiles.
 
-    ``rows`` are functions: proven ones first, then by change over its scatter. ``vanished`` and
-    ``appeared`` are those that a side never shows, renamed ones excepted. ``is_cost``: figures are
+    ``rows`` are functions: proven ones first, then by change over its scatter. ``vanished``
+    are those that side B never shows, renamed ones excepted. ``is_cost``: figures are
     costs in percent of side A's packet, else shares of samples in percent. ``claims`` are rows
-    *dearer* or *cheaper*, ``claims_any_dependence`` those that the stricter gate of Benjamini and
-    Yekutieli (2001) leaves. ``freedom`` are the median degrees of freedom of tested functions.
+    *dearer* or *cheaper*. ``freedom`` are the median degrees of freedom of tested functions.
     ``total`` is the change in cost of a packet (None without rates), ``events`` None where
     sampling periods are unknown.
     """
 
     rows: tuple[Row, ...]
     vanished: tuple[Function, ...]
-    appeared: tuple[Function, ...]
     warnings: tuple[str, ...]
     is_cost: bool
     is_tested: bool
     claims: int
-    claims_any_dependence: int
     boots: tuple[int, int]
     freedom: float
     margin_pct: float

@@ -30,15 +30,10 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Headline:
-    """A difference in a sentence, ``more`` about functions, and its parts as figures.
-
-    ``total_pct`` is the change in cost of a packet (None without rates).
-    """
+    """A difference in a sentence, ``more`` about functions, and its parts as figures."""
 
     first: str
     more: tuple[str, ...]
-    total_pct: float | None
-    is_total_proven: bool
     parts: tuple[Part, ...]
 
     @property
@@ -55,8 +50,7 @@ def headline(difference: Difference, name_a: str, name_b: str) -> Headline:
     first = _first(difference, name_a, name_b)
     second = _second(difference, part, proven=proven)
     more = tuple(one for one in (second, _limits(difference)) if one)
-    change = None if total is None else total.change
-    return Headline(first, more, change, proven, (part,) if part else ())
+    return Headline(first, more, (part,) if part else ())
 
 
 def _first(difference: Difference, name_a: str, name_b: str) -> str:

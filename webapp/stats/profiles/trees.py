@@ -2,11 +2,22 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from webapp.stats.profiles.calls import Calls, Function, Ints
+from webapp.stats.profiles.calls import Calls, Function, Ints, summed
 from webapp.stats.profiles.costs import Boot, Floats
+
+
+class Aligned(NamedTuple):
+    """``calls`` has the nodes of both sides (N); ``a`` and ``b`` (N), its two rows, are the samples
+    in which a node itself ran, of all CPUs of a side together.
+    """
+
+    calls: Calls
+    a: Ints
+    b: Ints
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,3 +144,9 @@ def same_functions(functions: Sequence[Function]) -> tuple[tuple[Function, ...],
         full = Function(one.name, *named) if not one.module and len(named) == 1 else one
         index.append(known.setdefault(full, len(known)))
     return tuple(known), np.array(index, np.int64)
+
+
+def aligned(a: Calls, b: Calls) -> Aligned:
+    """Lay A's call tree over B's: nodes of one path, of name and module, are one."""
+    both = summed([[a], [b]])
+    return Aligned(both, both.counts[0], both.counts[1])

@@ -86,14 +86,14 @@ COLUMNS = (
     *("machine or noise", "none", "at stated 90 %", "boots", "of the busiest machine"),
     *("hours median, p95", "asked, %"),
 )
-HEAD = f"| {' | '.join(COLUMNS)} |\n{'|---' * len(COLUMNS)}|"
+TEAM_HEAD = f"| {' | '.join(COLUMNS)} |\n{'|---' * len(COLUMNS)}|"
 
 
 def lines(*, trials: int, seed: int, spread: Spread, rows: slice = slice(None)) -> Iterator[str]:
     """Each of the ``rows`` as soon as it is known: ``trials`` of ``seed``, as many of the next."""
     yield (
         f"{trials} trials a row of each of the seeds {seed} and {seed + 1}; a boot takes an "
-        f"hour on every machine.\n\n{HEAD}"
+        f"hour on every machine.\n\n{TEAM_HEAD}"
     )
     for row in ROWS[rows]:
         tried = [

@@ -94,12 +94,12 @@ COLUMNS = (
     ),
     *("boots median, p95", "before: right / wrong", "asked, %"),
 )
-HEAD = f"| {' | '.join(COLUMNS)} |\n{'|---' * len(COLUMNS)}|"
+WORLD_HEAD = f"| {' | '.join(COLUMNS)} |\n{'|---' * len(COLUMNS)}|"
 
 
 def lines(*, trials: int, seed: int, spread: Spread, rows: slice = slice(None)) -> Iterator[str]:
     """Each of the ``rows`` as soon as it is known: ``trials`` of ``seed``, as many of the next."""
-    yield f"{trials} trials a row of each of the seeds {seed} and {seed + 1}.\n\n{HEAD}"
+    yield f"{trials} trials a row of each of the seeds {seed} and {seed + 1}.\n\n{WORLD_HEAD}"
     for row in ROWS[rows]:
         tried = [
             play_trials(row.cell, trials=trials, seed=each, spread=spread)

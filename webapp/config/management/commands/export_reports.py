@@ -3,7 +3,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from webapp.pages.experiments.export import export
+from webapp.pages.experiments.files import export
 
 
 class Command(BaseCommand):

@@ -6,8 +6,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import connection
 
 from webapp.launcher.backups.saving import save
-from webapp.launcher.errors import StackError
-from webapp.launcher.stopping import stop_as_if_interrupted
+from webapp.launcher.errors import StackError, stop_as_if_interrupted
 
 
 class Command(BaseCommand):

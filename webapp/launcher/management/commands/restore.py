@@ -9,8 +9,7 @@ from webapp.config import instance
 from webapp.launcher.backups.archive import Backup
 from webapp.launcher.backups.restoring import rehearse, restore
 from webapp.launcher.backups.serving import forget_in_redis, paused
-from webapp.launcher.errors import StackError
-from webapp.launcher.stopping import stop_as_if_interrupted
+from webapp.launcher.errors import StackError, stop_as_if_interrupted
 
 OTHER_KEY = (
     "The backup has another SECRET_KEY than the environment of this instance. To keep sessions "

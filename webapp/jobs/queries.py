@@ -6,8 +6,22 @@ from typing import Any, NamedTuple
 
 from django.db import connection
 
+from webapp.jobs.capability import Capability, takes
+from webapp.jobs.forecast import Durations, Forecast, queue_forecast
 from webapp.jobs.models import SILENT_AFTER as WORKER_SILENT_AFTER
 from webapp.results.models import SHORT_FACT
+
+__all__ = [
+    "MOST_IMPORTED",
+    "SILENT_AFTER",
+    "Capability",
+    "Durations",
+    "Forecast",
+    "Machine",
+    "machines",
+    "queue_forecast",
+    "takes",
+]
 
 SILENT_AFTER = timedelta(days=14)
 """A lab that tests each week may miss one."""
