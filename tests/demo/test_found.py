@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -17,15 +18,17 @@ from webapp.api.schemas.runs import RunIn
 from webapp.demo import simulated
 from webapp.demo.benchdirs import simulated_files
 from webapp.demo.loading import name_release
-from webapp.demo.parts import simulated_part
+from webapp.demo.parts import branch_part, simulated_part
 from webapp.labs.services import create_agent
 from webapp.results.services import forget_names
+from webapp.stats.simulate.branch import MEASURED_ON, make_branch
 from webapp.stats.simulate.lab import (
     ARM,
     EXCURSION_PCT,
     MACHINE_AT,
     MIXED_AT,
     STEPS,
+    XEON,
     Planted,
     make_lab,
 )
@@ -53,10 +56,12 @@ twenty revisions ago is told up to the newest one."""
 @pytest.fixture
 def found(db: None, tmp_path: Path) -> list[Finding]:
     forget_names()
-    simulated_files(LAB).write(tmp_path)
-    read = runs_of(read_directories([tmp_path], Overrides(tree=simulated.TREE)))
     agent = create_agent(name="demo", lab_name=simulated.LAB, simulated=True)
-    runs = [RunIn.model_validate(run.document()).document() for run in read]
+    runs: list[dict[str, Any]] = []
+    for tree, lab in ((simulated.BRANCH, make_branch()), (simulated.TREE, LAB)):
+        simulated_files(lab).write(tmp_path / tree)
+        read = runs_of(read_directories([tmp_path / tree], Overrides(tree=tree)))
+        runs += [RunIn.model_validate(run.document()).document() for run in read]
     for first in range(0, len(runs), 300):
         store_runs(agent=agent, runs=runs[first : first + 300], register=True)
     while analyse_dirty_series().finished:
@@ -100,21 +105,72 @@ def test_everything_planted_is_found_as_what_it_is_and_nothing_else(
     assert re.search(told, page), "the last change that was planted, of 8 %"
 
 
-@pytest.mark.usefixtures("found")
+@pytest.fixture
+def named(found: list[Finding]) -> None:
+    """The releases and branch points of the demonstration."""
+    for part in (branch_part(), simulated_part()):
+        for release in part.releases:
+            name_release(release)
+
+
+@pytest.mark.usefixtures("named")
 def test_two_releases_tell_what_was_planted_between_them(client: Client) -> None:
-    for release in simulated_part().releases:
-        name_release(release)
-    page = client.get("/releases/1.0...1.1/")
-    assert page.context["notes"] == [
-        "1.1 (r365600) was not measured: r365575 is the nearest measured revision of simulated-head"
-    ]
+    page = client.get("/releases/11.0...12.0/")
+    (note,) = page.context["notes"]
+    assert note.startswith("12.0 (r365600) was not measured: r365575 is the nearest measured")
     assert page.context["unmatched"] == []
     recovered = [text for text, _ in page.context["recovered"]]
     assert sum("at r362420, back at " in text for text in recovered) == len(EXCURSION_PCT)
     assert len(page.context["trades"]) == 2, "forwarding gained and pf lost on two machines"
-    rows = client.get("/api/v1/compare/releases?a=1.0&b=1.1").json()["rows"]
+    rows = client.get("/api/v1/compare/releases?a=11.0&b=12.0").json()["rows"]
     proven = {(row["hardware"], row["mode"]): row["proven"] for row in rows}
     for (hardware, mode), percent in {**STEPS[MIXED_AT], **STEPS[MACHINE_AT]}.items():
         if mode != "ipfw-statefull" or hardware == ARM:
             wanted = "better" if percent > 0 else "worse"
             assert proven[hardware, mode] == wanted, (hardware, mode)
+
+
+@pytest.mark.usefixtures("named")
+def test_a_release_of_the_branch_is_compared_with_the_one_of_the_tree_it_left(
+    client: Client,
+) -> None:
+    """ipfw was lost before the branch left; what came later on the tree is not on the branch."""
+    (offered,) = (
+        one for one in client.get("/compare/").context["ready"]["releases"] if "11.1" in one.label
+    )
+    assert (offered.label, offered.over) == (
+        "11.1 against 11.0",
+        f"from {simulated.TREE} to {simulated.BRANCH}",
+    )
+    page = client.get(offered.link)
+    assert page.context["answer"].startswith("11.1 against 11.0: ipfw-statefull 7.")
+    assert "over 2 machines" in page.context["answer"]
+    (note,) = page.context["notes"]
+    assert note.startswith("11.1 (r363000) was not measured: r362805 is the nearest measured")
+    lost, slow = (text for text, _ in page.context["alerts"])
+    assert f"regression at r354675 of {simulated.TREE}" in lost
+    assert "slow loss" in slow, "the one that goes on all year"
+    rows = client.get("/api/v1/compare/releases?a=11.0&b=11.1").json()["rows"]
+    assert {one["hardware"] for one in rows} == {machine.name for machine in MEASURED_ON}
+    moved = {(one["hardware"], one["mode"]) for one in rows if one["proven"] in {"worse", "better"}}
+    assert moved == {(XEON, "ipfw-statefull")}, "on the Atom builds scatter more"
+    missing = [text for text in page.context["unmatched"] if ARM in str(text)]
+    assert missing, "the branch was measured on two machines"
+
+
+@pytest.mark.usefixtures("named")
+@pytest.mark.parametrize(
+    ("text", "labels"),
+    [
+        ("stable-11", ["stable/11", "simulated-stable-11"]),
+        ("releng", ["releng/11.1"]),
+        ("11.1", ["11.1", "releng/11.1"]),
+        ("12.0", ["12.0"]),
+    ],
+)
+def test_search_finds_trees_releases_and_branch_points(
+    client: Client, text: str, labels: list[str]
+) -> None:
+    found = client.get("/search/suggestions/", {"q": text}).context["found"]
+    (group,) = (one for one in found.groups if one.name == "Releases and trees")
+    assert [hit.label for hit in group.hits] == labels

@@ -349,6 +349,24 @@ def test_the_compare_page_offers_releases(client: Client) -> None:
 
 
 @pytest.mark.usefixtures("along")
+def test_the_first_release_of_a_branch_is_offered_against_the_last_before_it_left(
+    client: Client,
+) -> None:
+    stable = make.tree("freebsd-stable-1")
+    newest = make.revision("r310000", of=stable)
+    measure(newest, ATOM, "forwarding", 0.8)
+    release("1.2", newest)
+    offered = client.get("/compare/").context["ready"]["releases"]
+    assert [(one.label, one.over) for one in offered] == [
+        ("1.1 against 1.0", "freebsd-head"),
+        ("1.2 against 1.1", "from freebsd-head to freebsd-stable-1"),
+    ]
+    Release.objects.filter(kind="branch point").delete()
+    offered = client.get("/compare/").context["ready"]["releases"]
+    assert [one.label for one in offered] == ["1.1 against 1.0"], "nothing joins the two trees"
+
+
+@pytest.mark.usefixtures("along")
 @pytest.mark.parametrize(
     ("text", "address"),
     [

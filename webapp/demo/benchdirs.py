@@ -5,7 +5,7 @@ the digests of its files.
 """
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -20,7 +20,6 @@ Files = dict[str, str]
 SIMULATED_LABEL = "fbsd.2025"
 """A year is the name that labs give to a series over a year; it says nothing about the mode."""
 
-SIMULATED_RELEASE = "13.0-CURRENT"
 LAB_TIME = "%a %b %d %H:%M:%S UTC %Y"
 
 
@@ -69,7 +68,9 @@ def simulated_files(lab: Lab) -> Written:
         prefix = f"{_image(run)}.{_configuration(run)}"
         values.append(f"{label}/{prefix}.pps")
         files[values[-1]] = value_lines(run.samples)
-        files[f"{label}/bench.{prefix}.info"] = _simulated_info(run, committed)
+        files[f"{label}/bench.{prefix}.info"] = _simulated_info(
+            run, committed[run.revision], lab.release
+        )
     for run, boot, stacks in profile_texts(lab):
         name = f"bench.{_image(run)}.{_configuration(run)}.{boot}.pmc.folded"
         files[f"{run.hardware}/firewalls/results/{SIMULATED_LABEL}/{name}"] = stacks
@@ -93,10 +94,9 @@ def _published_info(publication: Publication, row: PublishedRow) -> str:
     return f'IMAGE="{row.image}"\nCFG="{row.cfg}"\nPKTGEN="{row.pktgen}"\nUNAME="{uname}"'
 
 
-def _simulated_info(run: LabRun, committed: Mapping[str, datetime]) -> str:
+def _simulated_info(run: LabRun, committed_at: datetime, release: str) -> str:
     """The old notation, because it tells when a run was measured."""
-    release = SIMULATED_RELEASE
-    built = committed[run.revision].strftime(LAB_TIME)
+    built = committed_at.strftime(LAB_TIME)
     return (
         f"Image: /simulated/LAB-{_image(run)}-full-amd64.img\n"
         f"CFG: configs//{_configuration(run)}\n"

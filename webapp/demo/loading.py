@@ -12,9 +12,9 @@ from django.core.management.base import CommandError
 from webapp.demo.account import ensure_account
 from webapp.demo.errors import DemonstrationError
 from webapp.demo.hunting import prepare_agents
-from webapp.demo.parts import PARTS, History, Part, PlantedRelease
+from webapp.demo.parts import PARTS, History, Part
+from webapp.demo.simulated import PlantedRelease
 from webapp.demo.uploading import upload
-from webapp.events.models import Release
 from webapp.events.services import record_release
 from webapp.labs import services as labs
 from webapp.labs.models import Agent, Lab
@@ -126,7 +126,7 @@ def name_release(release: PlantedRelease) -> None:
         tree=Tree.objects.get(name=release.tree),
         name=release.name,
         revision=release.revision,
-        kind=Release.Kind.RELEASE,
+        kind=release.kind,
         released_on=release.released_on,
     )
 

@@ -3,12 +3,11 @@
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
 from typing import Any
 
 from webapp.demo import published, simulated, storage
 from webapp.demo.benchdirs import Written, published_files, simulated_files
-from webapp.stats.simulate import MACHINES, Lab, make_lab
+from webapp.stats.simulate import MACHINES, Lab, branch, make_lab
 from webapp.stats.simulate import hunt as simulated_hunt
 
 
@@ -22,16 +21,6 @@ class History:
     def json_lines(self) -> str:
         """One commit a line."""
         return "".join(json.dumps(commit) + "\n" for commit in self.commits)
-
-
-@dataclass(frozen=True, slots=True)
-class PlantedRelease:
-    """A release of a tree; its revision need not have been measured."""
-
-    tree: str
-    name: str
-    revision: str
-    released_on: date
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +41,10 @@ class Part:
     histories: tuple[History, ...]
     has_agents: bool = False
     revisions: tuple[str, ...] = ()
-    releases: tuple[PlantedRelease, ...] = ()
+    releases: tuple[simulated.PlantedRelease, ...] = ()
 
+
+NO_MACHINE = "Simulated: there is no such machine"
 
 PUBLISHED = """\
 Five comparisons as a lab published them, their samples found again from the published figures. \
@@ -98,10 +89,26 @@ def simulated_part() -> Part:
         is_simulated=True,
         directory="simulated",
         options=("--tree", simulated.TREE),
-        hardware={machine.name: "Simulated: there is no such machine" for machine in MACHINES},
+        hardware={machine.name: NO_MACHINE for machine in MACHINES},
         written=simulated_files(lab),
         histories=(History(simulated.TREE, _simulated_commits(lab)),),
-        releases=tuple(PlantedRelease(simulated.TREE, *release) for release in simulated.RELEASES),
+        releases=simulated.RELEASES,
+    )
+
+
+def branch_part() -> Part:
+    """The stable branch of the simulated lab's tree."""
+    lab = branch.make_branch()
+    return Part(
+        lab=simulated.LAB,
+        description=SIMULATED,
+        is_simulated=True,
+        directory="branch",
+        options=("--tree", simulated.BRANCH),
+        hardware={machine.name: NO_MACHINE for machine in branch.MEASURED_ON},
+        written=simulated_files(lab),
+        histories=(History(simulated.BRANCH, _simulated_commits(lab)),),
+        releases=simulated.BRANCH_RELEASES,
     )
 
 
@@ -114,7 +121,7 @@ def hunt_part() -> Part:
         is_simulated=True,
         directory="hunt",
         options=("--tree", simulated.HUNT_TREE),
-        hardware={simulated_hunt.HARDWARE: "Simulated: there is no such machine"},
+        hardware={simulated_hunt.HARDWARE: NO_MACHINE},
         written=simulated_files(lab),
         histories=(History(simulated.HUNT_TREE, _simulated_commits(lab)),),
         has_agents=True,
@@ -130,14 +137,20 @@ def storage_part() -> Part:
         is_simulated=True,
         directory="storage",
         options=("--tree", storage.TREE, "--hardware", storage.HARDWARE),
-        hardware={storage.HARDWARE: "Simulated: there is no such machine"},
+        hardware={storage.HARDWARE: NO_MACHINE},
         written=Written(files, tuple(files)),
         histories=(History(storage.TREE, storage.commits()),),
         revisions=tuple(storage.revisions()),
     )
 
 
-PARTS: tuple[Callable[[], Part], ...] = (storage_part, simulated_part, published_part, hunt_part)
+PARTS: tuple[Callable[[], Part], ...] = (
+    storage_part,
+    branch_part,
+    simulated_part,
+    published_part,
+    hunt_part,
+)
 """In the order of their upload: pages show first what arrived last."""
 
 

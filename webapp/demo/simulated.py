@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import date
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     # The web server needs the names below, and not NumPy.
@@ -11,13 +11,33 @@ if TYPE_CHECKING:
 LAB = "simulated lab"
 TREE = "simulated-head"
 
+BRANCH = "simulated-stable-11"
+"""The tree that left `TREE` at its branch point."""
+
+
+class PlantedRelease(NamedTuple):
+    """A release of a tree, or a branch point; its revision need not have been measured."""
+
+    tree: str
+    name: str
+    revision: str
+    released_on: date | None = None
+    kind: str = "release"
+
+
 RELEASES = (
-    ("1.0", "r353135", date(2025, 2, 26)),
-    ("1.1", "r365600", date(2025, 12, 6)),
+    PlantedRelease(TREE, "11.0", "r353135", date(2025, 2, 26)),
+    PlantedRelease(TREE, "stable/11", "r355651", kind="branch point"),
+    PlantedRelease(TREE, "12.0", "r365600", date(2025, 12, 6)),
 )
-"""Name, revision and day. Nobody measured r365600, which lies between two measured revisions, and
-one machine missed a mode at r353135.
+"""Nobody measured r365600, which lies between two measured revisions, and one machine missed a mode
+at r353135.
 """
+
+BRANCH_RELEASES = (
+    PlantedRelease(BRANCH, "releng/11.1", "r362805", kind="branch point"),
+    PlantedRelease(BRANCH, "11.1", "r363000", date(2025, 10, 8)),
+)
 
 HUNT_LAB = "simulated lab with agents"
 HUNT_TREE = "simulated-next"

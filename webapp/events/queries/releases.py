@@ -59,10 +59,12 @@ def release_names() -> list[ReleaseName]:
         return [ReleaseName._make(row) for row in cursor.fetchall()]
 
 
-def neighbouring(known: Iterable[ReleaseName]) -> list[tuple[ReleaseName, ReleaseName]]:
-    """Pairs that people ask for, of measured trees: a release and the one before it on its tree, a
-    tree and the version before it (``freebsd-releng-11.0`` and ``-11.1``); the newest first.
+def neighbouring(known: Sequence[ReleaseName]) -> list[tuple[ReleaseName, ReleaseName]]:
+    """Pairs that people ask for, of measured trees: a release and the one before it on its tree
+    (before the first of a branch the last that its tree had where the branch left), a tree and the
+    version before it (``freebsd-releng-11.0`` and ``-11.1``); the newest first.
     """
+    branched = _branched(known)
     families: dict[tuple[str, str], list[tuple[list[int], ReleaseName]]] = defaultdict(list)
     for one in known:
         version = VERSIONED.fullmatch(one.name) if one.is_tree else None
@@ -71,8 +73,23 @@ def neighbouring(known: Iterable[ReleaseName]) -> list[tuple[ReleaseName, Releas
             families[one.kind, version[1]].append((numbers, one))
         elif one.kind == RELEASE and one.is_measured and one.position is not None:
             families[one.kind, one.tree].append(([one.position], one))
-    pairs = [pairwise(sorted(its)) for _, its in sorted(families.items())]
-    return [(a, b) for its in pairs for (_, a), (_, b) in reversed(list(its))]
+    pairs = []
+    for (kind, tree), its in sorted(families.items()):
+        line = [one for _, one in sorted(its)]
+        if kind == RELEASE and tree in branched:
+            line = [
+                *_last_before(*branched[tree], families.get((RELEASE, branched[tree][0]), [])),
+                *line,
+            ]
+        pairs += reversed(list(pairwise(line)))
+    return pairs
+
+
+def _last_before(
+    tree: str, position: int, releases: Iterable[tuple[list[int], ReleaseName]]
+) -> list[ReleaseName]:
+    """The last of the releases of ``tree`` up to a position; none where there is none."""
+    return [one for at, one in sorted(releases) if at <= [position]][-1:]
 
 
 class Stretch(NamedTuple):

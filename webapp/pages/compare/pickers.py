@@ -125,14 +125,16 @@ def ready_made() -> dict[str, list[Ready]]:
         for pair in newest_pairs(simulated=simulated)[:PAIRS_OFFERED]
     ]
     releases = [
-        Ready(f"{b.name} against {a.name}", releases_link(a.written, b.written), _over(b))
+        Ready(f"{b.name} against {a.name}", releases_link(a.written, b.written), _over(a, b))
         for a, b in neighbouring(release_names())[:PAIRS_OFFERED]
     ]
     return {"options": options, "pairs": pairs, "releases": releases}
 
 
-def _over(one: ReleaseName) -> str:
-    return "the newest measured revision of each" if one.is_tree else one.tree
+def _over(a: ReleaseName, b: ReleaseName) -> str:
+    if b.is_tree:
+        return "the newest measured revision of each"
+    return b.tree if a.tree == b.tree else f"from {a.tree} to {b.tree}"
 
 
 def option_link(tree: str, option: str) -> str:

@@ -4,7 +4,7 @@ Tests, benchmarks and the demonstration measure against them. Everything is draw
 a NumPy generator: the same seed gives the same numbers.
 """
 
-from webapp.stats.simulate import hunt
+from webapp.stats.simulate import branch, hunt
 from webapp.stats.simulate.lab import MACHINES, Lab, LabRun, Planted, make_lab
 from webapp.stats.simulate.series import (
     Drift,
@@ -33,6 +33,7 @@ __all__ = [
     "Scatter",
     "Simulated",
     "Step",
+    "branch",
     "draw_levels",
     "draw_samples",
     "hunt",

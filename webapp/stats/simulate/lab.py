@@ -87,7 +87,9 @@ class Planted:
 
 @dataclass(frozen=True, slots=True)
 class Lab:
-    """Plain data: `runs` are in the order in which they were measured."""
+    """Plain data: `runs` are in the order in which they were measured; `release` is what their
+    kernels call themselves.
+    """
 
     tree: str
     metric: str
@@ -96,6 +98,7 @@ class Lab:
     revisions: tuple[LabRevision, ...]
     runs: tuple[LabRun, ...]
     planted: tuple[Planted, ...]
+    release: str = "13.0-CURRENT"
 
 
 MACHINES = (
@@ -152,7 +155,9 @@ def make_lab(seed: int = 2025) -> Lab:
                 level=machine.level[workload],
             )
             late = timedelta(hours=5 + 3 * i + j)
-            runs += _make_runs(machine.name, workload, revisions, _with_days(series, days), late)
+            runs += runs_of_series(
+                machine.name, workload, revisions, _with_days(series, days), late
+            )
     runs.sort(key=lambda run: (run.position, run.hardware, run.workload))
     return Lab(
         tree=TREE,
@@ -190,13 +195,14 @@ def _make_revisions(rng: np.random.Generator) -> tuple[LabRevision, ...]:
     )
 
 
-def _make_runs(
+def runs_of_series(
     hardware: str,
     workload: str,
     revisions: tuple[LabRevision, ...],
     series: Simulated,
     late: timedelta,
 ) -> list[LabRun]:
+    """The uploads of a series, each ``late`` after its commit."""
     return [
         LabRun(
             hardware=hardware,
