@@ -71,7 +71,7 @@ def names(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     ],
 )
 def test_an_address_that_is_not_public_is_refused(host: str) -> None:
-    with pytest.raises(AddressError, match=r"not a public address|has no address"):
+    with pytest.raises(AddressError, match=r"not a public address|No address is known"):
         check(f"http://{host}/hook")
 
 
@@ -86,7 +86,7 @@ def test_it_is_refused_however_it_is_written(address: IPv4Address) -> None:
     sixtofour = IPv6Address((0x2002 << 112) | (number << 80) | 1)
     wrapped = (f"[::ffff:{address}]", f"[64:ff9b::{address}]", f"[{sixtofour}]")
     for host in (str(number), f"{number:#x}", octal, *wrapped):
-        with pytest.raises(AddressError, match=r"not a public address|has no address"):
+        with pytest.raises(AddressError, match=r"not a public address|No address is known"):
             check(f"http://{host}/hook")
 
 
@@ -159,6 +159,23 @@ def test_what_is_no_plain_url_is_refused(url: str) -> None:
         check(url)
 
 
-def test_a_name_without_address_is_named() -> None:
-    with pytest.raises(AddressError, match=r"The name no\.such\.invalid has no address"):
-        check("https://no.such.invalid/")
+@pytest.mark.parametrize(
+    ("host", "reason"),
+    [
+        ("no.such.invalid", "No address is known for the name no.such.invalid: check the spelling"),
+        ("a..b", "a..b cannot be a name: each of its parts has 1 to 63 characters."),
+    ],
+)
+def test_a_name_without_address_is_named(host: str, reason: str) -> None:
+    with pytest.raises(AddressError) as refused:
+        check(f"https://{host}/")
+    assert str(refused.value).startswith(reason)
+
+
+def test_a_name_server_that_does_not_answer_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unanswered(*_: object, **__: object) -> None:
+        raise socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution")
+
+    monkeypatch.setattr(addresses.socket, "getaddrinfo", unanswered)
+    with pytest.raises(AddressError, match=r"No name server answers for ci\.example: check the"):
+        check("https://ci.example/")

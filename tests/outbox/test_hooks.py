@@ -1,12 +1,18 @@
 """Events reach their endpoints signed, once, and never machines that only we can reach."""
 
+import errno
 import hashlib
 import hmac
 import json
+import shutil
 import socket
+import ssl
+import subprocess
+import threading
 from collections.abc import Iterator
 from datetime import timedelta
 from ipaddress import ip_network
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,6 +24,7 @@ from webapp.accounts.models import User
 from webapp.outbox import addresses, http_post, services
 from webapp.outbox.addresses import Target
 from webapp.outbox.deadlines import Deadline
+from webapp.outbox.http_help import explain
 from webapp.outbox.models import Endpoint, HookDelivery
 from webapp.outbox.services import claims, delivering, endpoints
 
@@ -205,10 +212,83 @@ def test_nobody_listening_is_a_failure_with_its_reason(
 ) -> None:
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
-        Endpoint.objects.update(url=f"http://127.0.0.1:{unused.getsockname()[1]}/")
+        port = unused.getsockname()[1]
+        Endpoint.objects.update(url=f"http://127.0.0.1:{port}/")
         post()
         send()
-    assert HookDelivery.objects.get().reason == "Connection refused."
+    assert HookDelivery.objects.get().reason == (
+        f"Nothing listens at 127.0.0.1, port {port}: check the port in the URL, and whether the "
+        "server runs."
+    )
+
+
+def failure(scheme: str, port: int, seconds: float = 20.0) -> str:
+    """Why nothing could be posted there."""
+    target = Target(scheme, "ci.example", port, "/", "127.0.0.1")
+    with pytest.raises(http_post.PostError) as refused:
+        http_post.post(target, b"{}", {}, deadline=Deadline(seconds))
+    return str(refused.value)
+
+
+def test_tls_where_none_is_spoken_is_named(receiver: Receiver) -> None:
+    assert failure("https", receiver.port) == (
+        f"ci.example, port {receiver.port}, does not speak TLS as expected: check the port, and "
+        "whether the URL is to begin with http://."
+    )
+
+
+@pytest.mark.skipif(not shutil.which("openssl"), reason="openssl makes the certificate")
+def test_a_certificate_that_nobody_known_signed_is_named(tmp_path: Path) -> None:
+    key, certificate = str(tmp_path / "key.pem"), str(tmp_path / "cert.pem")
+    made = ["-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", certificate]
+    about = ["-days", "2", "-subj", "/CN=ci.example"]
+    subprocess.run(["openssl", "req", "-x509", *made, *about], check=True, capture_output=True)
+    with receiving() as server:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate, key)
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+        reason = failure("https", server.port)
+    assert reason == (
+        f"The certificate of ci.example, port {server.port}, is not trusted (self-signed "
+        "certificate): use the name in the certificate, renew it, or add its authority to those of "
+        "this machine."
+    )
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        (b"", "hung up without an answer: check whether the URL is to begin with https://"),
+        (b"220 mail.example ESMTP\r\n", "does not answer in HTTP: check the port"),
+    ],
+)
+def test_what_is_no_web_server_is_named(answer: bytes, reason: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        thread = threading.Thread(target=once, args=[listening, answer])
+        thread.start()
+        port = listening.getsockname()[1]
+        assert f"ci.example, port {port}, {reason}" in failure("http", port)
+        thread.join()
+
+
+def once(listening: socket.socket, answer: bytes) -> None:
+    """Answer the first request, and hang up."""
+    connection, _ = listening.accept()
+    with connection:
+        connection.recv(65_536)
+        connection.sendall(answer)
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (TimeoutError(), "ci.example, port 443, did not answer in time: check whether the server"),
+        (OSError(errno.ENETUNREACH, "Network is unreachable"), "No network leads to ci.example"),
+        (OSError(errno.EMFILE, "Too many open files"), "cannot be reached (Too many open files):"),
+    ],
+)
+def test_what_the_network_does_is_named(error: OSError, reason: str) -> None:
+    assert reason in explain(error, "ci.example", 443)
 
 
 def test_the_connection_goes_to_the_address_that_was_checked_whatever_the_name_says_now(

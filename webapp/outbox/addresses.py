@@ -17,6 +17,8 @@ from ipaddress import (
 )
 from urllib.parse import SplitResult, urlsplit
 
+from webapp.outbox.http_help import unknown_name
+
 Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
 
@@ -94,7 +96,7 @@ def resolve(host: str, port: int) -> list[Address]:
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
-        raise AddressError(f"The name {host} has no address: {error}") from error
+        raise AddressError(unknown_name(host, error)) from error
     return [ip_address(str(info[4][0])) for info in found]
 
 

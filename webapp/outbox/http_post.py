@@ -16,6 +16,7 @@ from typing import Any
 
 from webapp.outbox.addresses import Target
 from webapp.outbox.deadlines import Deadline, DeadlineReader
+from webapp.outbox.http_help import explain
 
 CONNECT_SECONDS = 5.0
 TOTAL_SECONDS = 15.0
@@ -96,13 +97,14 @@ class Response(http.client.HTTPResponse):
 class HeadReader(DeadlineReader):
     """Notices the end of a connection in the middle of a header."""
 
-    is_head = True
+    is_head, has_begun = True, False
 
     def readinto(self, buffer: Any) -> int:
         """As its base; raises BrokenOff where the connection ends in a header."""
         count = super().readinto(buffer)
-        if not count and self.is_head:
+        if not count and self.is_head and self.has_begun:
             raise BrokenOff("The answer broke off in its header.")
+        self.has_begun = True
         return count
 
 
@@ -140,7 +142,9 @@ def request(
     except (OSError, http.client.HTTPException) as error:
         if deadline.is_over:
             raise PostError(f"No whole answer within {deadline.seconds:g} s.") from error
-        raise PostError(_type_and_message(error)) from error
+        if isinstance(error, BrokenOff):
+            raise PostError(str(error)) from error
+        raise PostError(explain(error, target.host, target.port)) from error
     finally:
         connection.close()
 
@@ -162,13 +166,3 @@ def _answer(connection: PinnedConnection, start: float, most: int) -> Answer:
             location=(response.getheader("Location") or "").replace("\0", "")[:500],
             milliseconds=round(1000 * (time.monotonic() - start)),
         )
-
-
-def _type_and_message(error: Exception) -> str:
-    if isinstance(error, TimeoutError):
-        return "The connection timed out."
-    if isinstance(error, BrokenOff):
-        return str(error)
-    if isinstance(error, OSError) and error.strerror:
-        return f"{error.strerror}."
-    return f"{type(error).__name__}: {error}"
