@@ -48,6 +48,9 @@ HISTORIES = 400
 """Series whose noise is measured once, to be drawn from."""
 
 SERIES = (3, 9, 30, 100)
+SPREAD = (1, 3, 9)
+"""Machines that measured the series of a commit, each its share of the modes."""
+
 CHANGED = 3
 CHANGE_SD = 4.0
 """Of one revision: runs and builds scatter by 1 % each, five runs a revision."""
@@ -157,9 +160,13 @@ def _of_one_build(build: float, trials: int, rng: Rng) -> Iterator[Figure]:
         yield Figure(f"{name}: coloured", coloured, goal)
         yield _share(f"{name}: a word without colour or with", int(changed.sum()), trials)
         yield _share(f"{name}: builds differ", int(found.builds_differ.sum()), trials)
-        for series in SERIES:
-            told = _single_headlines(series, build, beliefs, rng)
-            claims = f"{name}: headline of {series} series claims something"
+        for series, machines in _spreads():
+            of_machines = [
+                [one, *(_belief(noises, rng) if known else Belief() for _ in range(machines - 1))]
+                for one in beliefs
+            ]
+            told = _single_headlines(series, build, of_machines, rng)
+            claims = f"{name}: headline of {series} series{_on(machines)} claims something"
             yield _share(claims, told, len(beliefs), goal=True)
 
 
@@ -174,37 +181,58 @@ def _single_pairs(build: float, beliefs: Sequence[Belief], rng: Rng) -> Comparis
     return compare_many(*sides, same_build=[False] * len(beliefs), beliefs=beliefs)
 
 
-def _single_headlines(series: int, build: float, beliefs: Sequence[Belief], rng: Rng) -> int:
-    """How many commits of ``series`` pairs, one for each belief, are told to have changed."""
+def _spreads() -> Iterator[tuple[int, int]]:
+    """Series of a commit, and the machines that measured them."""
+    return ((series, machines) for series in SERIES for machines in SPREAD if machines <= series)
+
+
+def _on(machines: int) -> str:
+    return f", {machines} machines" if machines > 1 else ""
+
+
+def _single_headlines(
+    series: int, build: float, beliefs: Sequence[Sequence[Belief]], rng: Rng
+) -> int:
+    """How many commits of ``series`` pairs are said to have changed; ``beliefs`` has for each
+    commit those of its machines.
+    """
     told = 0
     for first in range(0, len(beliefs), AT_ONCE):
         commits = beliefs[first : first + AT_ONCE]
-        found = _single_pairs(build, [one for one in commits for _ in range(series)], rng)
-        told += sum(map(bool, _claims(found, series)))
+        rows = [its[at % len(its)] for its in commits for at in range(series)]
+        found = _single_pairs(build, rows, rng)
+        told += sum(map(bool, _claims(found, series, len(commits[0]))))
     return told
 
 
-def _claims(found: Comparisons, series: int) -> list[set[Verdict]]:
-    """Which of better and worse the headline of each commit of ``series`` rows claims, each row a
-    mode of one machine.
+def _claims(found: Comparisons, series: int, machines: int = 1) -> list[set[Verdict]]:
+    """Which of better and worse the headline of each commit of ``series`` rows claims: rows that
+    follow one another are of one mode, up to one of each of the ``machines``, with builds of their
+    own.
     """
     columns = (found.percent, found.low, found.high, found.df, found.p)
     numbers = (column.tolist() for column in columns)
+    rows = zip(found.verdict, found.one_build.tolist(), *numbers, strict=True)
     cells = [
         Evidence(
             look=Look(VERDICTS[verdict], p),
             estimate=estimate_of(percent, low, high, df),
+            builds=frozenset({str(row)}),
+            from_history=not one_build,
             is_open=one_build,
         )
-        for verdict, one_build, percent, low, high, df, p in zip(
-            found.verdict, found.one_build.tolist(), *numbers, strict=True
-        )
+        for row, (verdict, one_build, percent, low, high, df, p) in enumerate(rows)
     ]
     commits = (cells[at : at + series] for at in range(0, len(cells), series))
     return [
-        {one for its in across_machines([[cell] for cell in commit]) for one in its.named}
+        {one for its in across_machines(_modes(commit, machines)) for one in its.named}
         for commit in commits
     ]
+
+
+def _modes(commit: Sequence[Evidence], machines: int) -> list[Sequence[Evidence]]:
+    """The rows of each mode; the last may be of fewer machines."""
+    return [commit[at : at + machines] for at in range(0, len(commit), machines)]
 
 
 def _known(build: float, rng: Rng) -> Known | None:
@@ -225,12 +253,13 @@ def _of_headlines(trials: int, rng: Rng) -> Iterator[Figure]:
     """Commits whose cells are one build against one, the noise of builds known from a history."""
     noises = [noise for _ in range(HISTORIES) if (noise := _noise(_revisions(1, KNOWN, rng)))]
     sd = RUN * np.sqrt(1 + 1 / SAMPLES)
-    for series in SERIES:
-        told = _headlines(series, 0.0, noises, trials, rng)
-        name = f"{series} series without change: headline says regression or improvement"
+    for series, machines in _spreads():
+        told = _headlines((series, machines), 0.0, noises, trials, rng)
+        name = f"{series} series{_on(machines)} without change"
+        name += ": headline says regression or improvement"
         yield _share(name, sum(map(bool, told)), trials, goal=True)
     for series in SERIES[1:]:
-        told = _headlines(series, -CHANGE_SD * sd, noises, trials, rng)
+        told = _headlines((series, 1), -CHANGE_SD * sd, noises, trials, rng)
         name = f"{series} series, {CHANGED} lose {CHANGE_SD:g} sd: told as a regression"
         yield _share(name, sum(Verdict.WORSE in one for one in told), trials)
 
@@ -256,9 +285,16 @@ def _counted(burst: float, mean: float, times: int, trials: int, rng: Rng) -> in
 
 
 def _headlines(
-    series: int, change: float, noises: Sequence[BuildNoise], trials: int, rng: Rng
+    spread: tuple[int, int],
+    change: float,
+    noises: Sequence[BuildNoise],
+    trials: int,
+    rng: Rng,
 ) -> list[set[Verdict]]:
-    """What each headline tells of better and worse, where `CHANGED` series of a commit change."""
+    """What each headline claims of better and worse, where `CHANGED` series of a commit change;
+    ``spread`` is one of `_spreads`.
+    """
+    series, machines = spread
     shifts = np.tile(np.arange(series) < CHANGED, trials) * change
     rows = trials * series
     pairs = (
@@ -270,7 +306,7 @@ def _headlines(
         build_noise=[noises[i] for i in rng.integers(0, len(noises), rows)],
         same_build=[False] * rows,
     )
-    return _claims(found, series)
+    return _claims(found, series, machines)
 
 
 def _boots(ratio: int, rng: Rng) -> Samples:

@@ -103,6 +103,55 @@ def test_a_comparison_is_picked_with_completion(
     assert errors == []
 
 
+PARTS = {
+    "Tree": "freebsd-head",
+    "Revision, release or range": "r317849",
+    "Variant": "",
+    "Hardware": "Atom_C2558_4Cores/Intel_i350",
+    "Mode": "pf-statefull",
+    "With option": "",
+    "Metric": "pps",
+    "Session": "morning",
+}
+"""What each of the eight fields of a set takes; of the second set the session is another."""
+
+
+def test_each_field_of_both_sets_is_asked_for_and_stands_there_again(
+    live_server: LiveServer, page: Page
+) -> None:
+    at, on = make.revision("r317849"), make.hardware(PARTS["Hardware"])
+    for session, level in (("morning", 100.0), ("evening", 90.0)):
+        make.run(
+            at,
+            on=on,
+            in_mode=PARTS["Mode"],
+            session=session,
+            samples=[level + offset for offset in OFFSETS],
+        )
+    page.goto(f"{live_server.url}/compare/")
+    expect(page.get_by_label("Session")).to_have_count(2)
+    expect(page.get_by_label("Session").first).to_be_hidden()
+    page.get_by_role("heading", name="Set by set").click()
+    sets = page.locator("fieldset.set")
+    for letter in (0, 1):
+        for label, value in PARTS.items():
+            sets.nth(letter).get_by_label(label, exact=True).fill(value)
+    sets.nth(1).get_by_label("Session").fill("evening")
+    page.locator("details.section").get_by_role("button", name="Compare").click()
+    expect(page.locator("h1")).to_contain_text("slower")
+    expect(page.locator(".compared")).to_have_count(1)
+    page.get_by_role("link", name="Change").click()
+    for label, value in PARTS.items():
+        expect(sets.nth(0).get_by_label(label, exact=True)).to_have_value(value)
+    expect(sets.nth(1).get_by_label("Session")).to_have_value("evening")
+    for label in ("Variant", "Hardware", "Mode", "Metric", "Session"):
+        field = sets.nth(1).get_by_label(label, exact=True)
+        field.fill("nothing-of-the-kind")
+        field.press("Enter")
+        expect(page.get_by_role("alert")).to_contain_text("nothing-of-the-kind")
+        sets.nth(1).get_by_label(label, exact=True).fill(PARTS[label])
+
+
 @pytest.mark.usefixtures("vimage")
 def test_without_scripts_a_row_leads_to_its_evidence(live_server: LiveServer, page: Page) -> None:
     forbid_scripts(page)

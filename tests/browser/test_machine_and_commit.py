@@ -67,14 +67,20 @@ def test_modes_are_filtered_while_typing_and_the_address_says_it(
     expect(lanes).to_have_count(3)
 
 
-def test_one_press_subscribes_and_a_key_opens_the_trends(
+def test_one_press_subscribes_one_takes_it_back_and_a_key_opens_the_trends(
     page: Page, live_server: LiveServer, along: list[Revision]
 ) -> None:
     sign_in(page, live_server, make.user("tess", email="tess@example.org"))
     page.goto(live_server.url + MACHINE)
     page.get_by_role("button", name="Mail me its changes").click()
     expect(page.get_by_role("status")).to_contain_text("You are mailed of every change")
-    assert Subscription.objects.count() == 1
+    page.reload()
+    page.get_by_role("button", name="Mailed to you: stop").click()
+    expect(page.get_by_role("status")).to_contain_text("No more mails about this machine")
+    assert not Subscription.objects.filter(enabled=True).exists()
+    page.get_by_role("button", name="Mail me its changes").click()
+    expect(page.get_by_role("button", name="Mailed to you: stop")).to_be_visible()
+    assert Subscription.objects.get().enabled
     page.keyboard.press("t")
     page.wait_for_url("**/trends/?**")
 

@@ -143,6 +143,25 @@ def test_what_cannot_be_compared_is_told_with_the_remedy(
     assert reason in words(response.content.decode())
 
 
+@pytest.mark.parametrize(
+    ("side", "remedy"),
+    [
+        ("r317849:Atom_C2557/i350", "no hardware is called 'Atom_C2557/i350' there, as Atom_C2558"),
+        ("r317849::pf", "no mode is called 'pf' there, as forwarding or"),
+        ("r317849:::bps", "no metric is called 'bps' there, as pps"),
+        ("r317849::%2BRSS", "no option is called 'RSS' there, as VIMAGE"),
+        ("r317849:::pps:night", "no session is called 'night' there"),
+        ("r317900::pf-statefull", "; the nearest measured revision is r317849"),
+    ],
+)
+@pytest.mark.usefixtures("vimage")
+def test_what_is_not_measured_is_named_with_what_is(client: Client, side: str, remedy: str) -> None:
+    sides = f"a=freebsd-head:{side}&b=freebsd-head:{side}".replace("r317900", "r317849", 1)
+    answer = client.get(f"/compare/?{sides}")
+    assert answer.status_code == 400
+    assert remedy in words(answer.content.decode())
+
+
 def test_simulated_data_are_offered_only_while_there_are_no_others(client: Client) -> None:
     simulated = make.hardware("Sim/x", of=make.lab("Simulation", simulated=True))
     at = make.revision("r1")

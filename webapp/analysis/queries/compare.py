@@ -27,6 +27,7 @@ from webapp.analysis.queries.sides import (
     require_sides,
 )
 from webapp.analysis.queries.unmatched import unmatched_of
+from webapp.analysis.queries.unmeasured import unmeasured
 from webapp.events.queries import ONE_EPOCH, Epochs, epochs_of
 from webapp.results.models import (
     CostSamples,
@@ -39,7 +40,6 @@ from webapp.results.models import (
 from webapp.stats.compare import Samples, pool
 
 SAME_POINT = {"series": OuterRef("series"), "revision": OuterRef("run__revision")}
-MOST_VARIANTS_NAMED = 5
 RATIOS = ("series_id", "samples", "boots", "run__session", "run__build_id")
 MEASURED = (*RATIOS, "left_out", "validity")
 """The columns that a set is made of."""
@@ -154,7 +154,7 @@ def _sets(
         if matched_mode(side, known[row.series_id].mode.parts, compared) is not None:
             of_series[row.series_id].append(row)
     if not of_series and not side.is_whole_revision:
-        raise SideError(f"nothing is measured for {side}{_measured_variants(side, revision)}")
+        raise SideError(unmeasured(side, revision))
     pooled = (_pool(wanted, known[pk], measurements) for pk, measurements in of_series.items())
     found = [one for one in pooled if one is not None]
     if of_series and not found and free != FREE_PARTS:
@@ -219,21 +219,6 @@ def _add_series(known: dict[int, Series], rows: Rows) -> None:
     missing = {row.series_id for row in rows} - known.keys()
     if missing:
         known |= Series.objects.named().in_bulk(missing)
-
-
-def _measured_variants(side: Side, revision: Revision) -> str:
-    """The remedy where the revision was measured as another variant only."""
-    found = (
-        Point.objects.of_revision(revision)
-        .of_variants()
-        .exclude(series__variant__name=side.variant)
-    )
-    names = sorted(set(found.values_list("series__variant__name", flat=True)))
-    if not names:
-        return ""
-    written = [str(Side(side.tree, side.revision, variant=name)) for name in names]
-    more = ", …" if len(written) > MOST_VARIANTS_NAMED else ""
-    return f"; variants are measured there: {', '.join(written[:MOST_VARIANTS_NAMED])}{more}"
 
 
 def _pool(

@@ -1,11 +1,13 @@
 """`/webhooks/`: who hears of events, and what was sent there."""
 
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
@@ -30,6 +32,9 @@ from webapp.pages.parts.numbers import NUMBER_MAX, read_number
 
 ROWS = 50
 BAD_REQUEST = 400
+ABOUT_TO = timedelta(seconds=30)
+"""Before a delivery is due. While one is due or being sent the page reads its log again."""
+
 FIELDS = ("name", "url", "kinds", "allow_private")
 KINDS = (*dict.fromkeys(NEWS.values()), DONE)
 """Everything that is told: an endpoint that listens to a misspelt kind would hear of nothing."""
@@ -103,7 +108,7 @@ def _delete(request: HttpRequest, endpoint: Endpoint, by: User) -> str:
 
 def _ping(request: HttpRequest, endpoint: Endpoint, by: User) -> str:
     delivery = ping_endpoint(endpoint=endpoint, by=by)
-    return f"Test delivery {delivery.pk} is on its way: reload to see what became of it."
+    return f"Test delivery {delivery.pk} is on its way."
 
 
 def _enable(request: HttpRequest, endpoint: Endpoint, by: User) -> str:
@@ -150,6 +155,11 @@ def _typed(given: dict[str, str]) -> dict[str, Any]:
     }
 
 
+def _is_under_way(delivery: HookDelivery) -> bool:
+    is_due = delivery.is_waiting and delivery.due <= timezone.now() + ABOUT_TO
+    return is_due or delivery.state == HookDelivery.State.CLAIMED
+
+
 def _log(request: HttpRequest, endpoint: Endpoint) -> dict[str, object]:
     """An endpoint with its newest deliveries, or those before one."""
     found = HookDelivery.objects.filter(endpoint=endpoint)
@@ -167,6 +177,7 @@ def _log(request: HttpRequest, endpoint: Endpoint) -> dict[str, object]:
     return {
         "endpoint": endpoint,
         "deliveries": rows[:ROWS],
+        "is_under_way": not before and any(map(_is_under_way, rows[:ROWS])),
         "older": older,
         "given": given,
         "kinds": KINDS,
