@@ -102,6 +102,36 @@ def test_the_form_changes_chart_evidence_and_address_in_place_and_going_back_tak
     expect(page.locator("#live .annotation-text").first).to_contain_text("packets/s")
 
 
+@pytest.mark.usefixtures("along")
+def test_what_is_folded_under_more_is_drawn_at_once_and_a_change_has_its_reason(
+    page: Page, live_server: LiveServer
+) -> None:
+    page.goto(f"{live_server.url}/trends/?hardware=Atom_C2758/T540-CR&mode=pf")
+    drawn(page)
+    whiskers, last = page.get_by_label("Whiskers"), page.get_by_label("Last revisions")
+    expect(whiskers).to_be_hidden()
+    expect(last).to_be_hidden()
+    page.get_by_text("More", exact=True).click()
+    whiskers.select_option("none")
+    page.wait_for_function("() => location.search.includes('whiskers=none')")
+    drawn(page)
+    last.fill("12")
+    page.get_by_role("button", name="Show", exact=True).click()
+    page.wait_for_function("() => location.search.includes('last=12')")
+    expect(page.locator("#live .xtick").first).to_have_text("r300024")
+    expect(whiskers).to_have_value("none")
+    page.reload()
+    drawn(page)
+    expect(last).to_have_value("12")
+
+    why = page.locator("tr.why details")
+    expect(why).not_to_contain_text("Confirmed", use_inner_text=True)
+    why.get_by_text("why", exact=True).click()
+    expect(why).to_contain_text("Confirmed: it fell by a tenth.", use_inner_text=True)
+    why.get_by_text("why", exact=True).click()
+    expect(why).not_to_contain_text("Confirmed", use_inner_text=True)
+
+
 @pytest.mark.usefixtures("trouble", "along")
 def test_slash_leads_to_the_search_and_a_revision_is_opened(
     page: Page, live_server: LiveServer
