@@ -7,8 +7,9 @@ import pytest
 from django.test import Client
 
 from tests.alerts.steps import arrive, runs_of
+from tests.events.steps import release
 from webapp.charts.text import half_width, interval, percent
-from webapp.results.models import Series
+from webapp.results.models import Revision, Series
 
 pytestmark = pytest.mark.django_db
 
@@ -66,6 +67,33 @@ def test_a_comparison_around_a_loss_that_stands_has_the_same_figure(client: Clie
     assert across.count(":net_loss") == 1, "ipfw was won back"
     ranges = "/compare/?a=freebsd-head:r105..r111&b=freebsd-head:r112..r118"
     assert re.findall(f">{re.escape(words)}<", client.get(ranges).content.decode())
+    of_sides = "a=freebsd-head:r111&b=freebsd-head:r112"
+    of_ranges = ranges.partition("?")[2]
+    release("11.0", Revision.objects.get(name="r111"))
+    release("12.0", Revision.objects.get(name="r112"))
+    for report in (f"compare.md?{of_sides}", f"compare.md?{of_ranges}", "releases/11.0...12.0.md"):
+        lines = client.get(f"/{report}").content.decode().replace("\\", "").splitlines()
+        (line,) = (one for one in lines if one.startswith("|") and "today" in one)
+        assert "pf" in line, report
+        assert line.endswith(f", {words} |"), report
+    judged = {
+        row["sets"][0]["mode"]: row["judged"][0]["net_loss"]
+        for row in client.get(f"/api/v1/compare?{of_sides}").json()["rows"]
+    }
+    assert judged == {"pf": lost, "ipfw": None}
+    rows = client.get(f"/api/v1/compare/ranges?{of_ranges}").json()["rows"]
+    assert {row["mode"]: row["net_loss"] for row in rows} == judged
+    rows = client.get("/api/v1/compare/releases?a=11.0&b=12.0").json()["rows"]
+    assert {row["mode"]: row["today_percent"] for row in rows} == {
+        "pf": lost["change_percent"],
+        "ipfw": None,
+    }
+    assert (
+        "today_since" in client.get("/api/v1/compare/releases.csv?a=11.0&b=12.0").content.decode()
+    )
+    then = "asof=2099-01-01T00:00:00Z"
+    assert "today" not in client.get(f"/compare.md?{of_sides}&{then}").content.decode()
+    assert '"net_loss": {' not in client.get(f"/api/v1/compare?{of_sides}&{then}").content.decode()
     for elsewhere in (
         "?a=freebsd-head:r105&b=freebsd-head:r111",
         "?a=freebsd-head:r112&b=freebsd-head:r125",

@@ -27,12 +27,13 @@ from webapp.alerts.queries import (
 )
 from webapp.analysis.models import Finding
 from webapp.analysis.queries import stands_of
+from webapp.api.compare import net_loss_out
 from webapp.api.numbered import Page, bounded, newest
-from webapp.api.schemas.comparisons import LeftOutOut
+from webapp.api.schemas.comparisons import LeftOutOut, NetLossOut
 from webapp.api.schemas.errors import ErrorOut
-from webapp.api.schemas.series import FindingOut, NetLossOut
+from webapp.api.schemas.series import FindingOut
 from webapp.api.schemas.types import Asked
-from webapp.api.series import finding_out, net_loss_out
+from webapp.api.series import finding_out
 from webapp.results.models import Point, Series
 
 

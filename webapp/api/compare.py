@@ -1,5 +1,6 @@
 """A against B as data."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from math import isfinite
 from typing import Any
@@ -24,7 +25,10 @@ from webapp.analysis.queries import (
     as_points,
     compare_sides,
     compare_written_ranges,
+    lost_between,
+    lost_between_ranges,
     moment_of,
+    stands_by_series,
 )
 from webapp.api.schemas.comparisons import CompareOut, RangesOut, ReleaseRowOut, ReleasesOut
 from webapp.api.schemas.errors import ErrorOut
@@ -81,12 +85,14 @@ def compare(request: HttpRequest, sides: Query[Sides]) -> Any:
     options = BlockOptions.read(sides.dict(exclude={"a", "b", "asof"}))
     moment = _moment(sides.asof)
     table = compare_sides([Side.parse(text) for text in [sides.a, *sides.b]], moment)
+    series = (row.sets[0].series_id for row in table.rows)
+    stands = {} if moment else stands_by_series(series)
     return {
         "sides": [str(side) for side in table.sides],
         "unmatched": len(table.unmatched),
         "not_compared": [_unmatched(one) for one in table.unmatched],
         "headline": headline_out(as_points(table)),
-        "rows": [row_out(row, options) for row in table.rows],
+        "rows": [row_out(row, options, stands) for row in table.rows],
     }
 
 
@@ -98,13 +104,15 @@ def compare(request: HttpRequest, sides: Query[Sides]) -> Any:
 )
 def ranges(request: HttpRequest, sides: Query[Ranges]) -> Any:
     """A row for each series that both ranges have; better and worse pass one gate over all rows."""
-    table = compare_written_ranges([sides.a, sides.b], _moment(sides.asof))
+    moment = _moment(sides.asof)
+    table = compare_written_ranges([sides.a, sides.b], moment)
+    stands = {} if moment else lost_between_ranges(table)
     return {
         "a": {"range": table.a.text, "first": table.a.first.name, "last": table.a.last.name},
         "b": {"range": table.b.text, "first": table.b.first.name, "last": table.b.last.name},
         "counts": table.counts,
         "unmatched": table.unmatched,
-        "rows": [_range_row(row) for row in table.rows],
+        "rows": [_range_row(row, stands.get(row.series.pk)) for row in table.rows],
     }
 
 
@@ -155,6 +163,8 @@ def _release(one: MeasuredRelease) -> dict[str, str]:
 
 def _release_rows(found: ComparedReleases) -> list[dict[str, Any]]:
     pairs = zip(found.table.rows, found.table.headline.verdicts, strict=True)
+    series = (row.base.series_id for row in found.table.rows)
+    stands = {} if found.asof else stands_by_series(series)
     return [
         {
             "hardware": row.base.hardware.name,
@@ -175,9 +185,21 @@ def _release_rows(found: ComparedReleases) -> list[dict[str, Any]]:
             "verdict": row.judged[0].label,
             "proven": proven.value,
             "epoch_between": row.parted[0],
+            **_flat_loss(lost_between(stands, row.base, row.points[1])),
         }
         for row, proven in pairs
     ]
+
+
+def _flat_loss(stands: Mapping[str, Any] | None) -> dict[str, Any]:
+    """What a series has lost today, as columns."""
+    lost = net_loss_out(stands) or {}
+    return {
+        "today_since": lost.get("since", ""),
+        "today_percent": lost.get("change_percent"),
+        "today_low": lost.get("low_percent"),
+        "today_high": lost.get("high_percent"),
+    }
 
 
 def _unmatched(one: Unmatched) -> dict[str, Any]:
@@ -192,7 +214,7 @@ def _moment(asof: str) -> datetime | None:
     return moment
 
 
-def _range_row(row: RangeRow) -> dict[str, Any]:
+def _range_row(row: RangeRow, stands: Mapping[str, Any] | None) -> dict[str, Any]:
     one, series = row.change, row.series
     return {
         "hardware": series.hardware.name,
@@ -210,6 +232,7 @@ def _range_row(row: RangeRow) -> dict[str, Any]:
         "high_percent": one.high_pct if one else None,
         "p_value": one.p_value if one else None,
         "memory": one.memory if one else None,
+        "net_loss": net_loss_out(stands),
     }
 
 
@@ -243,8 +266,16 @@ def _mode(one: ModeClaim) -> dict[str, Any]:
     }
 
 
-def row_out(row: ComparedRow, options: BlockOptions = PLAIN_BLOCK) -> dict[str, Any]:
-    """A row with its sets, verdicts and block."""
+def row_out(
+    row: ComparedRow,
+    options: BlockOptions = PLAIN_BLOCK,
+    stands: Mapping[int, Mapping[str, Any]] | None = None,
+) -> dict[str, Any]:
+    """A row with its sets, verdicts, what was lost between them and is today by ``stands``, and its
+    block.
+    """
+    base, *others = row.sets
+    lost = [net_loss_out(lost_between(stands or {}, base, one)) for one in others]
     return {
         "key": row.key_label,
         "metric": row.metric.name,
@@ -253,8 +284,10 @@ def row_out(row: ComparedRow, options: BlockOptions = PLAIN_BLOCK) -> dict[str, 
         "sets": [_set(one) for one in row.sets],
         "differences": [one and _difference(one) for one in row.differences],
         "judged": [
-            _judged(one, reason) | {"epoch_between": parted}
-            for one, reason, parted in zip(row.judged, row.reasons, row.parted, strict=True)
+            _judged(one, reason) | {"epoch_between": parted, "net_loss": its}
+            for one, reason, parted, its in zip(
+                row.judged, row.reasons, row.parted, lost, strict=True
+            )
         ],
         "verdicts": list(row.verdicts),
         "remarks": list(row.remarks),
@@ -284,6 +317,21 @@ def _set(one: ComparedSet) -> dict[str, Any]:
 def left_out_of(found: LeftOut | None) -> dict[str, Any] | None:
     """How many samples do not count, and why; None: all count."""
     return None if found is None else found.to_data() | {"text": found.text}
+
+
+def net_loss_out(stands: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """What a series has lost today; None: nothing."""
+    if stands is None:
+        return None
+    return {
+        "since": stands["since"]["label"],
+        "by_and_by": stands["is_slow"],
+        "level_before": stands["level_before"],
+        "level": stands["level"],
+        "change_percent": stands["change_pct"],
+        "low_percent": stands["low_pct"],
+        "high_percent": stands["high_pct"],
+    }
 
 
 def _judged(comparison: Comparison, reason: str) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Series and their points, as columns."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -11,7 +11,7 @@ from pydantic import Field
 
 from webapp.analysis.models import Comparison, Finding, SeriesAnalysis
 from webapp.analysis.queries import stands_in
-from webapp.api.compare import left_out_of
+from webapp.api.compare import left_out_of, net_loss_out
 from webapp.api.numbered import bounded
 from webapp.api.schemas.errors import ErrorOut
 from webapp.api.schemas.series import PointsOut, SeriesList
@@ -304,21 +304,6 @@ def _analysis_out(summary: dict[str, Any], found: Sequence[Finding]) -> dict[str
         "drifting": summary["is_drifting"],
         "why_not": summary["why_not"],
         "what_helps": summary["what_helps"],
-    }
-
-
-def net_loss_out(stands: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """What a series has lost today; None: nothing."""
-    if stands is None:
-        return None
-    return {
-        "since": stands["since"]["label"],
-        "by_and_by": stands["is_slow"],
-        "level_before": stands["level_before"],
-        "level": stands["level"],
-        "change_percent": stands["change_pct"],
-        "low_percent": stands["low_pct"],
-        "high_percent": stands["high_pct"],
     }
 
 

@@ -99,6 +99,9 @@ from webapp.analysis.queries.sides import (
 from webapp.analysis.queries.then import moment_of
 from webapp.analysis.queries.today import (
     TODAY,
+    Placed,
+    lost_between,
+    lost_between_ranges,
     stands_by_series,
     stands_in,
     stands_of,
@@ -149,6 +152,7 @@ __all__ = [
     "Kernel",
     "MeasuredRelease",
     "ModeClaim",
+    "Placed",
     "PointRow",
     "PointTable",
     "PointVerdict",
@@ -188,6 +192,8 @@ __all__ = [
     "kernel_of",
     "knob_number",
     "known_revisions",
+    "lost_between",
+    "lost_between_ranges",
     "measured_in_neither",
     "measured_options",
     "measured_releases",

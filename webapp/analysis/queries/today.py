@@ -5,10 +5,12 @@ found of the whole series.
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Protocol
 
 from webapp.analysis.models import Finding, SeriesAnalysis, Verdict
+from webapp.analysis.queries.ranges import RangeTable
 from webapp.charts import today
+from webapp.results.models import Revision
 
 LEAST_LEVELS = 2
 """Of a series with fewer nothing can be lost, or won back."""
@@ -55,6 +57,42 @@ def stands_by_series(series: Iterable[int]) -> dict[int, Mapping[str, Any]]:
     rows = SeriesAnalysis.objects.filter(series__in=set(series), series__metric__of=None)
     found = rows.values_list("series_id", "summary__net_loss")
     return {one: stands for one, stands in found if stands}
+
+
+class Placed(Protocol):
+    """A point, or samples, of a series at a revision."""
+
+    @property
+    def series_id(self) -> int:
+        """Of which series."""
+
+    @property
+    def revision(self) -> Revision:
+        """At which revision."""
+
+
+def lost_between(
+    stands: Mapping[int, Mapping[str, Any]], a: Placed, b: Placed
+) -> Mapping[str, Any] | None:
+    """What of ``stands`` (`stands_by_series`) the series of both has lost today, where that loss
+    begins between the two; None: nothing.
+    """
+    found = stands.get(a.series_id) if a.series_id == b.series_id else None
+    if found is None:
+        return None
+    is_between = today.begins_between(found, a.revision.position, b.revision.position)
+    return found if is_between else None
+
+
+def lost_between_ranges(table: RangeTable) -> dict[int, Mapping[str, Any]]:
+    """By series what has been lost today, where both ranges are of it and that loss begins between
+    them; one statement.
+    """
+    ends = min(table.a.last.position, table.b.last.position)
+    begins = max(table.a.first.position, table.b.first.position)
+    its = [row.series.pk for row in table.rows if row.change and row.base.pk == row.series.pk]
+    found = stands_by_series(its)
+    return {pk: one for pk, one in found.items() if today.begins_between(one, ends, begins)}
 
 
 def today_beside(row: Finding) -> str:

@@ -15,6 +15,18 @@ class LeftOutOut(BaseModel):
     text: str
 
 
+class NetLossOut(BaseModel):
+    """How much worse a series is today than before the earliest loss that still stands."""
+
+    since: str
+    by_and_by: bool
+    level_before: float
+    level: float
+    change_percent: float | None
+    low_percent: float | None
+    high_percent: float | None
+
+
 class DifferenceOut(Schema):
     """The difference of two means with its error, as ministat gives it; null: no figure."""
 
@@ -56,6 +68,9 @@ class JudgedOut(BaseModel):
     margin: float
     confidence: float
     reason: str
+    net_loss: NetLossOut | None = Field(
+        description="What the series has lost today, where that loss begins between the two."
+    )
 
 
 class SetOut(Schema):
@@ -185,6 +200,9 @@ class RangeRowOut(BaseModel):
     high_percent: float | None
     p_value: float | None
     memory: float | None
+    net_loss: NetLossOut | None = Field(
+        description="What the series has lost today, where that loss begins between the two."
+    )
 
 
 class RangesOut(BaseModel):
@@ -212,7 +230,8 @@ class ReleaseOut(BaseModel):
 class ReleaseRowOut(BaseModel):
     """One machine, mode and metric at both: the revisions that stand for A and B on that machine,
     samples and means, the change in percent of A with its 95 % interval, its ``verdict`` by itself,
-    and ``proven``: that over the whole table.
+    and ``proven``: that over the whole table. ``today_…`` is what its series has lost today, where
+    that loss begins between the two.
     """
 
     hardware: str
@@ -233,6 +252,10 @@ class ReleaseRowOut(BaseModel):
     verdict: str
     proven: str
     epoch_between: bool
+    today_since: str
+    today_percent: float | None
+    today_low: float | None
+    today_high: float | None
 
 
 class ReleasesOut(BaseModel):

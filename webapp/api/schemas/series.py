@@ -6,7 +6,7 @@ from typing import Any, Literal
 from ninja import Schema
 from pydantic import BaseModel
 
-from webapp.api.schemas.comparisons import LeftOutOut
+from webapp.api.schemas.comparisons import LeftOutOut, NetLossOut
 
 
 class CostOut(Schema):
@@ -143,18 +143,6 @@ class FindingOut(BaseModel):
     parts: list[PartOut]
     one_build: OneBuildOut | None
     first_detected_at: datetime
-
-
-class NetLossOut(BaseModel):
-    """How much worse a series is today than before the earliest loss that still stands."""
-
-    since: str
-    by_and_by: bool
-    level_before: float
-    level: float
-    change_percent: float | None
-    low_percent: float | None
-    high_percent: float | None
 
 
 class AnalysisOut(BaseModel):

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
@@ -139,8 +140,10 @@ def text(request: HttpRequest) -> HttpResponse:
 @require_safe
 def markdown(request: HttpRequest) -> HttpResponse:
     """The comparison as a report in Markdown."""
-    writers = compare_report.as_markdown, range_report.as_markdown
-    return _report(request, writers, "text/markdown")
+    is_of_now = moment_of(request.GET.get("asof", "")) is None
+    of_sides = partial(compare_report.as_markdown, is_of_now=is_of_now)
+    of_ranges = partial(range_report.as_markdown, is_of_now=is_of_now)
+    return _report(request, (of_sides, of_ranges), "text/markdown")
 
 
 def drawing(request: HttpRequest) -> str:

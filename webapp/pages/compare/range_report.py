@@ -1,9 +1,11 @@
 """Two ranges of revisions as a report: Markdown, or the text of ministat."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
-from webapp.analysis.queries import BlockOptions, RangeRow, RangeTable
+from webapp.analysis.queries import BlockOptions, RangeRow, RangeTable, lost_between_ranges
 from webapp.charts.text import better_text, change_within, number
+from webapp.charts.today import short_beside
 from webapp.pages.compare.report import SIMULATED
 from webapp.pages.compare.titles import subject_of, titles_of
 from webapp.stats.errors import TooFewSamplesError
@@ -38,9 +40,10 @@ def headline(table: RangeTable) -> str:
     return f"{subject}: {told or 'no series was measured in both'}"
 
 
-def as_markdown(table: RangeTable, _options: BlockOptions) -> str:
-    """The same as a report."""
-    lines = [_line(row) for row in ordered(table.rows)]
+def as_markdown(table: RangeTable, _options: BlockOptions, *, is_of_now: bool = True) -> str:
+    """The same as a report; unless it ``is_of_now`` without what is lost today."""
+    stands = lost_between_ranges(table) if is_of_now else {}
+    lines = [_line(row, stands.get(row.series.pk)) for row in ordered(table.rows)]
     ends = [f"- {inline(one.text)}: {one.first} to {one.last}" for one in (table.a, table.b)]
     told = [GATED, *([SIMULATED] if is_simulated(table) else []), *_unmatched(table)]
     parts = [f"# {inline(headline(table))}", "\n".join(ends), *told]
@@ -138,9 +141,12 @@ def figures(row: RangeRow) -> dict[str, str]:
     }
 
 
-def _line(row: RangeRow) -> str:
+def _line(row: RangeRow, stands: Mapping[str, Any] | None) -> str:
     its = figures(row)
     named = inline(row.mode), inline(row.series.hardware.name)
     verdict = f"{row.verdict}: {row.reason}" if row.reason else row.verdict
+    if row.change and stands:
+        change = row.change.pct, row.change.low_pct, row.change.high_pct
+        verdict += f", {short_beside(change, stands)}"
     cells = [*named, its["before"], its["after"], its["n"], its["change"], verdict]
     return f"| {' | '.join(cells)} |"

@@ -195,7 +195,7 @@ def _today(row: RangeRow, drawing: Drawing) -> str:
     """What its series has lost today, where either range is of the same series."""
     series, change = row.series, row.change
     stands = drawing.today.get(series.pk)
-    if row.base.pk != series.pk or stands is None or change is None:
+    if stands is None or change is None:
         return ""
     short = short_beside((change.pct, change.low_pct, change.high_pct), stands)
     return today_html(series.pk, short)

@@ -1,8 +1,7 @@
 """Release against release: two ranges of revisions by their levels, on the compare page."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -17,12 +16,11 @@ from webapp.analysis.queries import (
     SideError,
     compare_link,
     compare_written_ranges,
+    lost_between_ranges,
     moment_of,
-    stands_by_series,
 )
 from webapp.charts import forest, forest_picture
 from webapp.charts.standalone import Part, stacked
-from webapp.charts.today import begins_between
 from webapp.pages.compare.range_report import GATED, headline, is_simulated, ordered
 from webapp.pages.compare.range_rows import (
     Drawing,
@@ -105,16 +103,8 @@ def _drawing(table: RangeTable, more: Sequence[tuple[str, str]]) -> Drawing:
         path=reverse("compare"),
         fragment=reverse("compare_row"),
         more=more,
-        today={} if more else _today(table),
+        today={} if more else lost_between_ranges(table),
     )
-
-
-def _today(table: RangeTable) -> dict[int, Mapping[str, Any]]:
-    """By series what stands lost today, where that begins between the two ranges."""
-    ends = min(table.a.last.position, table.b.last.position)
-    begins = max(table.a.first.position, table.b.first.position)
-    found = stands_by_series(row.series.pk for row in table.rows)
-    return {one: stands for one, stands in found.items() if begins_between(stands, ends, begins)}
 
 
 def _rows(

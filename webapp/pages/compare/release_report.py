@@ -3,9 +3,11 @@ alerts between, and all of it as Markdown.
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from webapp.alerts.queries import AlertBetween, ComparedReleases, Past
+from webapp.analysis.queries import stands_by_series
 from webapp.charts.cost_text import POINTS, cost_points
 from webapp.charts.text import change_within, number, percent
 from webapp.pages.compare.answer import (
@@ -16,7 +18,7 @@ from webapp.pages.compare.answer import (
     has_metrics,
     headline,
 )
-from webapp.pages.compare.report import SIMULATED, not_compared
+from webapp.pages.compare.report import SIMULATED, not_compared, today_after
 from webapp.pages.compare.rows import lines_of
 from webapp.pages.parts.claims import counts_text
 from webapp.stats.compare import Verdict
@@ -177,18 +179,22 @@ def _table(found: ComparedReleases, cells: Sequence[Cell]) -> str:
     head = f"| hardware | mode | {a} | {b} | Δ % [95 %] | verdict |\n|---|---|--:|--:|--:|---|"
     ordered = [cell for line in lines_of(cells) for cell in line.cells]
     ordered.sort(key=lambda cell: cell.gated not in PROVEN)
-    lines = [_line(cell, has_metrics(found.table)) for cell in ordered]
+    series = (row.base.series_id for row in found.table.rows)
+    stands = {} if found.asof else stands_by_series(series)
+    lines = [_line(cell, stands, with_metric=has_metrics(found.table)) for cell in ordered]
     counts = counts_text(found.table.claims.counts)
     return "\n".join([head, *lines]) + f"\n\n{counts}; {found.table.headline.text}."
 
 
-def _line(cell: Cell, with_metric: bool) -> str:
+def _line(cell: Cell, stands: Mapping[int, Mapping[str, Any]], *, with_metric: bool) -> str:
     base, other, judged = cell.row.base, cell.row.points[cell.index + 1], cell.judged
     subject = _subject(cell, with_metric)
     delta = change_within(judged.percent, judged.low, judged.high)
     levels = [f"{number(one.mean)} ({inline(one.revision.name)})" for one in (base, other)]
     cells = [inline(base.hardware.name), inline(subject), *levels]
-    return f"| {' | '.join([*cells, delta, verdict_of(cell)])} |"
+    change = judged.percent, judged.low, judged.high
+    verdict = f"{verdict_of(cell)}{today_after(change, stands, base, other)}"
+    return f"| {' | '.join([*cells, delta, verdict])} |"
 
 
 def verdict_of(cell: Cell) -> str:

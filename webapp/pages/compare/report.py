@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from webapp.analysis.queries import (
     BLOCK_IGNORES,
@@ -14,11 +15,15 @@ from webapp.analysis.queries import (
     BlockOptions,
     ComparedRow,
     ComparedTable,
+    Placed,
     PointTable,
     Unmatched,
     as_points,
+    lost_between,
+    stands_by_series,
 )
 from webapp.charts.text import better_text, change_within, direction, half_width, number
+from webapp.charts.today import Change, short_beside
 from webapp.pages.compare.answer import answer_of
 from webapp.pages.compare.flame_graphs import flame_graphs, profile_lines
 from webapp.pages.compare.titles import titles_of
@@ -75,8 +80,13 @@ def as_text(table: ComparedTable, options: BlockOptions = PLAIN_BLOCK) -> str:
     return "\n".join([*head, *blocks, *notes, f"{_counts(as_points(table))}\n"])
 
 
-def as_markdown(table: ComparedTable, options: BlockOptions = PLAIN_BLOCK) -> str:
-    """Title, hardware, a table of all rows, the ministat block of each, the flame graphs."""
+def as_markdown(
+    table: ComparedTable, options: BlockOptions = PLAIN_BLOCK, *, is_of_now: bool = True
+) -> str:
+    """Title, hardware, a table of all rows, the ministat block of each, the flame graphs; unless it
+    ``is_of_now`` without what is lost today.
+    """
+    series = (row.sets[0].series_id for row in table.rows)
     base, *others = table.sides
     points = as_points(table)
     parts = [
@@ -84,7 +94,7 @@ def as_markdown(table: ComparedTable, options: BlockOptions = PLAIN_BLOCK) -> st
         *([f"{inline(answer_of(points))}. {_counts(points)}"] if table.rows else []),
         *([SIMULATED] if is_simulated(table) else []),
         "\n".join(f"- {inline(name)}" for name in _hardware(table)),
-        rows_table(table.rows),
+        rows_table(table.rows, stands_by_series(series) if is_of_now else {}),
         *(_section(row, options) for row in table.rows),
         flame_graphs(profile_lines(table, titles_of(table.sides))),
         *(_notes(table, inline) if table.rows else _left_out(table, inline)),
@@ -146,16 +156,18 @@ def is_simulated(table: ComparedTable) -> bool:
     return any(one.hardware.lab.simulated for row in table.rows for one in row.sets)
 
 
-def rows_table(rows: Sequence[ComparedRow]) -> str:
-    """A line for each pair, in Markdown."""
+def rows_table(
+    rows: Sequence[ComparedRow], stands: Mapping[int, Mapping[str, Any]] | None = None
+) -> str:
+    """A line for each pair, in Markdown, with what its series has lost today by ``stands``."""
     if not rows:
         return NOTHING
-    lines = [_cells(row) for row in rows]
+    lines = [_cells(row, stands or {}) for row in rows]
     head = "| what | set | mean | against | Δ % [95 %] | verdict |\n|---|---|--:|--:|--:|---|"
     return "\n".join([head, *(line for lines_of_row in lines for line in lines_of_row)])
 
 
-def _cells(row: ComparedRow) -> list[str]:
+def _cells(row: ComparedRow, stands: Mapping[int, Mapping[str, Any]]) -> list[str]:
     base = row.sets[0]
     base_mean = base.summary.mean if base.summary else None
     cells = []
@@ -165,6 +177,7 @@ def _cells(row: ComparedRow) -> list[str]:
         delta = change_within(change.percent, change.low, change.high)
         verdict = compared_sentence(judged, better=row.better, unit=row.metric.unit)
         verdict += f" ({OTHER_EPOCH})" if parted else ""
+        verdict += today_after((change.percent, change.low, change.high), stands, base, one)
         what, label = inline(row.key_label or base.label), inline(one.label)
         cells.append(f"| {what} | {label} | {mean} | {number(base_mean)} | {delta} | {verdict} |")
     return cells
@@ -206,3 +219,12 @@ def not_compared(unmatched: Sequence[Unmatched], names: Sequence[str]) -> list[N
         its.setdefault(one.hardware, []).append(subject)
     lines = [NotCompared(reason, its, is_last) for (reason, is_last), its in found.items()]
     return sorted(lines, key=lambda line: (line.is_last, -line.combinations))
+
+
+def today_after(
+    change: Change, stands: Mapping[int, Mapping[str, Any]], a: Placed, b: Placed
+) -> str:
+    """Behind a verdict what the page has there: ``, today −13.0 % [−13.3, −12.8]``."""
+    found = lost_between(stands, a, b)
+    short = short_beside(change, found) if found else ""
+    return f", {short}" if short else ""

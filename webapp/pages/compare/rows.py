@@ -18,10 +18,11 @@ from webapp.analysis.queries import (
     PointTable,
     PointVerdict,
     Side,
+    lost_between,
 )
 from webapp.charts import forest, text
 from webapp.charts.forest import Reach
-from webapp.charts.today import begins_between, short_beside
+from webapp.charts.today import short_beside
 from webapp.pages.compare.answer import Cell
 from webapp.pages.parts.claims import direction_texts
 from webapp.results.models import Hardware
@@ -247,13 +248,10 @@ def _figure(cell: Cell, drawing: Drawing) -> str:
 
 def _today(cell: Cell, drawing: Drawing) -> str:
     """What its series has lost today, where that loss begins between the two points."""
-    base, other = cell.row.base, cell.row.points[cell.index + 1]
-    stands = drawing.today.get(base.series_id)
-    if base.series_id != other.series_id or stands is None:
+    base, judged = cell.row.base, cell.judged
+    stands = lost_between(drawing.today, base, cell.row.points[cell.index + 1])
+    if stands is None:
         return ""
-    if not begins_between(stands, base.revision.position, other.revision.position):
-        return ""
-    judged = cell.judged
     change = judged.percent, judged.low, judged.high
     return today_html(base.series_id, short_beside(change, stands))
 
