@@ -111,7 +111,7 @@ def test_what_is_folded_under_more_is_drawn_at_once_and_a_change_has_its_reason(
     whiskers, last = page.get_by_label("Whiskers"), page.get_by_label("Last revisions")
     expect(whiskers).to_be_hidden()
     expect(last).to_be_hidden()
-    page.get_by_text("More", exact=True).click()
+    page.locator("summary", has_text="More").click()
     whiskers.select_option("none")
     page.wait_for_function("() => location.search.includes('whiskers=none')")
     drawn(page)
