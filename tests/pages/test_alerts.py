@@ -153,7 +153,7 @@ def test_what_to_do_next_comes_with_its_cost_and_a_guess_is_called_one(
     assert "labagent upload --tree freebsd-head --hardware Celeron/I350 --mode pf DIR" in text
     Alert.objects.filter(pk=mixed.pk).update(state="resolved", resolution="expected")
     text = visit(f"/alerts/{mixed.pk}/").partition("What to do next")[2]
-    assert "Nothing: it is resolved" in text
+    assert "Nothing to do: the alert is resolved" in text
 
 
 def test_names_from_outside_are_text_on_the_pages(client: Client, mixed: Alert) -> None:

@@ -102,6 +102,9 @@ def test_the_largest_changes_are_drawn_and_the_rest_is_counted(
     page = client.get("/hardware/").content.decode()
     assert page.count('class="small-tile"') == 3
     assert "from 2.0 to 6.0 %" in page
+    stable = make.series(of=make.tree("freebsd-stable-11"), in_mode="mode-4")
+    make.point(stable, make.revision("r310000", of=stable.tree))
+    assert "+ 4 series: 2 of 1 revision, ▾ 2" in visit("/hardware/"), "a mode twice"
 
 
 def test_open_losses_of_a_machine_are_counted_and_lead_to_its_inbox(client: Client) -> None:

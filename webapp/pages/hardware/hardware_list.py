@@ -237,7 +237,7 @@ class _Row:
         drawn = [one for one in self._series if one.id in self.known.tiles]
         left = [one for one in self._series if one.id not in self.known.tiles]
         tiles = "".join(self.known.tiles[one.id] for one in ranked(drawn))
-        rest = f'<span class="muted">{escape(counted_text(left))}</span>' if left else ""
+        rest = f'<span class="muted">{escape(counted_text(left, drawn))}</span>' if left else ""
         return f'<div class="tiles">{tiles}{rest}</div>'
 
     @property

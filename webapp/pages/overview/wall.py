@@ -368,16 +368,21 @@ def _none(one: WallSeries | None, mode: str) -> str:
     )
 
 
-def counted_text(counted: Sequence[WallSeries]) -> str:
-    """Series that are not drawn, in words: ``+ 14 modes: 12 of 1 revision, ▾ 1, ▴ 1``."""
+def counted_text(counted: Sequence[WallSeries], drawn: Sequence[WallSeries] = ()) -> str:
+    """Series that are not drawn, in words: ``+ 14 modes: 12 of 1 revision, ▾ 1, ▴ 1``; ``series``
+    where a mode is among them or those ``drawn`` more than once, as of two trees.
+    """
+    modes = {one.mode for one in (*counted, *drawn)}
+    text = _modes(len(counted)) if len(modes) == len(counted) + len(drawn) else ""
+    text = text or f"{len(counted):,} series"
     single = sum(one.revisions <= 1 for one in counted)
     if single == len(counted):
-        return f"{_modes(single)}, 1 revision{' each' if single > 1 else ''}"
+        return f"{text}, 1 revision{' each' if single > 1 else ''}"
     parts = [f"{single} of 1 revision"] if single else []
     for verdict in ("worse", "better"):
         moved = sum(is_changed(one) and one.verdict == verdict for one in counted)
         parts += [f"{MARKS[verdict]} {moved}"] if moved else []
-    return ": ".join(filter(None, (f"+ {_modes(len(counted))}", ", ".join(parts))))
+    return ": ".join(filter(None, (f"+ {text}", ", ".join(parts))))
 
 
 def _modes(count: int) -> str:

@@ -11,21 +11,32 @@ NO_SCATTER_YET = "All values are equal so far, so nothing is known of the noise 
 def why_flagged(change: Change, analysis: Analysis) -> str:
     """Return the sentence that says why a change is reported."""
     noise = _noise(analysis)
-    size = f"{change.change_pct:+.1f} % [{change.low_pct:+.1f}, {change.high_pct:+.1f}]"
+    size = _beside(change)
     if change.state == "candidate":
         return (
-            f"Candidate: {change.revision.label} alone lies {size} from the level of the "
-            f"{_revisions(change.revisions_before)} before it, {change.score:.1f} standard "
+            f"Candidate: {change.revision.label} alone is {size} the level of the "
+            f"{_revisions(change.revisions_before)} before, {change.score:.1f} standard "
             f"deviations ({change.needed:.1f} make a candidate{noise}); "
-            "one more revision that agrees confirms it."
+            "one more revision that agrees confirms the change."
         )
+    are = "is" if change.revisions_after == 1 else "are"
     return (
-        f"Confirmed: {_revisions(change.revisions_after)} from {change.revision.label} on lie "
-        f"{size} from the {_revisions(change.revisions_before)} before, "
-        f"{change.score:.1f} standard deviations by what is known now "
-        f"({change.needed:.1f} were needed when {_confirmed_by(change)} came in{noise}); "
+        f"Confirmed: {_revisions(change.revisions_after)} from {change.revision.label} on {are} "
+        f"{size} the previous {change.revisions_before}, "
+        f"{change.score:.1f} standard deviations today "
+        f"(limit {change.needed:.1f} when {_confirmed_by(change)} confirmed the change{noise}); "
         f"{_suspects(change)}."
     )
+
+
+def _beside(change: Change) -> str:
+    """``9.0 % [8.8, 9.3] below``."""
+    ends = sorted(abs(one) for one in (change.low_pct, change.high_pct))
+    if change.low_pct * change.high_pct < 0:
+        signed = f"[{change.low_pct:+.1f}, {change.high_pct:+.1f}]"
+        return f"{change.change_pct:+.1f} % {signed} from"
+    way = "above" if change.change_pct > 0 else "below"
+    return f"{abs(change.change_pct):.1f} % [{ends[0]:.1f}, {ends[1]:.1f}] {way}"
 
 
 def why_not(analysis: Analysis) -> str:
@@ -123,9 +134,8 @@ def _confirmed_by(change: Change) -> str:
 
 
 def _suspects(change: Change) -> str:
+    began = f"the change began after {change.after.label}, at the latest in {change.last.label}"
     if change.first == change.last:
-        return f"it began after {change.after.label} and by {change.last.label}"
-    return (
-        f"it began after {change.after.label} and by {change.last.label} (95 %), most likely "
-        f"at {change.revision.label} ({100 * change.here:.0f} %)"
-    )
+        return began
+    likeliest = f"{change.revision.label} ({100 * change.here:.0f} %)"
+    return f"{began} (95 %), most likely at {likeliest}"
