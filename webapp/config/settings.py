@@ -122,6 +122,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "webapp.config.acting.Acting",
     "webapp.accounts.signing_in.middleware.SignIn",
     "webapp.config.privacy.PrivateInstance",
     "webapp.config.bodies.RejectNulBytes",
@@ -366,6 +367,7 @@ KEEP_DELIVERIES_DAYS = _env.number("DRIFTLINE_KEEP_DELIVERIES_DAYS", default=30,
 KEEP_JOB_LOGS_DAYS = _env.number("DRIFTLINE_KEEP_JOB_LOGS_DAYS", default=180, **_DAYS)
 KEEP_PROFILES_DAYS = _env.number("DRIFTLINE_KEEP_PROFILES_DAYS", default=0, **_DAYS)
 KEEP_REFUSALS_DAYS = _env.number("DRIFTLINE_KEEP_REFUSALS_DAYS", default=365, **_DAYS)
+KEEP_AUDIT_DAYS = _env.number("DRIFTLINE_KEEP_AUDIT_DAYS", default=1095, **_DAYS)
 KEEP_BACKUPS_DAYS = _env.number("DRIFTLINE_KEEP_BACKUPS_DAYS", default=14, **_DAYS)
 BACKUPS = _env.text("DRIFTLINE_BACKUPS")
 KEEP_WORKERS_DAYS = _env.number("DRIFTLINE_KEEP_WORKERS_DAYS", default=90, **_DAYS)
