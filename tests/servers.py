@@ -147,6 +147,7 @@ def _schema_key(cluster: Cluster) -> str:
     sources = [
         Path(__file__),
         PROJECT / "constraints.txt",
+        PROJECT / "webapp" / "config" / "audited.py",
         *sorted((PROJECT / "migrations").rglob("*.py")),
     ]
     content = hashlib.sha256(str(cluster.postgres).encode())

@@ -1,6 +1,6 @@
 """People."""
 
-from datetime import UTC, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, ClassVar, Self
 from zoneinfo import ZoneInfo, available_timezones
 
@@ -161,12 +161,37 @@ class SavedView(models.Model):
         return self.name
 
 
+def _of(who: str) -> Q:
+    by_name = Q(actor__icontains=who) | Q(person__username__icontains=who)
+    return by_name | Q(person=int(who)) if who.isascii() and who.isdecimal() else by_name
+
+
+def _midnight(day: str) -> datetime:
+    return datetime.combine(date.fromisoformat(day), time(), UTC)
+
+
 class AuditEntryQuerySet(models.QuerySet["AuditEntry"]):
     """The audit log, newest first."""
 
     def with_people(self) -> Self:
         """With the present names of the people who acted, in the same query."""
         return self.select_related("person")
+
+    def matching(self, **wanted: str) -> Self:
+        """Those of ``who`` (a person's number or name, a token, a command), ``action``, ``table``
+        and ``row``, between the days ``since`` and ``until`` (ISO, UTC); empty: any."""
+        wanted = {name: text for name, text in wanted.items() if text}
+        exact = {"table": "subject", "row": "row_key"}
+        found = self.filter(**{exact[name]: wanted[name] for name in exact if name in wanted})
+        if "action" in wanted:
+            found = found.filter(action__icontains=wanted["action"])
+        if "who" in wanted:
+            found = found.filter(_of(wanted["who"]))
+        if "since" in wanted:
+            found = found.filter(at__gte=_midnight(wanted["since"]))
+        if "until" in wanted:
+            found = found.filter(at__lt=_midnight(wanted["until"]) + timedelta(days=1))
+        return found
 
 
 class AuditEntry(models.Model):
@@ -181,7 +206,7 @@ class AuditEntry(models.Model):
 
     class Kind(models.TextChoices):
         PERSON = "person", "person"
-        TOKEN = "token", "token"  # noqa: S105 (no password)
+        TOKEN = "token", "token"
         COMMAND = "command", "command"
         STRANGER = "stranger", "nobody signed in"
 

@@ -20,8 +20,8 @@ MEASURING = frozenset(
 )
 """What agents send all day. Runs, profiles and jobs name the agent themselves."""
 
-READING = frozenset({"runserver", "shell", "dbshell", "test", "check", "digest", "doctor"})
-"""Commands that change nothing by themselves, or whose changes are somebody else's."""
+UNNAMED = frozenset({"migrate", "runserver"})
+"""Commands whose changes are nobody's: a version's own rows, and requests of people."""
 
 
 class Acting:
@@ -46,7 +46,7 @@ class Acting:
 def command_acting(arguments: Sequence[str]) -> AbstractContextManager[None]:
     """A command of ``manage.py`` with its arguments, started by a user of this machine."""
     name = arguments[1] if len(arguments) > 1 else ""
-    if not name or name.startswith("-") or name in READING:
+    if not name or name.startswith("-") or name in UNNAMED:
         return ExitStack()
     actor = audit.other_acting(AuditEntry.Kind.COMMAND, name, action=name, origin=_local_user())
     return audit.acting(lambda: actor)
@@ -70,8 +70,9 @@ def connect_signals() -> None:
 
 
 def _describe(request: HttpRequest) -> audit.Actor:
-    act = request.POST.get("act", "")[:40] if "act" in request.POST else ""
-    action = " ".join(filter(None, (_view_of(request), act)))
+    # The button that was pressed, and the action that was chosen in the admin
+    acts = [request.POST.get(name, "")[:40] for name in ("act", "action")]
+    action = " ".join(filter(None, (_view_of(request), *acts)))
     origin = _address_of(request)
     token = getattr(request, "agent_token", None)
     if token is not None:

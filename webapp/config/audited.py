@@ -58,12 +58,16 @@ SHOWN = {"experiments.ExperimentEvent": ("text",)}
 """Columns named as hidden ones that are a note on a page."""
 
 
+EVENTS = {
+    "insert": "NEW TABLE AS rows_after",
+    "update": "OLD TABLE AS rows_before NEW TABLE AS rows_after",
+    "delete": "OLD TABLE AS rows_before",
+}
+
+
 def audited() -> Iterator[type[models.Model]]:
     """The models of the tables that the log covers."""
-    for model in apps.get_models(include_auto_created=True):
-        is_ours = model.__module__.startswith("webapp.")
-        if is_ours and model._meta.label not in LEFT_OUT and model._meta.managed:
-            yield model
+    yield from (model for model in _ours() if model._meta.label not in LEFT_OUT)  # noqa: SLF001
 
 
 def install_triggers(**options: Any) -> None:
@@ -74,13 +78,9 @@ def install_triggers(**options: Any) -> None:
     if options.get("plan") is None or not _is_there():
         return
     with connection.cursor() as cursor:
-        for model in apps.get_models(include_auto_created=True):
-            if model.__module__.startswith("webapp.") and model._meta.label in LEFT_OUT:
-                for event in ("insert", "update", "delete"):
-                    name = connection.ops.quote_name(model._meta.db_table)
-                    cursor.execute(f"DROP TRIGGER IF EXISTS driftline_audit_{event} ON {name}")
-        for model in audited():
-            cursor.execute(_trigger(model))
+        covered = set(audited())
+        for model in _ours():
+            cursor.execute(_triggers(model) if model in covered else _no_triggers(model))
 
 
 def _is_there() -> bool:
@@ -89,26 +89,32 @@ def _is_there() -> bool:
         return bool(cursor.fetchone()[0])
 
 
-def _trigger(model: type[models.Model]) -> str:
+def _ours() -> Iterator[type[models.Model]]:
+    found = apps.get_models(include_auto_created=True)
+    yield from (model for model in found if model.__module__.startswith("webapp."))
+
+
+def _triggers(model: type[models.Model]) -> str:
     """A trigger for each event, because rows of transition belong to one."""
-    hidden = [one for one in HIDDEN if one not in SHOWN.get(model._meta.label, ())]
+    meta = model._meta  # noqa: SLF001 (documented)
+    hidden = [one for one in HIDDEN if one not in SHOWN.get(meta.label, ())]
     arguments = (
-        model._meta.pk.column,
+        meta.pk.column,
         "{" + ",".join(COUNTERS) + "}",
         "{" + ",".join(hidden) + "}",
         str(MOST_ROWS),
     )
     values = ", ".join(f"'{one}'" for one in arguments)
-    table = connection.ops.quote_name(model._meta.db_table)
-    rows = {
-        "insert": "NEW TABLE AS rows_after",
-        "update": "OLD TABLE AS rows_before NEW TABLE AS rows_after",
-        "delete": "OLD TABLE AS rows_before",
-    }
+    table = connection.ops.quote_name(meta.db_table)
     return ";".join(
         f"CREATE OR REPLACE TRIGGER driftline_audit_{event} AFTER {event} ON {table}"
         f" REFERENCING {named} FOR EACH STATEMENT"
         f" WHEN (coalesce(current_setting('driftline.acting', true), '') <> '')"
         f" EXECUTE FUNCTION driftline_audit({values})"
-        for event, named in rows.items()
+        for event, named in EVENTS.items()
     )
+
+
+def _no_triggers(model: type[models.Model]) -> str:
+    table = connection.ops.quote_name(model._meta.db_table)  # noqa: SLF001 (documented)
+    return ";".join(f"DROP TRIGGER IF EXISTS driftline_audit_{one} ON {table}" for one in EVENTS)

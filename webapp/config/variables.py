@@ -112,9 +112,7 @@ VARIABLES = {
     "DRIFTLINE_BACKUPS": Variable(
         "directory into which the worker writes a backup a day; empty: none", "none"
     ),
-    "DRIFTLINE_KEEP_AUDIT_DAYS": Variable(
-        "the audit log; 30 at least, 0: for ever"
-    ),
+    "DRIFTLINE_KEEP_AUDIT_DAYS": Variable("the audit log; 30 at least, 0: for ever"),
     "DRIFTLINE_KEEP_BACKUPS_DAYS": Variable(
         "for how many days these backups are kept; 0: for ever"
     ),

@@ -11,7 +11,7 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from webapp.accounts.admin.operators import ModelForm
+from webapp.accounts.admin.operators import AuditedAdmin, ModelForm
 from webapp.accounts.models import User
 from webapp.accounts.services.people import RoleError, delete_people, ensure_operator_left
 
@@ -45,7 +45,7 @@ class PersonForm(ChangeForm):
 
 
 @admin.register(User)
-class PersonAdmin(PeopleAdmin):
+class PersonAdmin(AuditedAdmin, PeopleAdmin):
     form = PersonForm
     add_form = AdminUserCreationForm
     list_display = ["username", "email", "role", "is_active", "last_login"]

@@ -5,18 +5,23 @@ The actor travels as a setting of the transaction, so that an entry is written i
 change is, also behind a pooler that hands each transaction another connection.
 """
 
+import csv
+import io
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 from django.db import connection, transaction
 
 from webapp.accounts.models import AuditEntry, User
+from webapp.charts.text import as_cell
 
 SETTING = "driftline.acting"
-READS = re.compile(r"\s*(?:SELECT|SAVEPOINT|RELEASE|ROLLBACK|SET|SHOW|EXPLAIN|DECLARE|FETCH)\b", re.I)
+READS = re.compile(
+    r"\s*(?:SELECT|SAVEPOINT|RELEASE|ROLLBACK|SET|SHOW|EXPLAIN|DECLARE|FETCH)\b", re.IGNORECASE
+)
 Actor = Mapping[str, Any]
 
 
@@ -102,21 +107,41 @@ def note_event(user: User, *, action: str, origin: str) -> None:
     )
 
 
-def prune_entries(*, days: int, most: int) -> int:
+def prune_entries(days: int, most: int) -> int:
     """Remove up to ``most`` entries older than ``days`` (30 at least); how many they were."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT driftline_prune_audit(%s, %s)", [days, most])
         return int(cursor.fetchone()[0])
 
 
-def exported(entry: AuditEntry) -> dict[str, Any]:
-    """An entry as a line of an export; ``who`` is the present name."""
+def lines_of(entries: Iterable[AuditEntry], form: str) -> Iterator[str]:
+    """Lines of an export in the ``form`` ``csv`` (with a head) or ``jsonl``; ``who`` is the present
+    name."""
+    if form == "jsonl":
+        yield from (json.dumps(_columns(entry)) + "\n" for entry in entries)
+        return
+    line = io.StringIO()
+    writer = csv.writer(line, lineterminator="\n")
+    writer.writerow(_columns(AuditEntry()))
+    for entry in entries:
+        writer.writerow([as_cell(_flat(value)) for value in _columns(entry).values()])
+        yield line.getvalue()
+        line.seek(0)
+        line.truncate()
+    yield line.getvalue()
+
+
+def _flat(value: Any) -> Any:
+    return json.dumps(value) if isinstance(value, dict) else value
+
+
+def _columns(entry: AuditEntry) -> dict[str, Any]:
     return {
         "id": entry.pk,
-        "at": entry.at.isoformat(),
+        "at": entry.at.isoformat() if entry.pk else None,
         "kind": entry.kind,
         "person": entry.person_id,
-        "who": entry.who,
+        "who": entry.who if entry.pk else "",
         "origin": entry.origin,
         "action": entry.action,
         "operation": entry.operation,
