@@ -21,7 +21,7 @@ from webapp.outbox.services import NewMail, post_mails
 from webapp.results.models import RefusedReplacement
 
 pytestmark = pytest.mark.django_db
-YEARS = timedelta(days=1000)
+YEARS = timedelta(days=2000)
 
 
 def mail(about: str, **fields: Any) -> Mail:

@@ -195,7 +195,7 @@ PARTS = (
     Part("subscriptions", "notifications.Subscription", ("feed_token",)),
     Part("thresholds", "alerts.MinEffect"),
     Part("threshold-changes", "alerts.MinEffectChange"),
-    Part("endpoints", "outbox.Endpoint", ("secret", "failures", "disabled_reason")),
+    Part("endpoints", "outbox.Endpoint", ("secret", "url", "failures", "disabled_reason")),
     Part(
         "jobs",
         "jobs.Job",

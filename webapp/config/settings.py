@@ -56,6 +56,9 @@ if not SECRET_KEY:
         )
     # No instance yet: enough for commands such as makemigrations, and good for nothing else.
     SECRET_KEY = secrets.token_urlsafe(50)
+SECRET_KEY_FALLBACKS = _env.listed("SECRET_KEY_FALLBACKS")
+if not SECRET_KEY_GIVEN:
+    SECRET_KEY_FALLBACKS += instance.read_former_keys(STATE)
 
 # Address. HOST is the name under which Caddy speaks TLS, maybe with a port.
 HOST = _env.host("DRIFTLINE_HOST")

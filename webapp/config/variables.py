@@ -24,7 +24,13 @@ VARIABLES = {
         "`redis://…`, `rediss://…` or `unix:///path?db=0`", "the server recorded in STATE"
     ),
     "SECRET_KEY": Variable(
-        "signs sessions; required beside `DATABASE_URL` where STATE has none", "`STATE/secret_key`"
+        "signs sessions, encrypts secrets of webhooks; required beside `DATABASE_URL` where STATE "
+        "has none",
+        "`STATE/secret_key`",
+    ),
+    "SECRET_KEY_FALLBACKS": Variable(
+        "former keys, separated by commas: what they signed or encrypted stays good",
+        "`STATE/secret_key_fallbacks`",
     ),
     "DRIFTLINE_HOST": Variable(
         "name under which Caddy serves the pages over HTTPS, `name` or `name:port`"

@@ -30,7 +30,7 @@ class Command(BaseCommand):
                 _ = wanted[name] and date.fromisoformat(wanted[name])
             except ValueError as error:
                 raise CommandError(
-                    f"--{name} {wanted[name]}: a day as 2026-11-26 is needed"
+                    f"--{name} {wanted[name]}: a day such as 2026-11-26 is needed"
                 ) from error
         found = AuditEntry.objects.matching(**wanted).with_people()
         for line in lines_of(found.iterator(CHUNK), options["format"]):
