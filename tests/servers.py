@@ -148,6 +148,7 @@ def _schema_key(cluster: Cluster) -> str:
         Path(__file__),
         PROJECT / "constraints.txt",
         PROJECT / "webapp" / "config" / "audited.py",
+        PROJECT / "webapp" / "launcher" / "postgres.py",
         *sorted((PROJECT / "migrations").rglob("*.py")),
     ]
     content = hashlib.sha256(str(cluster.postgres).encode())

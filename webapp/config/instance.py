@@ -12,6 +12,7 @@ from typing import Self
 from urllib.parse import parse_qs, quote, urlencode, urlsplit
 
 FILE_NAME = "instance.json"
+WEB_ROLE = "driftline_web"
 KEY_NAME = "secret_key"
 FORMER_KEYS_NAME = "secret_key_fallbacks"
 FORMER_KEYS_MOST = 3
@@ -47,6 +48,11 @@ class Instance:
             database_url=f"postgresql://driftline@/{quote(str(sockets))}/driftline",
             redis_url=f"unix://{quote(str(sockets))}/redis.sock?db=0",
         )
+
+    @property
+    def web_url(self) -> str:
+        """The database for the web server, which signs in as another role."""
+        return self.database_url.replace("://driftline@", f"://{WEB_ROLE}@", 1)
 
     def with_url(self, url: str) -> Self:
         """The same instance, its pages at `url`."""

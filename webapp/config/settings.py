@@ -166,6 +166,18 @@ if _env.flag("DRIFTLINE_PREPARED_STATEMENTS", default=True):
     _database["OPTIONS"] |= {"server_side_binding": True, "prepare_threshold": 2}
 
 
+# The web server signs in as a role that cannot change the schema (webapp.config.web_role).
+_web_url = _env.text("DATABASE_WEB_URL") or ("" if DATABASE_URL_GIVEN else _recorded.web_url)
+WEB_DATABASE = _env.database("DATABASE_WEB_URL", default=_web_url) if _web_url else {}
+
+
+def use_web_role() -> None:
+    """Sign in as the role of the web server, where there is one."""
+    _database.update(
+        {name: WEB_DATABASE[name] for name in ("USER", "PASSWORD") if name in WEB_DATABASE}
+    )
+
+
 def use_pool(size: int) -> None:
     """Share ``size`` connections among the threads of this process."""
     _database["OPTIONS"]["pool"] = {"min_size": 1, "max_size": size, "timeout": 10}

@@ -20,6 +20,11 @@ VARIABLES = {
     "DATABASE_URL": Variable(
         "`postgresql://user:password@host:port/name`", "the server recorded in STATE"
     ),
+    "DATABASE_WEB_URL": Variable(
+        "the same database with the role of the web server, which `migrate` gives its rights: rows "
+        "only, no change of the schema or the audit log; empty: the role of `DATABASE_URL`",
+        "the role `driftline_web` of the server recorded in STATE",
+    ),
     "REDIS_URL": Variable(
         "`redis://…`, `rediss://…` or `unix:///path?db=0`", "the server recorded in STATE"
     ),
