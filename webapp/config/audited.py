@@ -25,6 +25,7 @@ LEFT_OUT: Mapping[str, str] = {
     "results.Point": "follows from the measurements",
     "results.Profile": "uploaded; it names the agent",
     "results.ProfiledFunction": "uploaded with the profiles",
+    "results.RevisionAlias": "follows from the revisions",
     "results.RunHistograms": "uploaded with the run",
     "results.Series": "follows from the runs; what people set is in analysis_seriessettings",
     "jobs.Worker": "who asked for work lately",
