@@ -4,6 +4,7 @@
 import os
 import sys
 
+import django
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import execute_from_command_line
 from django.db import OperationalError
@@ -13,7 +14,11 @@ def main() -> None:
     """Run one command; say in one line what is wrong with the environment, if something is."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "webapp.config.settings")
     try:
-        execute_from_command_line(sys.argv)
+        django.setup()
+        from webapp.config.acting import command_acting  # noqa: PLC0415  once Django is set up
+
+        with command_acting(sys.argv):
+            execute_from_command_line(sys.argv)
     except ImproperlyConfigured as error:
         sys.exit(f"manage.py: {error}")
     except OperationalError as error:

@@ -147,6 +147,8 @@ def _schema_key(cluster: Cluster) -> str:
     sources = [
         Path(__file__),
         PROJECT / "constraints.txt",
+        PROJECT / "webapp" / "config" / "audited.py",
+        PROJECT / "webapp" / "launcher" / "postgres.py",
         *sorted((PROJECT / "migrations").rglob("*.py")),
     ]
     content = hashlib.sha256(str(cluster.postgres).encode())

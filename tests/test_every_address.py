@@ -138,6 +138,7 @@ RIGHTS: Mapping[str, str | tuple[str, str]] = {
     "agents": READ,
     "labs": OPERATOR,
     "status": OPERATOR,
+    **dict.fromkeys(("audit", "audit_csv", "audit_jsonl"), OPERATOR),
     "lab_quota": OPERATOR,
     "job_new": TRIAGER,
     "job_request": TRIAGER,

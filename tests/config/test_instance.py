@@ -52,3 +52,14 @@ def test_a_redis_url_names_the_socket_even_with_odd_letters(tmp_path: Path) -> N
     url = instance.Instance.at(tmp_path / "a b%c").redis_url
     client = redis.Redis.from_url(url)
     assert client.connection_pool.connection_kwargs["path"] == f"{tmp_path}/a b%c/redis.sock"
+
+
+def test_a_rotated_key_leaves_the_former_ones_for_the_owner_only(tmp_path: Path) -> None:
+    instance.ensure_secret_key(tmp_path)
+    keys = [instance.read_secret_key(tmp_path)]
+    for _ in range(instance.FORMER_KEYS_MOST + 1):
+        key, former = instance.rotate_secret_key(tmp_path)
+        assert instance.read_secret_key(tmp_path) == key
+        assert instance.read_former_keys(tmp_path) == former == keys[: instance.FORMER_KEYS_MOST]
+        keys.insert(0, key)
+    assert (tmp_path / instance.FORMER_KEYS_NAME).stat().st_mode & 0o777 == 0o600

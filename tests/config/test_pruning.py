@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from tests import make
 from tests.jobs.steps import fail, request, take, taken
+from webapp.accounts.models import AuditEntry
 from webapp.config import pruning, tasks
 from webapp.jobs.models import Job, JobEvent, Worker
 from webapp.labs.models import LabQuota
@@ -20,7 +21,7 @@ from webapp.outbox.services import NewMail, post_mails
 from webapp.results.models import RefusedReplacement
 
 pytestmark = pytest.mark.django_db
-YEARS = timedelta(days=1000)
+YEARS = timedelta(days=2000)
 
 
 def mail(about: str, **fields: Any) -> Mail:
@@ -70,6 +71,7 @@ def old(db: None) -> None:
     run = make.run(make.revision("r5"))
     for agent, at in ((make.agent(), past), (make.agent("b"), now)):
         RefusedReplacement.objects.create(run=run, agent=agent, first_at=at, last_at=at)
+        AuditEntry.objects.create(at=at, kind="command", operation="event", subject="labs_lab")
 
 
 def printed(*options: str) -> dict[str, int]:
@@ -88,6 +90,7 @@ def test_what_is_old_goes_and_what_decides_something_stays() -> None:
         "logs of jobs": 1,
         "logs of tries of jobs": 1,
         "refused replacements": 1,
+        "audit log": 1,
         "silent workers without a job": 1,
     }
     assert printed("--dry-run") == printed("--dry-run") == expected
@@ -102,7 +105,7 @@ def test_what_is_old_goes_and_what_decides_something_stays() -> None:
     assert (Job.objects.get().log, Job.objects.get().failure_reason) == ("", "make")
     assert list(JobEvent.objects.values_list("kind", "reason")) == events
     assert set(Worker.objects.values_list("name", flat=True)) == {"rig-1", "rig-3"}
-    assert RefusedReplacement.objects.count() == 1
+    assert RefusedReplacement.objects.count() == AuditEntry.objects.count() == 1
     sent = Mail.objects.get()
     assert (sent.text, sent.html, sent.subject) == ("", "", "s")
     # Who was notified is not notified again.
@@ -112,7 +115,7 @@ def test_what_is_old_goes_and_what_decides_something_stays() -> None:
 
 @pytest.mark.usefixtures("old")
 def test_what_is_kept_for_ever_stays(settings: Any) -> None:
-    for name in ("MAIL_TEXT", "DELIVERIES", "JOB_LOGS", "REFUSALS", "WORKERS"):
+    for name in ("MAIL_TEXT", "DELIVERIES", "JOB_LOGS", "REFUSALS", "AUDIT", "WORKERS"):
         setattr(settings, f"KEEP_{name}_DAYS", 0)
     assert printed("--dry-run") == printed() == {"sessions that ended": 1}
 

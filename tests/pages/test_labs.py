@@ -3,13 +3,13 @@
 import re
 
 import pytest
-from django.contrib.admin.models import LogEntry
 from django.test import Client
 
 from tests import make
 from tests.approved import Approvals
 from tests.pages.conftest import Counted
 from tests.results.steps import measured, upload
+from webapp.accounts.models import AuditEntry
 from webapp.labs.models import LabQuota
 from webapp.results.models import Run
 
@@ -46,7 +46,7 @@ def test_an_operator_sees_the_use_of_a_lab_and_sets_its_quota(
     approved("pages/labs/an-operator-sees-the-use-of-a-lab", page)
     after = page.content.decode()
     assert LabQuota.objects.get().most_runs == 1
-    assert LogEntry.objects.get().object_repr == "netlab"
+    assert AuditEntry.objects.get(subject="labs_labquota").action == "lab_quota"
     given = fields(after, "")
     assert given["runs"] == "1"
     operator.post(given.pop("action"), given | {"runs": ""})

@@ -1,7 +1,7 @@
 """People."""
 
-from datetime import UTC, datetime, time, timedelta
-from typing import Any, ClassVar
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any, ClassVar, Self
 from zoneinfo import ZoneInfo, available_timezones
 
 from django.contrib.auth.models import AbstractUser, UserManager
@@ -9,6 +9,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models import Q
+from django.db.models.functions import Now
 
 
 def check_time_zone(name: str) -> None:
@@ -68,6 +69,13 @@ class User(AbstractUser):
         default=True,
         db_default=True,
         help_text="Letters and signs act on pages without Ctrl: j, a, g t, ?, /.",
+    )
+
+    removed_at = models.DateTimeField(
+        null=True,
+        blank=True,
+        editable=False,
+        help_text="The name and everything else about the person were erased then.",
     )
 
     objects: ClassVar[PersonManager] = PersonManager()
@@ -151,3 +159,95 @@ class SavedView(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+def _of(who: str) -> Q:
+    by_name = Q(actor__icontains=who) | Q(person__username__icontains=who)
+    return by_name | Q(person=int(who)) if who.isascii() and who.isdecimal() else by_name
+
+
+def _midnight(day: str) -> datetime:
+    return datetime.combine(date.fromisoformat(day), time(), UTC)
+
+
+class AuditEntryQuerySet(models.QuerySet["AuditEntry"]):
+    """The audit log, newest first."""
+
+    def with_people(self) -> Self:
+        """With the present names of the people who acted, in the same query."""
+        return self.select_related("person")
+
+    def matching(self, **wanted: str) -> Self:
+        """Those of ``who`` (a person's number or name, a token, a command), ``action``, ``table``
+        and ``row``, between the days ``since`` and ``until`` (ISO, UTC); empty: any."""
+        wanted = {name: text for name, text in wanted.items() if text}
+        exact = {"table": "subject", "row": "row_key"}
+        found = self.filter(**{exact[name]: wanted[name] for name in exact if name in wanted})
+        if "action" in wanted:
+            found = found.filter(action__icontains=wanted["action"])
+        if "who" in wanted:
+            found = found.filter(_of(wanted["who"]))
+        if "since" in wanted:
+            found = found.filter(at__gte=_midnight(wanted["since"]))
+        if "until" in wanted:
+            found = found.filter(at__lt=_midnight(wanted["until"]) + timedelta(days=1))
+        return found
+
+
+class AuditEntry(models.Model):
+    """A row that a person, a token or a command changed, with what it was before and after.
+
+    Triggers of the database write it in the transaction of the change (``services.audit`` states
+    who acts, ``webapp/config/audited.py`` which tables count). Rows are only added. A person is
+    kept as a number, whose name is in ``accounts_user`` alone. ``subject`` is the table and
+    ``row_key`` the row's key; a statement about many rows is one entry with their ``number`` and
+    neither values nor key. ``action`` names the page or endpoint, ``origin`` is an address.
+    """
+
+    class Kind(models.TextChoices):
+        PERSON = "person", "person"
+        TOKEN = "token", "token"
+        COMMAND = "command", "command"
+        STRANGER = "stranger", "nobody signed in"
+
+    class Operation(models.TextChoices):
+        INSERT = "insert", "added"
+        UPDATE = "update", "changed"
+        DELETE = "delete", "removed"
+        EVENT = "event", "event"
+
+    at = models.DateTimeField(db_default=Now())
+    kind = models.CharField(max_length=8, choices=Kind)
+    person = models.ForeignKey(
+        User,
+        on_delete=models.DO_NOTHING,
+        null=True,
+        blank=True,
+        related_name="+",
+        db_constraint=False,
+    )
+    actor = models.TextField(blank=True)
+    origin = models.TextField(blank=True)
+    action = models.TextField(blank=True)
+    operation = models.CharField(max_length=6, choices=Operation)
+    subject = models.CharField(max_length=63)
+    row_key = models.TextField(blank=True)
+    number = models.BigIntegerField(db_default=1)
+    before = models.JSONField(null=True, blank=True)
+    after = models.JSONField(null=True, blank=True)
+
+    objects = AuditEntryQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-pk"]
+        indexes = [models.Index(fields=["subject", "row_key", "-id"], name="audit_of_a_row")]
+
+    def __str__(self) -> str:
+        return f"{self.operation} {self.subject} {self.row_key}"
+
+    @property
+    def who(self) -> str:
+        """The person's present name, the token or the command."""
+        if self.kind == AuditEntry.Kind.PERSON:
+            return str(self.person) if self.person else f"person {self.person_id}"
+        return self.actor or self.get_kind_display()

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 from math import inf, isfinite
+from typing import Any
 
 import numpy as np
 
@@ -223,3 +224,13 @@ def largest_parts(parts: Iterable[tuple[str, str, float]]) -> str:
     if not told:
         return ""
     return f"the largest part{'s' if len(told) > 1 else ''}: {', '.join(told)}"
+
+
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""How a cell begins that a spreadsheet computes instead of showing it (OWASP, CSV injection)."""
+
+
+def as_cell(value: Any) -> Any:
+    """A value of CSV: text that a spreadsheet would compute is marked as text; a number stays one,
+    with its sign."""
+    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value

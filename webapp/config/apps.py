@@ -2,7 +2,8 @@
 
 import gc
 
-from django.apps import AppConfig
+from django.apps import AppConfig, apps
+from django.db.models.signals import post_migrate
 
 
 class WiringConfig(AppConfig):
@@ -13,7 +14,13 @@ class WiringConfig(AppConfig):
 
     def ready(self) -> None:
         """Import for the side effect: without it `task.delay()` would look for a broker on AMQP."""
-        from webapp.config import celery, checks  # noqa: F401, PLC0415
+        from webapp.config import acting, audited, celery, checks, web_role  # noqa: F401, PLC0415
+
+        acting.connect_signals()
+        # Sent for apps with models only, and once all tables are there
+        accounts = apps.get_app_config("accounts")
+        post_migrate.connect(audited.install_triggers, sender=accounts, dispatch_uid="audit")
+        post_migrate.connect(web_role.grant_to_web_role, sender=accounts, dispatch_uid="web role")
 
         # The settings switched it off. What was imported stays: it need not be looked through.
         gc.freeze()

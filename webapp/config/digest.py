@@ -52,6 +52,7 @@ INPUT_TIMES = {"happened_at", "measured_at", "committed_at", "snoozed_until", "d
 """The times that came with the data or from a person. All others say when something arrived."""
 
 LEFT_OUT: Mapping[str, str] = {
+    "accounts.AuditEntry": "who changed what, and when",
     "readiness.Heartbeat": "what works at present",
     "readiness.Backup": "which backups the instance made of itself",
     "notifications.Problem": "what is wrong with the instance at present",
@@ -194,7 +195,7 @@ PARTS = (
     Part("subscriptions", "notifications.Subscription", ("feed_token",)),
     Part("thresholds", "alerts.MinEffect"),
     Part("threshold-changes", "alerts.MinEffectChange"),
-    Part("endpoints", "outbox.Endpoint", ("secret", "failures", "disabled_reason")),
+    Part("endpoints", "outbox.Endpoint", ("secret", "url", "failures", "disabled_reason")),
     Part(
         "jobs",
         "jobs.Job",

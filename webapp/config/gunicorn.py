@@ -21,6 +21,7 @@ threads = (
 )
 worker_connections = 1000 + threads
 # There are more threads than work at once, and each would keep a connection of its own.
+settings.use_web_role()
 if not settings.DATABASE_POOL:
     settings.use_pool(settings.WEB_THREADS)
 # No preloading: each worker opens its own database pool after the fork.

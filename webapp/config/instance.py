@@ -12,7 +12,10 @@ from typing import Self
 from urllib.parse import parse_qs, quote, urlencode, urlsplit
 
 FILE_NAME = "instance.json"
+WEB_ROLE = "driftline_web"
 KEY_NAME = "secret_key"
+FORMER_KEYS_NAME = "secret_key_fallbacks"
+FORMER_KEYS_MOST = 3
 # What is shorter was cut off: `ensure_secret_key` writes 67 characters.
 KEY_LEAST = 32
 # Raised by every change of STATE's contents that an older or newer checkout cannot live with
@@ -45,6 +48,11 @@ class Instance:
             database_url=f"postgresql://driftline@/{quote(str(sockets))}/driftline",
             redis_url=f"unix://{quote(str(sockets))}/redis.sock?db=0",
         )
+
+    @property
+    def web_url(self) -> str:
+        """The database for the web server, which signs in as another role."""
+        return self.database_url.replace("://driftline@", f"://{WEB_ROLE}@", 1)
 
     def with_url(self, url: str) -> Self:
         """The same instance, its pages at `url`."""
@@ -118,11 +126,33 @@ def ensure_secret_key(state: Path) -> None:
 
 def write_secret_key(state: Path, key: str) -> None:
     """Have `key` be that of `state`, whole or not at all."""
-    draft = state / f"{KEY_NAME}.new"
+    _write_private(state / KEY_NAME, f"{key}\n")
+
+
+def read_former_keys(state: Path) -> list[str]:
+    """The keys before the present one, the newest first."""
+    try:
+        return (state / FORMER_KEYS_NAME).read_text().split()
+    except FileNotFoundError:
+        return []
+
+
+def rotate_secret_key(state: Path) -> tuple[str, list[str]]:
+    """Give `state` a new key; that key, and the former ones, which are stored first."""
+    former = [read_secret_key(state), *read_former_keys(state)][:FORMER_KEYS_MOST]
+    _write_private(state / FORMER_KEYS_NAME, "".join(f"{key}\n" for key in former))
+    key = secrets.token_urlsafe(50)
+    write_secret_key(state, key)
+    return key, former
+
+
+def _write_private(path: Path, text: str) -> None:
+    """Replace a file that only its owner can read, whole or not at all."""
+    draft = path.with_name(f"{path.name}.new")
     draft.unlink(missing_ok=True)
     draft.touch(mode=0o600)
-    draft.write_text(f"{key}\n")
-    draft.replace(state / KEY_NAME)
+    draft.write_text(text)
+    draft.replace(path)
 
 
 def broker_url(redis_url: str) -> str:

@@ -15,6 +15,8 @@ from django.contrib.sessions.models import Session
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
+from webapp.accounts.models import AuditEntry
+from webapp.accounts.services import prune_entries
 from webapp.jobs.models import Job, JobEvent, Worker
 from webapp.outbox.models import HookDelivery, Mail
 from webapp.results.models import Profile, RefusedReplacement
@@ -35,6 +37,8 @@ class Kind:
     days: int
     found: Callable[[datetime], QuerySet[Any]]
     emptied: tuple[str, ...] = ()
+    remove: Callable[[int, int], int] | None = None
+    """What removes up to so many rows older than so many days, where rows have no other way out."""
 
     def due(self, now: datetime) -> QuerySet[Any]:
         """What is to go now."""
@@ -42,6 +46,8 @@ class Kind:
 
     def prune(self, now: datetime) -> int:
         """Remove a batch; its size."""
+        if self.remove is not None:
+            return self.remove(self.days, BATCH)
         with transaction.atomic():
             found = self.due(now).order_by("pk").select_for_update(of=("self",), skip_locked=True)
             chosen = list(found.values_list("pk", flat=True)[:BATCH])
@@ -62,6 +68,12 @@ def kinds() -> list[Kind]:
         Kind("logs of tries of jobs", settings.KEEP_JOB_LOGS_DAYS, _job_events, ("log",)),
         Kind("profiles", settings.KEEP_PROFILES_DAYS, _profiles),
         Kind("refused replacements", settings.KEEP_REFUSALS_DAYS, _refusals),
+        Kind(
+            "audit log",
+            settings.KEEP_AUDIT_DAYS,
+            _audit,
+            remove=prune_entries,
+        ),
         Kind("silent workers without a job", settings.KEEP_WORKERS_DAYS, _workers),
     ]
     return [Kind("sessions that ended", 0, _sessions), *(kind for kind in found if kind.days)]
@@ -108,6 +120,10 @@ def _profiles(before: datetime) -> QuerySet[Any]:
 
 def _refusals(before: datetime) -> QuerySet[Any]:
     return RefusedReplacement.objects.filter(last_at__lt=before)
+
+
+def _audit(before: datetime) -> QuerySet[Any]:
+    return AuditEntry.objects.filter(at__lt=before)
 
 
 def _workers(before: datetime) -> QuerySet[Any]:

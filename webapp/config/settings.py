@@ -56,6 +56,9 @@ if not SECRET_KEY:
         )
     # No instance yet: enough for commands such as makemigrations, and good for nothing else.
     SECRET_KEY = secrets.token_urlsafe(50)
+SECRET_KEY_FALLBACKS = _env.listed("SECRET_KEY_FALLBACKS")
+if not SECRET_KEY_GIVEN:
+    SECRET_KEY_FALLBACKS += instance.read_former_keys(STATE)
 
 # Address. HOST is the name under which Caddy speaks TLS, maybe with a port.
 HOST = _env.host("DRIFTLINE_HOST")
@@ -122,6 +125,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "webapp.config.acting.Acting",
     "webapp.accounts.signing_in.middleware.SignIn",
     "webapp.config.privacy.PrivateInstance",
     "webapp.config.bodies.RejectNulBytes",
@@ -160,6 +164,18 @@ _database["OPTIONS"] = {"connect_timeout": 5} | _database.get("OPTIONS", {})
 # Planning was most of a page's time in PostgreSQL. Some poolers do not know prepared statements.
 if _env.flag("DRIFTLINE_PREPARED_STATEMENTS", default=True):
     _database["OPTIONS"] |= {"server_side_binding": True, "prepare_threshold": 2}
+
+
+# The web server signs in as a role that cannot change the schema (webapp.config.web_role).
+_web_url = _env.text("DATABASE_WEB_URL") or ("" if DATABASE_URL_GIVEN else _recorded.web_url)
+WEB_DATABASE = _env.database("DATABASE_WEB_URL", default=_web_url) if _web_url else {}
+
+
+def use_web_role() -> None:
+    """Sign in as the role of the web server, where there is one."""
+    _database.update(
+        {name: WEB_DATABASE[name] for name in ("USER", "PASSWORD") if name in WEB_DATABASE}
+    )
 
 
 def use_pool(size: int) -> None:
@@ -366,6 +382,7 @@ KEEP_DELIVERIES_DAYS = _env.number("DRIFTLINE_KEEP_DELIVERIES_DAYS", default=30,
 KEEP_JOB_LOGS_DAYS = _env.number("DRIFTLINE_KEEP_JOB_LOGS_DAYS", default=180, **_DAYS)
 KEEP_PROFILES_DAYS = _env.number("DRIFTLINE_KEEP_PROFILES_DAYS", default=0, **_DAYS)
 KEEP_REFUSALS_DAYS = _env.number("DRIFTLINE_KEEP_REFUSALS_DAYS", default=365, **_DAYS)
+KEEP_AUDIT_DAYS = _env.number("DRIFTLINE_KEEP_AUDIT_DAYS", default=1095, **_DAYS)
 KEEP_BACKUPS_DAYS = _env.number("DRIFTLINE_KEEP_BACKUPS_DAYS", default=14, **_DAYS)
 BACKUPS = _env.text("DRIFTLINE_BACKUPS")
 KEEP_WORKERS_DAYS = _env.number("DRIFTLINE_KEEP_WORKERS_DAYS", default=90, **_DAYS)

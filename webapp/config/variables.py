@@ -20,11 +20,22 @@ VARIABLES = {
     "DATABASE_URL": Variable(
         "`postgresql://user:password@host:port/name`", "the server recorded in STATE"
     ),
+    "DATABASE_WEB_URL": Variable(
+        "the same database with the role of the web server, which `migrate` gives its rights: rows "
+        "only, no change of the schema or the audit log; empty: the role of `DATABASE_URL`",
+        "the role `driftline_web` of the server recorded in STATE",
+    ),
     "REDIS_URL": Variable(
         "`redis://…`, `rediss://…` or `unix:///path?db=0`", "the server recorded in STATE"
     ),
     "SECRET_KEY": Variable(
-        "signs sessions; required beside `DATABASE_URL` where STATE has none", "`STATE/secret_key`"
+        "signs sessions, encrypts secrets of webhooks; required beside `DATABASE_URL` where STATE "
+        "has none",
+        "`STATE/secret_key`",
+    ),
+    "SECRET_KEY_FALLBACKS": Variable(
+        "former keys, separated by commas: what they signed or encrypted stays good",
+        "`STATE/secret_key_fallbacks`",
     ),
     "DRIFTLINE_HOST": Variable(
         "name under which Caddy serves the pages over HTTPS, `name` or `name:port`"
@@ -112,6 +123,7 @@ VARIABLES = {
     "DRIFTLINE_BACKUPS": Variable(
         "directory into which the worker writes a backup a day; empty: none", "none"
     ),
+    "DRIFTLINE_KEEP_AUDIT_DAYS": Variable("the audit log; 30 at least, 0: for ever"),
     "DRIFTLINE_KEEP_BACKUPS_DAYS": Variable(
         "for how many days these backups are kept; 0: for ever"
     ),

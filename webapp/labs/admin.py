@@ -91,7 +91,6 @@ class AgentAdmin(OperatedAdmin):
             return ask(self, request, queryset, form, title=title, text=text)
         agent = queryset.get()
         issued = services.issue_token(agent=agent, **form.cleaned_data)
-        self.log_change(request, agent, f"Issued the token {issued.token}")
         context = {"opts": self.opts, "title": title, "agent": agent, "text": issued.text}
         return TemplateResponse(
             request,
@@ -115,15 +114,11 @@ class TokenAdmin(ReadOnlyAdmin):
 
     @admin.action(description="Revoke", permissions=["operate"])
     def revoke(self, request: HttpRequest, queryset: QuerySet[Token]) -> TemplateResponse | None:
-        def do(token: Token) -> None:
-            services.revoke_token(token=token)
-            self.log_change(request, token, "Revoked")
-
         return confirmed(
             self,
             request,
             queryset,
-            do,
+            lambda token: services.revoke_token(token=token),
             title="Revoke",
             text="From now on uploads with these tokens are refused. This cannot be taken back.",
             done="Revoked",

@@ -13,6 +13,7 @@ from typing import Any
 import psycopg
 from psycopg import sql
 
+from webapp.config.instance import WEB_ROLE
 from webapp.launcher.errors import StackError
 from webapp.launcher.privileges import Identity, postgres_identity
 from webapp.launcher.servers import Postgres, find_postgres
@@ -100,12 +101,18 @@ class Cluster:
         ]
 
     def prepare(self) -> None:
-        """Make the owner's role and database in the running server, unless they are there."""
+        """Make both roles and the owner's database in the running server, unless they are there."""
         with self._connect() as connection:
             if not _exists(connection, "SELECT 1 FROM pg_roles WHERE rolname = %s", OWNER):
                 connection.execute(
                     sql.SQL("CREATE ROLE {} LOGIN CREATEDB").format(sql.Identifier(OWNER))
                 )
+            if not _exists(connection, "SELECT 1 FROM pg_roles WHERE rolname = %s", WEB_ROLE):
+                connection.execute(sql.SQL("CREATE ROLE {} LOGIN").format(sql.Identifier(WEB_ROLE)))
+            # Whoever is a member may end the sessions of the role: restoring does.
+            connection.execute(
+                sql.SQL("GRANT {} TO {}").format(sql.Identifier(WEB_ROLE), sql.Identifier(OWNER))
+            )
             if not _exists(connection, "SELECT 1 FROM pg_database WHERE datname = %s", DATABASE):
                 connection.execute(
                     sql.SQL("CREATE DATABASE {} OWNER {}").format(

@@ -177,9 +177,7 @@ def merge_chosen(
         try:
             with transaction.atomic():
                 for source in sources:
-                    gone = str(source)
                     merge(source=source, into=into)
-                    page.log_change(request, into, f"Merged {gone} into it")
         except Unprocessable as error:
             for problem in error.problems:
                 form.add_error(None, problem.message)

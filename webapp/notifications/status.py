@@ -17,6 +17,7 @@ from django.utils import timezone
 from webapp.jobs.models import Job
 from webapp.jobs.queries import machines
 from webapp.labs.models import Token
+from webapp.outbox.encryption import LOST
 from webapp.outbox.models import Backlog, Endpoint, HookDelivery, Mail
 from webapp.readiness.models import Backup
 from webapp.readiness.services import Reporter, parts
@@ -80,6 +81,7 @@ def checks() -> list[Check]:
             _outbox("Mails", Mail.objects.backlog(), now, page="outbox"),
             _outbox("Webhooks", HookDelivery.objects.backlog(), now, page="webhooks"),
             *_webhooks_switched_off(),
+            *_webhooks_without_key(),
             _jobs(now),
             _decisions(),
             *_tokens(now),
@@ -186,6 +188,18 @@ def _webhooks_switched_off() -> Iterator[Check]:
             State.WRONG,
             ", ".join(names),
             "Mend the receiver and switch the webhook on, or remove the webhook.",
+            page="webhooks",
+        )
+
+
+def _webhooks_without_key() -> Iterator[Check]:
+    names = [endpoint.name for endpoint in Endpoint.objects.all() if not endpoint.is_readable]
+    if names:
+        yield Check(
+            "Webhooks without their key",
+            State.WRONG,
+            ", ".join(names),
+            f"What opens them {LOST}.",
             page="webhooks",
         )
 

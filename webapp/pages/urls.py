@@ -15,6 +15,7 @@ from webapp.pages.hardware import canaries, hardware_list, knobs, machine
 from webapp.pages.jobs import agents, job, labs
 from webapp.pages.lab import (
     aliases,
+    audit,
     disagreements,
     events,
     marked_samples,
@@ -86,6 +87,9 @@ urlpatterns = [
     path("canaries/<int:number>/", canaries.one, name="canary"),
     path("canaries/<int:number>/act/", canaries.act, name="canary_act"),
     path("status/", status.page, name="status"),
+    path("audit/", audit.page, name="audit"),
+    path("audit.csv", audit.export, {"form": "csv"}, name="audit_csv"),
+    path("audit.jsonl", audit.export, {"form": "jsonl"}, name="audit_jsonl"),
     path("quality/", quality.page, name="quality"),
     path("thresholds/", thresholds.page, name="thresholds"),
     path("thresholds/dry-run/", thresholds.dry_run_page, name="thresholds_dry_run"),

@@ -4,3 +4,6 @@ from django.apps import AppConfig
 class ResultsConfig(AppConfig):
     name = "webapp.results"
     label = "results"
+
+    def ready(self) -> None:
+        from webapp.results.services import authors  # noqa: F401, PLC0415  receives a signal

@@ -11,9 +11,10 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from webapp.accounts.admin.operators import ModelForm
+from webapp.accounts.admin.operators import AuditedAdmin, ModelForm
 from webapp.accounts.models import User
-from webapp.accounts.services.people import RoleError, delete_people, ensure_operator_left
+from webapp.accounts.services.people import RoleError, ensure_operator_left
+from webapp.accounts.services.removing import remove_people
 
 if TYPE_CHECKING:
     # The types take parameters, the classes do not.
@@ -45,7 +46,7 @@ class PersonForm(ChangeForm):
 
 
 @admin.register(User)
-class PersonAdmin(PeopleAdmin):
+class PersonAdmin(AuditedAdmin, PeopleAdmin):
     form = PersonForm
     add_form = AdminUserCreationForm
     list_display = ["username", "email", "role", "is_active", "last_login"]
@@ -80,16 +81,15 @@ class PersonAdmin(PeopleAdmin):
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
         """Somebody else may have deleted an operator since the page asked whether to."""
         try:
-            delete_people(people=queryset)
+            remove_people(people=queryset)
         except RoleError as error:
             raise PermissionDenied(str(error)) from error
 
     def get_deleted_objects(
         self, objs: Sequence[User] | QuerySet[User], request: HttpRequest
     ) -> tuple[list[Any], dict[str, int], set[str], list[Any]]:
-        """What would go; somebody must be left who operates the instance."""
-        found, counts, missing, protected = super().get_deleted_objects(objs, request)
+        """Whose name would be erased; somebody must be left who operates the instance."""
         left = User.objects.operators().exclude(pk__in=[user.pk for user in objs])
-        if not left.exists():
-            protected = [*protected, "the only operators: make another one first"]
-        return found, counts, missing, protected
+        protected = [] if left.exists() else ["the only operators: make another one first"]
+        names = [f"{user}: the account, its settings and mails; what it did stays" for user in objs]
+        return names, {"people": len(objs)}, set(), protected

@@ -8,6 +8,7 @@ from webapp.accounts.roles import (
     signed_in_user,
     triager_required,
 )
+from webapp.accounts.services.audit import lines_of, prune_entries
 from webapp.accounts.services.people import OWN, save_own_settings
 from webapp.accounts.services.saved_views import ViewError, save_view, share_view, views_for
 from webapp.accounts.services.visits import note_visit
@@ -19,8 +20,10 @@ __all__ = [
     "ViewError",
     "is_operator",
     "is_triager",
+    "lines_of",
     "note_visit",
     "operator_required",
+    "prune_entries",
     "save_own_settings",
     "save_view",
     "share_view",

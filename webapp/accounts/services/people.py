@@ -1,7 +1,6 @@
 """Writes about people."""
 
 from django.db import transaction
-from django.db.models import QuerySet
 
 from webapp.accounts.models import User
 
@@ -34,19 +33,6 @@ def ensure_operator_left(*, user: User, role: str, is_active: bool = True) -> No
     stays = is_active and role == User.Role.OPERATOR
     if user.pk in names and not stays and len(names) == 1:
         raise RoleError(f"{user} is the only operator; make another one first.")
-
-
-@transaction.atomic
-def delete_people(*, people: QuerySet[User]) -> None:
-    """Delete accounts. Raises RoleError when no operator would be left.
-
-    The operators' rows are locked: two of them who delete one another must not both succeed.
-    """
-    operators = User.objects.operators().select_for_update().order_by("pk")
-    kept = {row.pk for row in operators} - set(people.values_list("pk", flat=True))
-    if not kept:
-        raise RoleError("These are the only operators; make another one first.")
-    people.delete()
 
 
 @transaction.atomic

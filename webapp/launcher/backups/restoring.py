@@ -41,7 +41,8 @@ SELECT datlocprovider::text, datcollate, datctype, to_jsonb(one) ->> 'datlocale'
 END_SESSIONS = """
 SELECT pg_terminate_backend(pid) FROM pg_stat_activity
  WHERE datname = ANY(%s) AND pid <> pg_backend_pid() AND backend_type = 'client backend'
-   AND (usename = current_user OR (SELECT rolsuper FROM pg_roles WHERE rolname = current_user))"""
+   AND (pg_has_role(usesysid, 'MEMBER')
+        OR (SELECT rolsuper FROM pg_roles WHERE rolname = current_user))"""
 
 
 def restore(database: Database, path: Path, take_over: Callable[[Backup], None]) -> Manifest:

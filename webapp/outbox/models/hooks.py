@@ -3,7 +3,7 @@
 import secrets
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Self
+from typing import Any, Self
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -12,6 +12,7 @@ from django.urls import reverse
 
 from webapp.accounts.models import User
 from webapp.outbox import channels
+from webapp.outbox.encryption import LOST, EncryptedTextField, Unreadable
 from webapp.outbox.models.items import OutboxItem, OutboxItemQuerySet
 
 SECRET_BYTES = 32
@@ -34,11 +35,11 @@ class EndpointQuerySet(models.QuerySet["Endpoint"]):
 
     def webhooks(self) -> Self:
         """Those that get signed JSON."""
-        return self.filter(url__iregex="^https?:")
+        return self.filter(is_channel=False)
 
     def channels(self) -> Self:
         """Those that get messages, in a chat service."""
-        return self.exclude(url__iregex="^https?:")
+        return self.filter(is_channel=True)
 
     def with_last_sent(self) -> Self:
         """Each with ``last_sent``: when something arrived there last, as far as that is kept."""
@@ -58,15 +59,16 @@ class EndpointQuerySet(models.QuerySet["Endpoint"]):
 class Endpoint(models.Model):
     """An address that hears of events: a webhook, or by its scheme a channel of a chat service.
 
-    ``secret`` signs what is sent there, so it is kept as it is; pages show it once, when it is
+    ``secret`` signs what is sent there, so it is kept, encrypted; pages show it once, when it is
     made. The URL of a channel is a secret itself, of which pages show ``shown_url``. ``kinds`` are
     the kinds of events it hears of, all when empty. After ``failures`` in a row, the first at
     ``failing_since``, all its deliveries wait for ``next_try``.
     """
 
     name = models.CharField(max_length=100, unique=True)
-    url = models.CharField(max_length=500)
-    secret = models.CharField(max_length=100, default=new_secret)
+    url = EncryptedTextField()
+    is_channel = models.BooleanField(default=False, editable=False)
+    secret = EncryptedTextField(default=new_secret)
     kinds = ArrayField(models.CharField(max_length=40), default=list, blank=True)
     enabled = models.BooleanField(default=True)
     allow_private = models.BooleanField(
@@ -88,18 +90,26 @@ class Endpoint(models.Model):
     def __str__(self) -> str:
         return self.name
 
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        """Store it, with what kind of endpoint it is: that cannot be looked for in the URL."""
+        if not isinstance(self.url, Unreadable):
+            self.is_channel = channels.is_channel(self.url)
+        super().save(*args, **kwargs)
+
     def get_absolute_url(self) -> str:
         """Its page, with the log of its deliveries."""
         return reverse("webhook", args=[self.pk])
 
     @property
-    def is_channel(self) -> bool:
-        """Whether it is a place in a chat service."""
-        return channels.is_channel(self.url)
+    def is_readable(self) -> bool:
+        """Whether the keys of this instance decrypt it."""
+        return not isinstance(self.url, Unreadable) and not isinstance(self.secret, Unreadable)
 
     @property
     def shown_url(self) -> str:
         """Its URL, of a channel without what opens it."""
+        if isinstance(self.url, Unreadable):
+            return f"The URL {LOST}."
         return channels.shown(self.url) if self.is_channel else self.url
 
 

@@ -11,6 +11,7 @@ from webapp.outbox.services.endpoints import (
     disable_endpoint,
     enable_endpoint,
     ping_endpoint,
+    reencrypt_secrets,
     renew_secret,
     retry_deliveries,
 )
@@ -48,6 +49,7 @@ __all__ = [
     "post_event",
     "post_mails",
     "post_messages",
+    "reencrypt_secrets",
     "renew_secret",
     "retry_all_mails",
     "retry_deliveries",

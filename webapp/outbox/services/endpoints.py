@@ -55,7 +55,7 @@ def change_endpoint(
     was_channel = endpoint.is_channel
     endpoint.name = name.strip()
     endpoint.url = channels.canonical(url.strip()) or (endpoint.url if was_channel else "")
-    if endpoint.is_channel is not was_channel:
+    if channels.is_channel(endpoint.url) is not was_channel:
         other = "webhook" if was_channel else "channel"
         raise EndpointError("url", f"This is the URL of a {other}: add that as another endpoint.")
     endpoint.kinds, endpoint.allow_private = list(kinds), allow_private
@@ -104,6 +104,16 @@ def renew_secret(*, endpoint: Endpoint) -> str:
     endpoint.secret = new_secret()
     endpoint.save(update_fields=["secret"])
     return endpoint.secret
+
+
+@transaction.atomic
+def reencrypt_secrets() -> int:
+    """Encrypt all secrets with the present key; of how many endpoints. Those that no key decrypts
+    stay as they are."""
+    rows = [one for one in Endpoint.objects.select_for_update() if one.is_readable]
+    for endpoint in rows:
+        endpoint.save(update_fields=["url", "secret"])
+    return len(rows)
 
 
 @transaction.atomic

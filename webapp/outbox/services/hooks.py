@@ -9,6 +9,7 @@ from django.core.serializers.json import DjangoJSONEncoder
 
 from webapp.outbox import addresses, channels, http_post, signing
 from webapp.outbox.deadlines import Deadline
+from webapp.outbox.encryption import LOST
 from webapp.outbox.models import HookDelivery
 from webapp.outbox.models.hooks import MESSAGE
 from webapp.outbox.services import endpoints
@@ -36,6 +37,8 @@ def body_of(delivery: HookDelivery) -> bytes:
 
 def post_delivery(delivery: HookDelivery, deadline: Deadline) -> http_post.Answer:
     """Post it. Raises DeliveryError unless the endpoint says 2xx. Touches no database."""
+    if not delivery.endpoint.is_readable:
+        raise DeliveryError(f"What opens the endpoint {LOST}.")
     if delivery.endpoint.is_channel:
         return _write(delivery, deadline)
     body = body_of(delivery)

@@ -3,14 +3,13 @@
 from dataclasses import dataclass
 
 from django.contrib import messages
-from django.contrib.admin.models import CHANGE, LogEntry
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from webapp.accounts.services import operator_required, signed_in_user
+from webapp.accounts.services import operator_required
 from webapp.labs.models import Lab, LabQuota
 from webapp.labs.services import UNITS, default_quota, set_quota
 
@@ -76,8 +75,6 @@ def quota(request: HttpRequest, number: int) -> HttpResponse:
     set_quota(lab=lab, **given)
     texts = [f"{'default' if most is None else most} {UNITS[what]}" for what, most in given.items()]
     done = f"Quota of {lab}: {', '.join(texts)}."
-    by = signed_in_user(request).pk
-    LogEntry.objects.log_actions(by, [lab], CHANGE, done, single_object=True)
     messages.success(request, done)
     return redirect("labs")
 

@@ -45,7 +45,7 @@ OPERATE: tuple[Link, ...] = (
     *(("Outbox", "outbox"), ("Webhooks", "webhooks")),
     *(("Agents", "agents"), ("Events", "events"), ("Canaries", "canaries")),
     *(("Quality", "quality"), ("Thresholds", "thresholds"), ("Aliases", "aliases")),
-    *(("Labs", "labs"), ("Admin", "admin:index")),
+    *(("Labs", "labs"), ("Audit log", "audit"), ("Admin", "admin:index")),
 )
 API: Link = ("API", "api-docs")
 

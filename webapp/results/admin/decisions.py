@@ -9,6 +9,7 @@ from django.http import HttpRequest
 from django.template.response import TemplateResponse
 
 from webapp.accounts.admin import Confirmation, OperatedAdmin, ReadOnlyAdmin, ask, bind, whether
+from webapp.accounts.services import signed_in_user
 from webapp.results.models import (
     IdentityRule,
     NameAlias,
@@ -112,10 +113,6 @@ class SampleDecisionAdmin(ReadOnlyAdmin):
             return ask(self, request, queryset, form, title="Take back", text=text, describe=str)
         done = list(queryset.filter(undone_at__isnull=True))
         for row in done:
-            self._undo(request, row)
+            undo_sample_decision(decision=row.pk, by=signed_in_user(request))
         self.message_user(request, f"Taken back: {len(done)}", messages.SUCCESS)
         return None
-
-    def _undo(self, request: Any, decision: SampleDecision) -> None:
-        undo_sample_decision(decision=decision.pk, by=request.user)
-        self.log_change(request, decision, "Took it back")

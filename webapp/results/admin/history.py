@@ -215,8 +215,7 @@ class RevisionAdmin(OperatedAdmin):
     @transaction.atomic
     def _place(self, request: Any, rows: list[Revision], position: int | None) -> None:
         for row in rows:
-            place = place_revision(revision=row, position=position)
-            self.log_change(request, row, f"Decided its place: {place}")
+            place_revision(revision=row, position=position)
         self.message_user(request, f"Decided: {len(rows)}", messages.SUCCESS)
 
     @admin.action(description="Take off the place", permissions=["operate"])
@@ -242,7 +241,6 @@ class RevisionAdmin(OperatedAdmin):
     def _displace(self, request: Any, rows: list[Revision]) -> None:
         for row in rows:
             displace_revision(revision=row)
-            self.log_change(request, row, f"Took it off its place {row.position}")
         self.message_user(request, f"Waiting for a place: {len(rows)}", messages.SUCCESS)
 
     def has_add_permission(self, request: HttpRequest) -> bool:

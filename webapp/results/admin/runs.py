@@ -1,7 +1,5 @@
 """Runs and their samples."""
 
-from typing import Any
-
 from django import forms
 from django.contrib import admin, messages
 from django.db.models import Exists, OuterRef, QuerySet
@@ -105,13 +103,9 @@ class RunAdmin(ReadOnlyAdmin):
             return ask(self, request, queryset, form, title="Withdraw", text=text, describe=_named)
         runs = list(queryset.counted())  # type: ignore[attr-defined]
         for run in runs:
-            self._withdraw(request, run, form.cleaned_data["reason"])
+            withdraw_run(run=run, by=signed_in_user(request), reason=form.cleaned_data["reason"])
         self.message_user(request, f"Withdrawn: {len(runs)}", messages.SUCCESS)
         return None
-
-    def _withdraw(self, request: Any, run: Run, reason: str) -> None:
-        withdraw_run(run=run, by=request.user, reason=reason)
-        self.log_change(request, run, f"Withdrew it: {reason}")
 
     @admin.action(description="Take a withdrawal back", permissions=["operate"])
     def restore(self, request: HttpRequest, queryset: QuerySet[Run]) -> TemplateResponse | None:
@@ -150,8 +144,6 @@ class RunAdmin(ReadOnlyAdmin):
         if runs:
             by = signed_in_user(request)
             decide_samples(runs=[run.uuid for run in runs], choice=choice, by=by)
-        for run in runs:
-            self.log_change(request, run, f"Decided: {choice.label} its marked samples")
         self.message_user(request, f"Decided: {len(runs)}", messages.SUCCESS)
         return None
 
@@ -162,7 +154,6 @@ class RunAdmin(ReadOnlyAdmin):
             for problem in error.problems:
                 self.message_user(request, problem.message, messages.ERROR)
             return False
-        self.log_change(request, run, "Took its withdrawal back")
         return True
 
 

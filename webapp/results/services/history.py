@@ -15,6 +15,7 @@ from webapp.results.git_history import Ids
 from webapp.results.models import Revision, RevisionAlias, Tree
 from webapp.results.models.history import MIN_HASH_PREFIX
 from webapp.results.revision_ids import HASH_PATTERN, position_of
+from webapp.results.services.authors import without_removed
 from webapp.results.services.bulk import CHUNK, chunks
 from webapp.results.services.locks import begin_reshaping
 from webapp.results.services.revisions import Move, lock_series_of, mark_changed, move_revisions
@@ -108,6 +109,7 @@ def import_revisions(*, tree_name: str, commits: Sequence[CommitDocument]) -> Im
     """
     _refuse_repeats(commits)
     begin_reshaping()
+    commits = without_removed(commits)
     tree, _ = Tree.objects.get_or_create(name=tree_name)
     matches = match(tree=tree, commits=commits)
     plan = _plan(tree, commits, matches)

@@ -12,9 +12,10 @@ from webapp.launcher.backups.serving import forget_in_redis, paused
 from webapp.launcher.errors import StackError, stop_as_if_interrupted
 
 OTHER_KEY = (
-    "The backup has another SECRET_KEY than the environment of this instance. To keep sessions "
-    "and links in mails that were sent, set it to what `tar -xOf {file} secret_key` prints, and "
-    "start the instance anew."
+    "The backup has another SECRET_KEY than the environment of this instance. Until it is there, "
+    "webhooks, sessions and links in mails that were sent do not work: add what `tar -xOf {file} "
+    "secret_key` prints to SECRET_KEY_FALLBACKS, start the instance anew, and run `manage.py "
+    "rotate_secrets`."
 )
 
 

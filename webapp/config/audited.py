@@ -1,0 +1,121 @@
+"""Which tables the audit log covers: every table of ours, but those that follow from others.
+
+`migrate` puts the triggers on them (webapp/accounts/services/audit.py states who acts).
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from django.apps import apps
+from django.db import connection, models
+
+MOST_ROWS = 100
+"""A statement about more rows is one entry with their number: an import adds 50,000 commits."""
+
+LEFT_OUT: Mapping[str, str] = {
+    "accounts.AuditEntry": "the log itself",
+    "readiness.Heartbeat": "what works at present",
+    "readiness.Backup": "which backups the instance made of itself",
+    "notifications.Problem": "what is wrong with the instance at present",
+    "outbox.MailServer": "how the mail server does at present",
+    "results.AliasedRun": "follows from the aliases",
+    "results.CostSamples": "follows from the measurements",
+    "results.HardwareFact": "follows from the runs",
+    "results.Measurement": "uploaded; its run names the agent",
+    "results.Point": "follows from the measurements",
+    "results.Profile": "uploaded; it names the agent",
+    "results.ProfiledFunction": "uploaded with the profiles",
+    "results.RevisionAlias": "follows from the revisions",
+    "results.RunHistograms": "uploaded with the run",
+    "results.Series": "follows from the runs; what people set is in analysis_seriessettings",
+    "jobs.Worker": "who asked for work lately",
+    "events.CanaryJob": "which canary asked for which job",
+    "analysis.Checkpoint": "follows from the points",
+    "analysis.Comparison": "follows from the points",
+    "analysis.Finding": "follows from the points",
+    "analysis.FindingEvent": "follows from the points",
+    "analysis.SeriesAnalysis": "how far the analysis is",
+    "alerts.AlertFinding": "follows from the findings and the assignments",
+    "alerts.AlertHold": "follows from the bisects",
+    "bisects.BisectDecision": "follows from boots and acts",
+    "experiments.Cell": "follows from the sides",
+}
+"""By model, with the reason."""
+
+COUNTERS = (
+    *("last_login", "looked_at", "seen_at", "last_used_at", "last_seen_at"),
+    *("version", "day", "runs", "trees", "series", "profiles"),
+)
+"""Columns that change by use. Where nothing else of a row changes there is no entry."""
+
+HIDDEN = (
+    *("password", "secret", "digest", "url", "subject", "text", "html", "data", "payload"),
+    *("username", "first_name", "last_name", "email", "aliases", "address", "unsubscribe_url"),
+    *("author_name", "author_email"),
+)
+"""Secrets, mails and what names a person: the log notes that they changed, not what they are."""
+
+SHOWN = {"experiments.ExperimentEvent": ("text",)}
+"""Columns named as hidden ones that are a note on a page."""
+
+
+EVENTS = {
+    "insert": "NEW TABLE AS rows_after",
+    "update": "OLD TABLE AS rows_before NEW TABLE AS rows_after",
+    "delete": "OLD TABLE AS rows_before",
+}
+
+
+def audited() -> Iterator[type[models.Model]]:
+    """The models of the tables that the log covers."""
+    yield from (model for model in _ours() if model._meta.label not in LEFT_OUT)  # noqa: SLF001
+
+
+def install_triggers(**options: Any) -> None:
+    """Put the triggers on the audited tables, and take them off the others; idempotent.
+
+    A receiver of ``post_migrate``. Flushing, in tests, sends that too, without a plan.
+    """
+    if options.get("plan") is None or not _is_there():
+        return
+    with connection.cursor() as cursor:
+        covered = set(audited())
+        for model in _ours():
+            cursor.execute(_triggers(model) if model in covered else _no_triggers(model))
+
+
+def _is_there() -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT to_regproc('driftline_audit') IS NOT NULL")
+        return bool(cursor.fetchone()[0])
+
+
+def _ours() -> Iterator[type[models.Model]]:
+    found = apps.get_models(include_auto_created=True)
+    yield from (model for model in found if model.__module__.startswith("webapp."))
+
+
+def _triggers(model: type[models.Model]) -> str:
+    """A trigger for each event, because rows of transition belong to one."""
+    meta = model._meta  # noqa: SLF001 (documented)
+    hidden = [one for one in HIDDEN if one not in SHOWN.get(meta.label, ())]
+    arguments = (
+        meta.pk.column,
+        "{" + ",".join(COUNTERS) + "}",
+        "{" + ",".join(hidden) + "}",
+        str(MOST_ROWS),
+    )
+    values = ", ".join(f"'{one}'" for one in arguments)
+    table = connection.ops.quote_name(meta.db_table)
+    return ";".join(
+        f"CREATE OR REPLACE TRIGGER driftline_audit_{event} AFTER {event} ON {table}"
+        f" REFERENCING {named} FOR EACH STATEMENT"
+        f" WHEN (coalesce(current_setting('driftline.acting', true), '') <> '')"
+        f" EXECUTE FUNCTION driftline_audit({values})"
+        for event, named in EVENTS.items()
+    )
+
+
+def _no_triggers(model: type[models.Model]) -> str:
+    table = connection.ops.quote_name(model._meta.db_table)  # noqa: SLF001 (documented)
+    return ";".join(f"DROP TRIGGER IF EXISTS driftline_audit_{one} ON {table}" for one in EVENTS)
