@@ -125,7 +125,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "webapp.config.acting.Acting",
+    "webapp.config.actors.Acting",
     "webapp.accounts.signing_in.middleware.SignIn",
     "webapp.config.privacy.PrivateInstance",
     "webapp.config.bodies.RejectNulBytes",

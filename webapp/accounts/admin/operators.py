@@ -120,13 +120,13 @@ def _check_storable(value: Any) -> None:
 class AuditedAdmin:
     """The audit log has what is done here; Django's own log stays empty."""
 
-    def log_addition(self, *_: Any) -> None:
+    def log_addition(self, *_: Any, **__: Any) -> Any:
         """Nothing: a trigger wrote the entry."""
 
-    def log_change(self, *_: Any) -> None:
+    def log_change(self, *_: Any, **__: Any) -> Any:
         """Nothing: a trigger wrote the entry."""
 
-    def log_deletions(self, *_: Any) -> None:
+    def log_deletions(self, *_: Any, **__: Any) -> Any:
         """Nothing: a trigger wrote the entry."""
 
     def history_view(self, request: HttpRequest, object_id: str, *_: Any) -> HttpResponse:

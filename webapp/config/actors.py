@@ -2,7 +2,7 @@
 
 import getpass
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from functools import partial
 from typing import Any
 
@@ -47,7 +47,7 @@ def command_acting(arguments: Sequence[str]) -> AbstractContextManager[None]:
     """A command of ``manage.py`` with its arguments, started by a user of this machine."""
     name = arguments[1] if len(arguments) > 1 else ""
     if not name or name.startswith("-") or name in UNNAMED:
-        return ExitStack()
+        return nullcontext()
     actor = audit.other_acting(AuditEntry.Kind.COMMAND, name, action=name, origin=_local_user())
     return audit.acting(lambda: actor)
 
