@@ -17,8 +17,8 @@ from django.utils import timezone
 from webapp.jobs.models import Job
 from webapp.jobs.queries import machines
 from webapp.labs.models import Token
-from webapp.outbox.encryption import LOST
 from webapp.outbox.models import Backlog, Endpoint, HookDelivery, Mail
+from webapp.outbox.services import LOST
 from webapp.readiness.models import Backup
 from webapp.readiness.services import Reporter, parts
 from webapp.results.models import Series, WaitingRun

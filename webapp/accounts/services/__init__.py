@@ -10,6 +10,13 @@ from webapp.accounts.roles import (
 )
 from webapp.accounts.services.audit import lines_of, prune_entries
 from webapp.accounts.services.people import OWN, save_own_settings
+from webapp.accounts.services.removing import (
+    Pseudonyms,
+    person_removed,
+    pseudonym_of,
+    pseudonyms,
+    without_addresses,
+)
 from webapp.accounts.services.saved_views import ViewError, save_view, share_view, views_for
 from webapp.accounts.services.visits import note_visit
 from webapp.accounts.signing_in.forms import LimitedPasswordChange
@@ -17,13 +24,17 @@ from webapp.accounts.signing_in.forms import LimitedPasswordChange
 __all__ = [
     "OWN",
     "LimitedPasswordChange",
+    "Pseudonyms",
     "ViewError",
     "is_operator",
     "is_triager",
     "lines_of",
     "note_visit",
     "operator_required",
+    "person_removed",
     "prune_entries",
+    "pseudonym_of",
+    "pseudonyms",
     "save_own_settings",
     "save_view",
     "share_view",
@@ -31,4 +42,5 @@ __all__ = [
     "signed_in_user",
     "triager_required",
     "views_for",
+    "without_addresses",
 ]

@@ -5,8 +5,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from webapp.analysis.queries.sides import Side
-from webapp.results.models import Point, Revision, Run, Series
-from webapp.results.modes import ModeName
+from webapp.results.models import ModeName, Point, Revision, Run, Series
 
 OFFERED = 5
 """Names that a message offers."""

@@ -1,6 +1,7 @@
 """Post what is to leave, and send it: one file per step."""
 
 from webapp.outbox import mail_settings
+from webapp.outbox.encryption import LOST
 from webapp.outbox.links import absolute
 from webapp.outbox.messages import CHANNEL, Message, NewMail, NewMessage, NothingToSay, NotYet
 from webapp.outbox.services.endpoints import (
@@ -28,6 +29,7 @@ from webapp.outbox.services.renaming import move_mails
 
 __all__ = [
     "CHANNEL",
+    "LOST",
     "OTHER_ADDRESS",
     "EndpointError",
     "Message",

@@ -11,7 +11,7 @@ from django.db.models import Q
 from django.db.models.functions import Lower
 from django.dispatch import receiver
 
-from webapp.accounts.services.removing import (
+from webapp.accounts.services import (
     Pseudonyms,
     person_removed,
     pseudonym_of,
