@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from webapp.analysis.queries import BlockOptions, RangeRow, RangeTable
 from webapp.charts.text import better_text, change_within, number
 from webapp.pages.compare.report import SIMULATED
-from webapp.pages.compare.titles import subject_of, titles_of
+from webapp.pages.compare.titles import for_people, subject_of, titles_of
 from webapp.stats.errors import TooFewSamplesError
 from webapp.stats.markdown import inline
 
@@ -41,7 +41,8 @@ def headline(table: RangeTable) -> str:
 def as_markdown(table: RangeTable, _options: BlockOptions) -> str:
     """The same as a report."""
     lines = [_line(row) for row in ordered(table.rows)]
-    ends = [f"- {inline(one.text)}: {one.first} to {one.last}" for one in (table.a, table.b)]
+    pairs = zip(for_people([table.a.side, table.b.side]), (table.a, table.b), strict=True)
+    ends = [f"- {inline(str(side))}: {one.first} to {one.last}" for side, one in pairs]
     told = [GATED, *([SIMULATED] if is_simulated(table) else []), *_unmatched(table)]
     parts = [f"# {inline(headline(table))}", "\n".join(ends), *told]
     labels = titles_of([table.a.side, table.b.side])
@@ -86,7 +87,7 @@ def _unmatched(table: RangeTable) -> list[str]:
 
 def _evidence(row: RangeRow, labels: Sequence[str]) -> str:
     """What a verdict rests on, in a line."""
-    named = f"{row.mode} on {row.series.hardware.name}"
+    named = f"{row.mode} on {row.series.hardware}"
     remarks = [f"{label}: {text}" for label, text in zip(labels, row.left_out, strict=True) if text]
     return f"- {inline('. '.join([f'{named}: {sentence_of(row)}', *remarks]))}."
 
@@ -94,7 +95,7 @@ def _evidence(row: RangeRow, labels: Sequence[str]) -> str:
 def _block(row: RangeRow, labels: Sequence[str], options: BlockOptions) -> str:
     metric, its = row.series.metric, figures(row)
     title = (
-        f"{row.mode} on {row.series.hardware.name} "
+        f"{row.mode} on {row.series.hardware} "
         f"({metric.name}, {metric.unit}, {better_text(row.series.better)})"
     )
     said = ". ".join(
@@ -140,7 +141,7 @@ def figures(row: RangeRow) -> dict[str, str]:
 
 def _line(row: RangeRow) -> str:
     its = figures(row)
-    named = inline(row.mode), inline(row.series.hardware.name)
+    named = inline(row.mode), inline(str(row.series.hardware))
     verdict = f"{row.verdict}: {row.reason}" if row.reason else row.verdict
     cells = [*named, its["before"], its["after"], its["n"], its["change"], verdict]
     return f"| {' | '.join(cells)} |"

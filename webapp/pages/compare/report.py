@@ -21,9 +21,10 @@ from webapp.analysis.queries import (
 from webapp.charts.text import better_text, change_within, direction, half_width, number
 from webapp.pages.compare.answer import answer_of
 from webapp.pages.compare.flame_graphs import flame_graphs, profile_lines
-from webapp.pages.compare.titles import titles_of
+from webapp.pages.compare.titles import for_people, titles_of
 from webapp.pages.parts.claims import counts_text
 from webapp.pages.parts.power import power_line
+from webapp.results.queries import called
 from webapp.stats.compare import MORE_BUILDS, Comparison, Verdict
 from webapp.stats.limits import worth_telling
 from webapp.stats.markdown import block, inline
@@ -34,8 +35,8 @@ LAST = "not measured"
 
 @dataclass(frozen=True, slots=True)
 class NotCompared:
-    """All that is left out for one ``reason``: modes by the name of their machine, which is empty
-    where every side names it.
+    """All that is left out for one ``reason``: modes by what people call their machine, which is
+    empty where every side names it.
     """
 
     reason: str
@@ -77,7 +78,7 @@ def as_text(table: ComparedTable, options: BlockOptions = PLAIN_BLOCK) -> str:
 
 def as_markdown(table: ComparedTable, options: BlockOptions = PLAIN_BLOCK) -> str:
     """Title, hardware, a table of all rows, the ministat block of each, the flame graphs."""
-    base, *others = table.sides
+    base, *others = for_people(table.sides)
     points = as_points(table)
     parts = [
         f"# {inline(base)} against {inline(', '.join(map(str, others)))}",
@@ -115,7 +116,7 @@ def _section(row: ComparedRow, options: BlockOptions) -> str:
 
 def row_title(row: ComparedRow) -> str:
     """What the row is of, and in which unit."""
-    named = row.key_label or row.sets[0].label
+    named = row.title or row.sets[0].label
     return f"{named} ({row.metric.name}, {row.metric.unit}, {better_text(row.better)})"
 
 
@@ -138,7 +139,7 @@ def block_text(row: ComparedRow, options: BlockOptions) -> str:
 
 
 def _hardware(table: ComparedTable) -> list[str]:
-    return sorted({one.hardware.name for row in table.rows for one in row.sets})
+    return sorted({str(one.hardware) for row in table.rows for one in row.sets})
 
 
 def is_simulated(table: ComparedTable) -> bool:
@@ -165,7 +166,7 @@ def _cells(row: ComparedRow) -> list[str]:
         delta = change_within(change.percent, change.low, change.high)
         verdict = compared_sentence(judged, better=row.better, unit=row.metric.unit)
         verdict += f" ({OTHER_EPOCH})" if parted else ""
-        what, label = inline(row.key_label or base.label), inline(one.label)
+        what, label = inline(row.title or base.label), inline(one.label)
         cells.append(f"| {what} | {label} | {mean} | {number(base_mean)} | {delta} | {verdict} |")
     return cells
 
@@ -195,8 +196,9 @@ def _cannot_tell(comparison: Comparison) -> str:
 
 def not_compared(unmatched: Sequence[Unmatched], names: Sequence[str]) -> list[NotCompared]:
     """What was measured on some sides, that of most combinations first, then what on none; sides
-    are called ``names``. A metric is named where there are several.
+    are called ``names``. A metric is named where there are several. One query.
     """
+    unmatched = _for_people(unmatched)
     several = len({one.metric for one in unmatched}) > 1
     found: dict[tuple[str, bool], dict[str, list[str]]] = {}
     for one in unmatched:
@@ -206,3 +208,20 @@ def not_compared(unmatched: Sequence[Unmatched], names: Sequence[str]) -> list[N
         its.setdefault(one.hardware, []).append(subject)
     lines = [NotCompared(reason, its, is_last) for (reason, is_last), its in found.items()]
     return sorted(lines, key=lambda line: (line.is_last, -line.combinations))
+
+
+def _for_people(unmatched: Sequence[Unmatched]) -> list[Unmatched]:
+    """The same with machines as people call them."""
+    named = {name for one in unmatched for name in (one.hardware, *_machines_beside(one)) if name}
+    names = called(named)
+    return [
+        one._replace(
+            hardware=names.get(one.hardware, one.hardware),
+            others=tuple(names.get(name, name) for name in _machines_beside(one)) or one.others,
+        )
+        for one in unmatched
+    ]
+
+
+def _machines_beside(one: Unmatched) -> tuple[str, ...]:
+    return one.others if one.reason == "another machine" else ()
