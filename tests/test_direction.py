@@ -142,7 +142,7 @@ def test_mails_turn_and_those_that_went_keep_their_words() -> None:
     notify_events()
     assert Mail.objects.get(pk=first.pk).text == went
     told = compose(Mail.objects.get(pk=first.pk)).text
-    assert "Improvement: pf on Atom/T540 is 12" in told
+    assert "Improvement: pf on Atom T540 is 12" in told
     assert "% lower" in told
 
 

@@ -4,7 +4,8 @@ Pages mark what a figure is of (``data-figure``); what the API gives of it is wh
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
@@ -25,7 +26,7 @@ from webapp.alerts.services import analyse_dirty_series
 from webapp.analysis.models import Finding
 from webapp.analysis.services import store_runs
 from webapp.api.schemas.runs import RunIn
-from webapp.charts.cost_text import cost_figure, cost_points
+from webapp.charts.cost_text import cost_points, level_figure
 from webapp.charts.text import half_width, interval, number, percent
 from webapp.charts.today import STILL, WON_BACK
 from webapp.demo import simulated
@@ -38,7 +39,7 @@ from webapp.stats.simulate.lab import make_lab
 
 pytestmark = pytest.mark.django_db
 VOID = {"area", "br", "col", "hr", "img", "input", "link", "meta", "source", "wbr"}
-OF = re.compile(r"(series|finding|pair|level):")
+OF = re.compile(r"(series|finding|pair|levels?|newest|mean|median):")
 BESIDE = re.compile(r'href="(/compare/\?[^"]+)"[^>]*>\s*Compare with')
 """Of a commit's page, the comparison with the revision tested before."""
 
@@ -47,6 +48,7 @@ COUNTED = re.compile(
     r"([\d,]+) of ([\d,]+) comparisons proves? a difference over the whole table"
     r"(?:, \d+ (?:differ|show|cannot)[a-z ]*)*"
 )
+REPORT = re.compile(r"^/experiments/(\d+)/$")
 OF_EACH = 2
 """Pages of one kind, beside those that the walk starts from."""
 
@@ -143,9 +145,11 @@ def test_figures_of_one_thing_agree(instance: Callable[[Path], Client], tmp_path
             wrong += [f"{address}: {one}" for one in answers.miscounted_at_commit(html)]
         if urlsplit(address).path == "/compare/" and "±" not in address and ".." not in address:
             wrong += [f"{address}: {one}" for one in answers.miscounted(address, html)]
+        if report := REPORT.search(address):
+            wrong += [f"{address}: {one}" for one in answers.means_that_differ(report[1])]
     wrong += list(mails_that_differ(reader))
     assert "\n".join(wrong) == ""
-    assert {name.split(":")[0] for name in answers.seen} >= {"pair", "counts"}
+    assert {name.split(":")[0] for name in answers.seen} >= {"pair", "counts", *LEVELS} - {"median"}
 
 
 def starts() -> list[str]:
@@ -173,10 +177,12 @@ class Answers:
 
     def differences(self, name: str, text: str) -> Iterator[str]:
         """What ``text`` prints otherwise than the API gives the figure ``name``."""
-        if name.startswith("level:"):
-            known, printed_level = self._level(*name.split(":")[1:]), text.strip().split(", ")[-1]
-            if printed_level != known:
-                yield f"{name}: {printed_level!r}, not {known!r}"
+        kind, *of = name.split(":")
+        if kind in LEVELS:
+            self.seen[name] = text
+            known, printed_level = LEVELS[kind](self, *of), text.strip().split(", ")[-1]
+            if printed_level not in known:
+                yield f"{name}: {printed_level!r}, not {' or '.join(known)}"
             return
         if name not in self.seen:
             self.seen[name] = self._read(*name.split(":"))
@@ -203,27 +209,71 @@ class Answers:
             lost = self._json(f"/api/v1/series/{series.pk}/points")["analysis"]["net_loss"]
             ends = (lost[f"{part}_percent"] for part in ("change", "low", "high")) if lost else ()
             return _figure(series, lost["level_before"], *ends) if lost else None
-        rest = ":".join(str(getattr(series, part)) for part in ("hardware", "mode", "metric"))
+        rest = ":".join(getattr(series, part).name for part in ("hardware", "mode", "metric"))
         a, b = (f"{series.tree}:{name}:{rest}" for name in of[1:])
         (row,) = self._json("/api/v1/compare", a=a, b=b)["rows"]
         judged = row["judged"][0]
         return {"is_cost": False, **judged, "change": judged["percent"]}
 
-    def _level(self, number_of_finding: str, part: str) -> str:
+    def _points(self, series: str) -> dict[str, Any]:
+        key = f"points:{series}"
+        if key not in self.seen:
+            self.seen[key] = self._json(f"/api/v1/series/{series}/points")
+        found: dict[str, Any] = self.seen[key]
+        return found
+
+    def point(self, series: str, revision: str, *, part: str) -> list[str]:
+        """The mean or the median of a series at a revision."""
+        found = self._points(series)
+        return [number(found[part][found["revision"].index(revision)])]
+
+    def newest(self, series: str, part: str) -> list[str]:
+        """What a series has now: its newest point, or its level, which is that of its net loss."""
+        found = self._points(series)
+        if part != "level":
+            return [number(found[part][-1])]
+        lost = found["analysis"]["net_loss"]
+        level: float = found["analysis"]["levels"][-1]["end_level"]
+        return [number(lost["level"] if lost else level)]
+
+    def levels(self, series: str, revision: str) -> list[str]:
+        """Both levels of each change of a series at a revision."""
+        row = Series.objects.named().get(pk=series)
+        found = self._points(series)["findings"]
+        return [
+            " → ".join(
+                level_figure(one[part], row.better, is_cost=row.is_cost)
+                for part in ("level_before", "level")
+            )
+            for one in found
+            if one["revision"] == revision
+        ]
+
+    def level(self, number_of_finding: str, part: str) -> list[str]:
         """A level of a finding as it is to be printed, or its unit."""
         row = Finding.all_kinds.with_subjects().with_revisions().get(pk=int(number_of_finding))
         if part == "unit":
-            return row.series.metric.unit
-        key = f"findings:{row.series_id}"
-        if key not in self.seen:
-            answer = self._json(f"/api/v1/series/{row.series_id}/points")
-            lists = (its for its in answer.values() if isinstance(its, list))
-            self.seen[key] = [
-                one for its in lists for one in its if isinstance(one, dict) and part in one
-            ]
+            return [row.series.metric.unit]
+        lists = (its for its in self._points(str(row.series_id)).values() if isinstance(its, list))
         ends = {"revision": row.revision.name, "previous": row.previous.name}
-        (level,) = {one[part] for one in self.seen[key] if ends.items() <= one.items()}
-        return cost_figure(level, row.series.better) if row.series.is_cost else number(level)
+        found = (one for its in lists for one in its if isinstance(one, dict) and part in one)
+        (level,) = {one[part] for one in found if ends.items() <= one.items()}
+        return [level_figure(level, row.series.better, is_cost=row.series.is_cost)]
+
+    def means_that_differ(self, report: str) -> Iterator[str]:
+        """Where the Markdown of a report has other means than the points of its series."""
+        text = self.reader.get(f"/experiments/{report}.md").content.decode()
+        rows = self._json(f"/api/v1/experiments/{report}")["rows"]
+        for base, *others in (row["sets"] for row in rows):
+            before, *after = (
+                self.point(str(one["series"]), one["revision"], part="mean")[0]
+                for one in (base, *others)
+            )
+            yield from (
+                f"no set of mean {mean} against {before} in the Markdown"
+                for mean in after
+                if f"| {mean} | {before} |" not in text
+            )
 
     def miscounted(self, address: str, html: str) -> Iterator[str]:
         """Where the headings of a comparison count otherwise than the API."""
@@ -261,6 +311,15 @@ class Answers:
 
     def _json(self, path: str, **query: Any) -> Any:
         return self.reader.get(path, query).json()
+
+
+LEVELS: Mapping[str, Callable[..., list[str]]] = {
+    "level": Answers.level,
+    "levels": Answers.levels,
+    "newest": Answers.newest,
+    **{part: partial(Answers.point, part=part) for part in ("mean", "median")},
+}
+"""By the kind of a figure that is a level or a unit, what may stand there."""
 
 
 def _figure(

@@ -62,7 +62,7 @@ def open_alerts() -> list[tuple[str, str, str, list[str]]]:
 
 def series_of(alert: Alert) -> list[str]:
     held = alert.findings.select_related("series__hardware", "series__mode")
-    return sorted(f"{row.series.hardware} {row.series.mode} {row.verdict}" for row in held)
+    return sorted(f"{row.series.hardware.name} {row.series.mode} {row.verdict}" for row in held)
 
 
 def log(alert: Alert) -> list[str]:

@@ -120,7 +120,7 @@ def test_its_mail_feed_and_api_say_that_it_is_of_the_machine(client: Client) -> 
 
     assert message.subject.endswith("at r125, one revision, back afterwards")
     for form in (message.text, message.html):
-        assert "Excursion: ipfw on bench/nic is" in form
+        assert "Excursion: ipfw on bench nic is" in form
         assert "this machine at this revision, and blames no commit" in form
         assert "Suspects" not in form
         assert "recovered already" not in form

@@ -38,8 +38,8 @@ def test_many_series_of_one_hardware_moved_and_another_hardware_stayed() -> None
     arrive(runs_of({**MOVED, (XEON, "pf"): {}}))
     found = hint()
     assert found is not None
-    assert str(found.hardware) == ATOM
-    assert [str(row.hardware) for row in found.witnesses] == [XEON]
+    assert found.hardware.name == ATOM
+    assert [row.hardware.name for row in found.witnesses] == [XEON]
 
 
 def test_nothing_is_said_without_other_hardware() -> None:
@@ -98,8 +98,8 @@ def test_a_canary_that_stayed_speaks_against_the_lab() -> None:
     mark_canary(XEON, "memcpy")
     found = hint()
     assert found is not None
-    assert [str(row) for row in found.stayed] == [f"freebsd-head {ATOM} memcpy pps"]
-    assert [str(row.hardware) for row in found.witnesses] == [XEON]
+    assert [str(row) for row in found.stayed] == ["freebsd-head Atom T540 memcpy pps"]
+    assert [row.hardware.name for row in found.witnesses] == [XEON]
 
 
 def measured_on_days(documents: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -175,7 +175,7 @@ def test_the_page_of_the_alert_says_so_in_plain_words(client: Client) -> None:
     page = client.get(Alert.objects.get().get_absolute_url()).content.decode()
     text = words(page)
     assert (
-        "lab? An event nearby: BIOS 2.1 (BIOS or firmware, Atom/T540, 2026-01-16 00:00 UTC)."
+        "lab? An event nearby: BIOS 2.1 (BIOS or firmware, Atom T540, 2026-01-16 00:00 UTC)."
         in text
     )
 

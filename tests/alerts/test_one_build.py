@@ -89,7 +89,7 @@ def test_two_uploads_open_an_alert_and_its_mail_says_what_it_rests_on() -> None:
     assert message.subject.endswith(", one build a side: r303643 against r303642")
     assert " by r303643" not in message.subject + message.text
     lines = message.text.splitlines()
-    assert lines[0].startswith("One build a side: pf on bench/nic is 11.4 % slower [")
+    assert lines[0].startswith("One build a side: pf on bench nic is 11.4 % slower [")
     assert "1 / 1  ? cannot tell, one build a side" in message.text
     assert "chance of 0.16 % (limit 0.25 %)." in message.text
     assert "is at least 6.9 % with 95 %" in message.text

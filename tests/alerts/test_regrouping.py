@@ -171,7 +171,7 @@ def test_a_moved_finding_leaves_a_trace_on_both_alerts(ada: User) -> None:
     event = AlertEvent.objects.get(kind="sent")
     assert (event.actor, event.reason) == (
         ada,
-        f"ipfw on {ATOM} to {second.pk}: the same driver",
+        f"ipfw on Atom T540 to {second.pk}: the same driver",
     )
     alerts.undo(**seen(first, ada))
     assert len(series_of(first)) == 2

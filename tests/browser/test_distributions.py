@@ -88,7 +88,7 @@ def test_the_point_chosen_in_a_trend_has_the_map_of_the_revisions_up_to_it(
     chart = "/trends/?tree=freebsd-head&metric=latency_p99&hardware=bench/nic"
     page.goto(f"{live_server.url}{chart}&b={series.pk}@r300004")
     expect(page.locator("#distributions h2")).to_have_text(
-        "latency of forwarding, bench/nic up to r300004"
+        "latency of forwarding, bench nic up to r300004"
     )
     expect(page.locator(MAP_ALONE)).to_have_class("scroll distribution is-live")
     shows(page, MAP_ALONE, 0.9, "r300004.* of 36,000 values, up to quantile")

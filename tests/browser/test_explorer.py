@@ -263,7 +263,7 @@ def test_older_addresses_and_those_of_revisions_that_were_not_measured_are_under
     view_is(page, along[2], along[12])
     note = f"The view ends at {along[12].name}, the nearest: {between} is not among the revisions"
     expect(page.locator("#notice")).to_contain_text(note)
-    assert page.title().startswith("2 modes, Atom_C2758/T540-CR: pps along freebsd-head")
+    assert page.title().startswith("2 modes, Atom C2758 T540-CR: pps along freebsd-head")
 
 
 class Fingers:

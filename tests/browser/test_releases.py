@@ -53,7 +53,7 @@ def test_two_presses_from_the_front_page_and_on_to_the_markdown(
     expect(page).to_have_url(re.compile(r"/releases/.+\.md$"))
     expect(page.locator("body")).to_contain_text("against 1.0 (pf): 10.0 % slower")
     expect(page.locator("body")).to_contain_text(
-        "- only 1.0 was measured: Atom/T540: ipfw; Xeon/T580: ipfw"
+        "- only 1.0 was measured: Atom T540: ipfw; Xeon T580: ipfw"
     )
     trouble.clear()  # for a text Chromium asks for an icon that no page names
 

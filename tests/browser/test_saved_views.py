@@ -16,7 +16,7 @@ def test_a_view_is_saved_as_it_is_by_then(page: Page, live_server: LiveServer) -
     for number, revision in enumerate(make.revisions(4), 1):
         make.point(series, revision, [100.0 + number] * 3)
     sign_in(page, live_server, make.user("ada"))
-    parts = f"tree={series.tree}&hardware={series.hardware}&mode=pf&metric={series.metric}"
+    parts = f"tree={series.tree}&hardware={series.hardware.name}&mode=pf&metric={series.metric}"
     page.goto(f"{live_server.url}/trends/?{parts}")
     drawn(page)
     page.get_by_text("% of first", exact=True).click()

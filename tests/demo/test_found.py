@@ -73,7 +73,7 @@ def found(db: None, tmp_path: Path) -> list[Finding]:
 
 
 def is_of(planted: Planted, one: Finding) -> bool:
-    here = str(one.series.hardware), str(one.series.mode)
+    here = one.series.hardware.name, str(one.series.mode)
     away = abs(ORDER[planted.last] - ORDER[one.revision.name])
     is_there = here in planted.pct and away <= NEAR.get(planted.kind, 1)
     return is_there and KINDS.get(planted.kind) == one.kind
@@ -86,11 +86,11 @@ def test_everything_planted_is_found_as_what_it_is_and_nothing_else(
 
     for planted in wanted:
         rows = [one for one in found if is_of(planted, one)]
-        series = {(str(one.series.hardware), str(one.series.mode)) for one in rows}
+        series = {(one.series.hardware.name, str(one.series.mode)) for one in rows}
         assert series == set(planted.pct), planted.says
         assert len(rows) == len(series)
         for one in rows:
-            pct = planted.pct[str(one.series.hardware), str(one.series.mode)]
+            pct = planted.pct[one.series.hardware.name, str(one.series.mode)]
             size = one.change_pct
             if planted.kind == "noise":
                 size = 100 * (one.details["ratio"] - 1)

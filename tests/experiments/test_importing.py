@@ -282,7 +282,7 @@ def test_a_typed_commit_that_was_not_measured_is_said() -> None:
 def test_bench_facts_say_machine_and_kernels() -> None:
     found = imported()
     lines = machine_lines(found, frozen_points(found).table)
-    assert lines[0] == "bench, nic"
+    assert lines[0] == "bench nic"
     assert "freebsd-head r300000, r300001" in lines[1]
     assert lines[-1] == "Session first"
 

@@ -48,7 +48,7 @@ def filed() -> dict[str, set[tuple[str, int]]]:
     rows = Point.objects.with_subjects().select_related("revision", "series__variant")
     for row in rows:
         variant = f"~{row.series.variant.name}" if row.series.variant else ""
-        key = f"{row.series.hardware} {row.series.mode}{variant}"
+        key = f"{row.series.hardware.name} {row.series.mode}{variant}"
         found.setdefault(key, set()).add((row.revision.name, row.runs))
     return found
 

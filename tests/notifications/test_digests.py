@@ -90,7 +90,7 @@ def test_a_digest_names_each_alert_with_its_address() -> None:
     post_digests(now=MONDAY_MORNING)
     message = compose(Mail.objects.get())
     assert message.subject == "[driftline] 1 alert of the day until 2026-03-02"
-    assert f"Alert {made.pk} (new): pf on Atom_C2758/T540-CR 11.4 % slower [" in message.text
+    assert f"Alert {made.pk} (new): pf on Atom C2758 T540-CR 11.4 % slower [" in message.text
     assert f"/alerts/{made.pk}/" in message.text
     assert "“pf & co”" in message.text
     assert "pf &amp; co" in message.html

@@ -16,7 +16,7 @@ from webapp.results.services import forget_names
 pytestmark = pytest.mark.django_db
 STEP, REVISIONS = 12, 20
 LEFT_OUT = "1 of 10 samples left out: clock step"
-LINE = f"r300012, forwarding on bench/nic: {LEFT_OUT}"
+LINE = f"r300012, forwarding on bench nic: {LEFT_OUT}"
 
 
 @pytest.fixture(autouse=True)
@@ -75,7 +75,7 @@ def test_of_many_a_mail_names_the_first_and_counts_the_others(
 
     found = message()
 
-    assert "  r300011, forwarding on bench/nic: 1 of 10" in found.text
+    assert "  r300011, forwarding on bench nic: 1 of 10" in found.text
     assert "  and 1 more: see the alert\n" in found.text
     assert "and 1 more: see the alert</li>" in found.html
     assert "r300012, forwarding" not in found.text

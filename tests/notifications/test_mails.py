@@ -70,7 +70,7 @@ def test_a_mail_of_gains_and_a_loss_reads_as_approved_and_is_drawn_from_zero(
 ) -> None:
     message = message_of(backoff)
     approved("mails/alert.opened-mixed", read_mail(message.subject, message.text, message.html))
-    assert f"% pf-statefull on {ATOM} by r303643 " in message.subject
+    assert "% pf-statefull on Atom T540 by r303643 " in message.subject
     assert len(message.text.splitlines()) < LINES_MAX
     assert "\n\n\n" not in message.text
     lines = [line for line in message.text.splitlines() if "█" in line]
@@ -108,7 +108,7 @@ def test_awkward_names_stay_in_one_header_line(backoff: Alert) -> None:
 def test_a_change_beyond_any_percentage_is_said_in_words(backoff: Alert) -> None:
     Finding.objects.filter(verdict="worse").update(change_pct=None, low_pct=None, high_pct=None)
     message = message_of(backoff)
-    assert f"worse pf-statefull on {ATOM}" in message.subject
+    assert "worse pf-statefull on Atom T540" in message.subject
     assert "changed beyond any percentage" in message.text
     assert "None" not in message.text + message.html
     assert "nan" not in message.text

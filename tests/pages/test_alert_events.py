@@ -21,7 +21,7 @@ def test_every_kind_of_event_has_its_verb() -> None:
     [
         ("opened", "", None, "Driftline opened it"),
         ("opened", "slow loss", None, "Driftline opened it: slow loss"),
-        ("joined", "pf on Atom/T540", None, "Driftline added findings: pf on Atom/T540"),
+        ("joined", "pf on Atom T540", None, "Driftline added findings: pf on Atom T540"),
         ("acknowledged", "mine", "tess", "tess acknowledged it: mine"),
     ],
 )

@@ -55,7 +55,7 @@ def test_an_operator_looks_makes_and_takes_back(root: Client) -> None:
     assert 'value="fastforwarding"' in root.get(f"{NEW}?name=fastforwarding").content.decode()
     looked = post(root, act="preview")
     assert "1 stored run would be filed under another name" in looked
-    assert "1 of fastforwarding on bench/nic to forwarding on bench/nic" in looked
+    assert "1 of fastforwarding on bench nic to forwarding on bench nic" in looked
     assert modes() == {"fastforwarding"}
     made = post(root, act="make")
     assert "fastforwarding stands for forwarding: 1 stored run was filed so." in made

@@ -28,7 +28,7 @@ def test_the_answer_comes_first_and_names_the_finding_with_its_interval(
     make.finding(make.series(in_mode="pf"), *pair)
     text = visit(page(pair[1]))
     assert (
-        "Regression pf 11.4 % slower [−12.3, −10.5] on Atom C2758, T540-CR · "
+        "Regression pf 11.4 % slower [−12.3, −10.5] on Atom C2758 T540-CR · "
         "found by the detector: 1 confirmed"
     ) in text
 
@@ -39,7 +39,7 @@ def test_the_answer_names_three_series_and_each_machine_once(
     for number, mode in enumerate(("ipfw", "pf", "routing", "bridge")):
         make.finding(make.series(in_mode=mode), *pair, change_pct=number - 9.0)
     text = visit(page(pair[1]))
-    named = "82.5 % faster on Atom C2758, T540-CR and 2 more series"
+    named = "82.5 % faster on Atom C2758 T540-CR and 2 more series"
     assert f"{named} · found by the detector: 4 confirmed" in text
     assert text.count(" % slower ,") == 2
 

@@ -214,7 +214,7 @@ def test_the_report_is_markdown_with_hardware_table_and_blocks(client: Client) -
     text = response.content.decode()
     assert response["Content-Type"] == "text/markdown; charset=utf-8"
     assert text.startswith("# freebsd-head:r303642 against freebsd-head:r303643\n")
-    assert "- Atom_C2758/T540-CR" in text
+    assert "- Atom C2758 T540-CR" in text
     assert text.count("```") == 4
 
 

@@ -117,10 +117,10 @@ class TestAlert:
     def test_its_mail_says_it_too(self, grown: Alert) -> None:
         facts = gather(grown.pk)
         assert subject_line(facts) == (
-            "+2.4 points: cost of VIMAGE in forwarding on bench/nic by r300026 (>99%)"
+            "+2.4 points: cost of VIMAGE in forwarding on bench nic by r300026 (>99%)"
         )
         assert verdict_sentence(facts) == (
-            "Regression: cost of VIMAGE in forwarding on bench/nic rose from 1.2 to 3.6 %, by 2.4 "
+            "Regression: cost of VIMAGE in forwarding on bench nic rose from 1.2 to 3.6 %, by 2.4 "
             "points [+2.3, +2.6] since r300026."
         )
         assert facts.block.startswith("x ")

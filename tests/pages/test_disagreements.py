@@ -197,7 +197,7 @@ class TestElsewhere:
 
     def test_the_page_of_quality_lists_what_waits(self, visit: Visit, marked: Point) -> None:
         text = visit("/quality/")
-        assert "r300001 freebsd-head · forwarding on bench/nic · 2 runs" in text
+        assert "r300001 freebsd-head · forwarding on bench nic · 2 runs" in text
         withdraw_run(run=Run.objects.get(build_id="build 1"), by=make.user(), reason="odd")
         assert "Runs that disagree" not in visit("/quality/")
 

@@ -225,7 +225,7 @@ def test_operators_find_experiments_in_the_admin(client: Client, experiment: Exp
     assert experiment.question in listed
     shown = client.get(f"/admin/experiments/experiment/{experiment.pk}/change/").content.decode()
     assert "imported from a directory" in shown
-    assert "bench/nic pf pps" in client.get("/admin/experiments/cell/").content.decode()
+    assert "bench nic pf pps" in client.get("/admin/experiments/cell/").content.decode()
     assert client.post("/admin/experiments/experiment/add/").status_code == 403
 
 
@@ -277,7 +277,7 @@ def test_reports_are_exported_as_a_tree_and_only_what_changed_is_written(
     front = (tmp_path / "README.md").read_text()
     folder = f"experiments/{experiment.pk:04d}"
     assert f"]({folder}/README.md): r300001 against r300000" in front
-    assert "# Hardware\n\n- bench/nic\n" in front
+    assert "# Hardware\n\n- bench nic\n" in front
     assert block().rstrip() in (tmp_path / folder / "README.md").read_text()
     call_command("export_reports", str(tmp_path))
     assert "written 0, unchanged 4" in capsys.readouterr().out

@@ -288,7 +288,9 @@ def test_a_comparison_of_one_row_asks_for_as_many_boots_as_its_plan_has(tess: Cl
     before, after = make.revisions(2)
     make.run(before, samples=[100.0, 101.0, 99.0, 100.5, 99.5])
     make.run(after, samples=[98.0, 99.0, 97.0, 98.5, 97.5])
-    texts = [f"freebsd-head:{at.name}:{make.hardware()}:forwarding:pps" for at in (before, after)]
+    texts = [
+        f"freebsd-head:{at.name}:{make.hardware().name}:forwarding:pps" for at in (before, after)
+    ]
     make.known_builds(make.series())
     (row,) = compare_sides([Side.parse(text) for text in texts]).rows
     boots = str(boots_to_ask_for(*row.sets, row.judged[0]))
@@ -302,7 +304,9 @@ def test_one_build_a_side_asks_for_more_builds_of_both_and_no_more_than_that(tes
     before, after = make.revisions(2)
     for at, factor in ((before, 1.0), (after, 0.9)):
         make.run(at, samples=[value * factor for value in make.FIVE_SAMPLES])
-    texts = [f"freebsd-head:{at.name}:{make.hardware()}:forwarding:pps" for at in (before, after)]
+    texts = [
+        f"freebsd-head:{at.name}:{make.hardware().name}:forwarding:pps" for at in (before, after)
+    ]
     page = f"/compare/?a={texts[0]}&b={texts[1]}"
     form = shown(tess, page)[0]
     assert (form["revision"], form["builds"]) == ([before.name, after.name], ["2"])
@@ -325,7 +329,7 @@ def test_more_builds_are_bounded(tess: Client) -> None:
     form = {
         "tree": "freebsd-head",
         "revision": at.name,
-        "hardware": str(make.hardware()),
+        "hardware": make.hardware().name,
         "mode": "forwarding",
         "boots": "1",
         "builds": "11",
@@ -338,7 +342,7 @@ def test_only_triagers_are_offered_more_builds(client: Client) -> None:
     along = make.revisions(2)
     for at, factor in zip(along, (1.0, 0.95), strict=True):
         make.run(at, samples=[value * factor for value in make.FIVE_SAMPLES])
-    texts = [f"freebsd-head:{at.name}:{make.hardware()}:forwarding:pps" for at in along]
+    texts = [f"freebsd-head:{at.name}:{make.hardware().name}:forwarding:pps" for at in along]
     html = client.get(f"/compare/?a={texts[0]}&b={texts[1]}").content.decode()
     assert 'name="builds"' not in html
     assert "2 more builds a side would settle it" in words(html)

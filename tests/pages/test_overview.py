@@ -128,20 +128,20 @@ def test_a_loss_beyond_all_figures_is_the_largest_and_has_no_figure(visit: Visit
     loss()
     Finding.objects.update(change_pct=None, low_pct=None, high_pct=None)
     text = visit("/")
-    assert "pf changed beyond any percentage on the Atom C2758" in text
+    assert "pf changed beyond any percentage on Atom C2758 T540-CR" in text
     assert "nan" not in text.lower()
 
 
 def test_a_loss_of_a_simulated_machine_leads_only_where_no_real_one_is_open(visit: Visit) -> None:
     loss(-20.0, on=make.hardware("Sim/x", of=make.lab("Simulation", simulated=True)))
-    assert "pf lost 20.0 % on the Sim" in visit("/")
+    assert "pf lost 20.0 % on Sim" in visit("/")
     along = Revision.objects.order_by("position")
     series = make.series(in_mode="real")
     make.history(series, along, [100.0] * 10)
     alert = make.alert(along[3], after=along[2])
     make.finding(series, along[2], along[3], change_pct=-4.0, alert=alert)
     text = visit("/")
-    assert "real lost 4.0 % on the Atom C2758" in text
+    assert "real lost 4.0 % on Atom C2758 T540-CR" in text
     assert "1 in labs, 1 simulated" in text
 
 
@@ -194,12 +194,12 @@ def test_what_is_too_little_to_tell_is_nowhere_called_unchanged(
     approved("pages/overview/what-is-too-little-to-tell-is-nowhere-called", page)
     text = words(page.content.decode())
     assert text.count("= ± 2.0 %") == 1
-    for where in ("/", "/hardware/", f"/trends/?tree=freebsd-head&hardware={rose.hardware}"):
+    for where in ("/", "/hardware/", f"/trends/?tree=freebsd-head&hardware={rose.hardware.name}"):
         shown = visit(where)
         assert "too few" in shown, where
         assert not re.search(r"(?<!: )[Nn]o change(?! could| of level| is proven)", shown), where
     assert "Too few revisions to tell" in visit(
-        f"/trends/?tree=freebsd-head&hardware={rose.hardware}&mode=rose"
+        f"/trends/?tree=freebsd-head&hardware={rose.hardware.name}&mode=rose"
     )
 
 
@@ -303,14 +303,14 @@ def test_where_a_loss_is_a_figure_that_rises_the_page_says_so(visit: Visit) -> N
     series.own_better = "less"
     series.save()
     text = visit("/")
-    assert "pf rose by 12.0 %, which is worse, on the Atom C2758" in text
+    assert "pf rose by 12.0 %, which is worse, on Atom C2758 T540-CR" in text
     assert "of pf rose" not in text
     assert f"alert {alert.pk}" in text
     measured([1.0] * 3, mode="forwarding")
     assert "of pf rose" not in visit("/")
     other = make.series(in_mode="pf", of_metric=make.metric("latency_p99"))
     make.history(other, [Finding.objects.get().revision], [1.0])
-    assert "pps of pf rose by 12.0 %, which is worse, on the Atom C2758" in visit("/")
+    assert "pps of pf rose by 12.0 %, which is worse, on Atom C2758 T540-CR" in visit("/")
 
 
 def test_the_wall_can_be_asked_for_what_changed_or_fell_silent(visit: Visit) -> None:

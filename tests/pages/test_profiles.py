@@ -91,7 +91,7 @@ def test_the_boots_of_a_side_are_added(both: str, visit: Visit) -> None:
     page = visit("/profiles/side/?side=freebsd-head:r303642:bench/nic:forwarding")
     assert "in 4 boots" in page
     assert "symbol" not in page
-    assert "r303643, forwarding on bench/nic" in page
+    assert "r303643, forwarding on bench nic" in page
 
 
 def test_functions_may_be_more_than_a_statement_has_parameters(

@@ -143,7 +143,7 @@ def test_on_each_machine_its_nearest_measured_revision_stands_for_a_release(
     )
     assert alone in row
     assert named in client.get("/releases/1.0...1.1.svg").content.decode()
-    assert f"| Celeron/NIC | forwarding | 100 ({nearest[0]}) | 120 ({nearest[1]}) |" in (
+    assert f"| Celeron NIC | forwarding | 100 ({nearest[0]}) | 120 ({nearest[1]}) |" in (
         client.get("/releases/1.0...1.1.md").content.decode()
     )
     csv = client.get("/api/v1/compare/releases.csv?a=1.0&b=1.1").content.decode()
@@ -167,18 +167,18 @@ def test_it_is_the_comparison_of_these_two_revisions(client: Client) -> None:
 @pytest.mark.usefixtures("along")
 def test_alerts_between_are_listed_and_what_recovered_and_was_traded(visit: Visit) -> None:
     text = visit(PAIR)
-    assert re.search(r"alert \d+, regression at r300006: pf on Atom C2758, T540-CR −11.4", text)
+    assert re.search(r"alert \d+, regression at r300006: pf on Atom C2758 T540-CR −11.4", text)
     assert "at r300009, back at r300012" in text
     assert "; 1 loss in between was won back." in text
     assert "r300024" not in text, "which came after 1.1"
-    assert "Atom C2758, T540-CR: gained forwarding +30.0 %; lost pf −10.0 %" in text
+    assert "Atom C2758 T540-CR: gained forwarding +30.0 %; lost pf −10.0 %" in text
 
 
 @pytest.mark.usefixtures("along")
 def test_what_is_not_compared_has_its_reason(visit: Visit) -> None:
     text = visit(PAIR)
-    assert f"1 only 1.1 was measured {ATOM} : ipfw" in text
-    assert f"1 only 1.0 was measured {XEON} : bridge" in text
+    assert "1 only 1.1 was measured Atom C2758 T540-CR : ipfw" in text
+    assert "1 only 1.0 was measured Xeon E5 T580 : bridge" in text
     assert "more combination" not in text
 
 
@@ -201,8 +201,8 @@ def test_another_machine_and_another_variant_are_reasons(client: Client) -> None
     }
     text = words(client.get(f"/compare/?{pair}").content.decode())
     assert "1 B was measured as another variant: D12685" in text
-    assert f"1 A was measured on another machine: {ATOM}" in text
-    assert f"B was measured as another variant: D12685: {XEON}: ipfw" in (
+    assert "1 A was measured on another machine: Atom C2758 T540-CR" in text
+    assert "B was measured as another variant: D12685: Xeon E5 T580: ipfw" in (
         client.get(f"/compare.md?{pair}").content.decode().replace("\\", "")
     )
 
@@ -227,7 +227,7 @@ def test_releases_of_two_trees_are_compared(client: Client, along: list[Revision
     measure(make.revision("r310000", of=stable), ATOM, "forwarding", 0.8)
     page = client.get("/releases/1.1...freebsd-stable-1/")
     assert page.context["answer"].startswith(
-        "freebsd-stable-1 against 1.1 (forwarding on Atom C2758, T540-CR): 38.5 % slower"
+        "freebsd-stable-1 against 1.1 (forwarding on Atom C2758 T540-CR): 38.5 % slower"
     )
     assert len(compared_rows(client, "/releases/1.1...freebsd-stable-1/")) == 1
 
@@ -265,7 +265,7 @@ def test_as_of_a_moment_the_page_stays_as_it_was(client: Client) -> None:
     release("1.1", make.revision("r119", of=make.tree("freebsd-head")))
     good = client.get(PAIR).context["for_good"]
     then, rows = client.get(good), compared_rows(client, good)
-    assert "regression at r110: pf on bench, nic −10." in then.context["alerts"][0][0]
+    assert "regression at r110: pf on bench nic −10." in then.context["alerts"][0][0]
     arrive(documents[19:])
     Alert.objects.update(state=Alert.State.RESOLVED, resolution="expected", triaged=True)
     Finding.objects.update(change_pct=-50.0)

@@ -7,7 +7,7 @@ from django.test import Client
 
 from tests import make
 from tests.pages.conftest import Counted
-from webapp.results.models import RevisionAlias
+from webapp.results.models import Hardware, RevisionAlias
 
 pytestmark = pytest.mark.django_db
 Visit = Callable[[str], str]
@@ -74,7 +74,11 @@ def test_commits_are_found_by_words_of_subject_and_author(client: Client) -> Non
 
 def test_hardware_is_found_by_a_part_of_its_name(client: Client) -> None:
     machine = make.hardware()
-    assert first(client, "c2758") == machine.get_absolute_url()
+    Hardware.objects.update(display_name="The rack")
+    other = make.hardware("Xeon/T580")
+    for text in ("c2758", "rack", "the rack"):
+        assert first(client, text) == machine.get_absolute_url()
+    assert first(client, "xeon t580") == other.get_absolute_url()
 
 
 def test_a_whole_mode_name_wins_over_longer_ones(client: Client) -> None:
@@ -89,7 +93,7 @@ def test_a_series_is_found_by_parts_of_machine_and_mode_in_any_order(
 ) -> None:
     make.series(in_mode="pf-statefull")
     make.series(in_mode="ipfw-statefull", on=make.hardware("Xeon/igb"))
-    assert groups(client, text) == {"Series": ["pf-statefull on Atom_C2758/T540-CR"]}
+    assert groups(client, text) == {"Series": ["pf-statefull on Atom C2758 T540-CR"]}
     assert first(client, text).startswith("/trends/?tree=freebsd-head")
 
 

@@ -154,7 +154,7 @@ class TestChosen:
         values = [one.mean for one in Point.objects.of_series(make.series(in_mode="pf"))][1:]
         ends = f"{min(values):.4g} {max(values):.4g} {percent(100 * (values[-1] / values[0] - 1))}"
         row = f"3 {fmean(values):.4g} {100 * stdev(values) / fmean(values):.1f} {ends}"
-        assert f"pf Atom_C2758/T540-CR {row}" in text
+        assert f"pf Atom C2758 T540-CR {row}" in text
 
     def test_of_a_long_history_all_points_count_and_what_is_chosen_is_drawn(
         self, visit: Visit, client: Client, long_history: list[Revision]

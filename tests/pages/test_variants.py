@@ -34,7 +34,7 @@ def measured() -> None:
 def test_the_page_of_a_commit_lists_them_apart(measured: None, visit: Visit) -> None:
     page = visit(COMMIT)
     assert "Measured with variants" in page
-    assert "D12685 bench/nic pf 120,000" in page
+    assert "D12685 bench nic pf 120,000" in page
     assert "pf, with D12685" in page
     assert "Measured with variants" not in visit("/commits/freebsd-head/r303642/")
 

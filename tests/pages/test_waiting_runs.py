@@ -60,7 +60,7 @@ def test_it_lists_directories_with_both_candidates_and_what_says_so(visit: Visit
     assert "the kernel says r309257" in text
     assert "the label fbsd12-head.r303642 says r303642" in text
     assert "fbsd12 <b>other</b>" in text
-    assert "2 runs on bench/nic" in text
+    assert "2 runs on bench nic" in text
     assert "File at" not in text  # a reader decides nothing
 
 

@@ -39,7 +39,7 @@ def run(revision: str = "r1", workload: str = "fastforwarding", **fields: Any) -
 def points() -> set[str]:
     """``hardware mode revision`` of every point."""
     rows = Point.objects.select_related("series__hardware", "series__mode", "revision")
-    return {f"{row.series.hardware} {row.series.mode} {row.revision}" for row in rows}
+    return {f"{row.series.hardware.name} {row.series.mode} {row.revision}" for row in rows}
 
 
 def modes() -> dict[str, str]:

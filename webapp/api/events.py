@@ -82,7 +82,7 @@ def add_event(request: HttpRequest, event: EventIn) -> Any:
 
 def _check_lab(fields: EventFields, lab: Lab) -> None:
     if fields.hardware is not None and fields.hardware.lab_id != lab.pk:
-        message = f"{fields.hardware} belongs to another lab than this token"
+        message = f"{fields.hardware.name} belongs to another lab than this token"
         raise Forbidden([Problem("hardware", message)])
     if fields.hardware is None and (fields.lab is None or fields.lab.pk != lab.pk):
         message = f"name hardware of {lab}, or that lab: this token speaks for no other"
@@ -103,6 +103,6 @@ def event_out(event: LabEvent) -> dict[str, Any]:
         "number": event.pk,
         "url": event.get_absolute_url(),
         "author": event.author,
-        **{name: str(row) if (row := getattr(event, name)) else None for name in names},
+        **{name: row.name if (row := getattr(event, name)) else None for name in names},
         **{name: getattr(event, name) for name in (*same, *ends)},
     }

@@ -145,7 +145,7 @@ def one_experiment(request: HttpRequest, number: int) -> Any:
         "headline": headline_out(as_points(table)),
         "rows": [row_out(row) for row in table.rows],
         "contradictions": contradictions(found),
-        "lost": [str(cell) for cell in frozen.lost],
+        "lost": [f"{one.hardware.name} {one.mode} {one.metric}" for one in frozen.lost],
     }
 
 

@@ -78,7 +78,7 @@ FACT_COLUMNS = tuple(FactOut.model_fields)
 
 
 def _all() -> QuerySet[Hardware]:
-    return Hardware.objects.select_related("lab").described()
+    return Hardware.objects.select_related("lab")
 
 
 def _facts_of(name: str) -> tuple[Hardware, list[dict[str, Any]]]:
@@ -99,7 +99,7 @@ def _out(hardware: Hardware) -> dict[str, Any]:
     return {
         "name": hardware.name,
         "lab": hardware.lab.name,
-        "display_name": hardware.shown_name,
+        "display_name": str(hardware),
         "cpu": hardware.shown_cpu,
         "nic": hardware.shown_nic,
         "description": hardware.description,

@@ -9,7 +9,8 @@ from django.db import connection
 from webapp.jobs.capability import Capability, takes
 from webapp.jobs.forecast import Durations, Forecast, queue_forecast
 from webapp.jobs.models import SILENT_AFTER as WORKER_SILENT_AFTER
-from webapp.results.models import SHORT_FACT
+from webapp.results.models import MachineName
+from webapp.results.queries import machine_of
 
 __all__ = [
     "MOST_IMPORTED",
@@ -35,15 +36,8 @@ MOST_IMPORTED = 10_000
 # takes one by time, and reads all that other machines measured since.
 # A day is 24 hours back from now, 0 the last: a calendar day would begin elsewhere for each reader.
 MACHINES = """
-SELECT hardware.id, hardware.name, hardware.display_name,
-       COALESCE(NULLIF(hardware.cpu, ''),
-                CASE WHEN length(hardware.agreed_cpu) <= %(short)s
-                     THEN NULLIF(hardware.agreed_cpu, '') END,
-                replace(split_part(hardware.name, '/', 1), '_', ' ')),
-       COALESCE(NULLIF(hardware.nic, ''),
-                CASE WHEN length(hardware.agreed_nic) <= %(short)s
-                     THEN NULLIF(hardware.agreed_nic, '') END,
-                replace(substr(hardware.name, strpos(hardware.name || '/', '/') + 1), '_', ' ')),
+SELECT hardware.id, hardware.name, hardware.display_name, hardware.cpu, hardware.nic,
+       hardware.agreed_cpu, hardware.agreed_nic,
        lab.name, lab.simulated, live.at,
        CASE WHEN live.at IS NOT NULL THEN true
             WHEN EXISTS (SELECT FROM results_series AS series
@@ -89,7 +83,7 @@ SELECT hardware.id, hardware.name, hardware.display_name,
 
 
 class Machine(NamedTuple):
-    """One hardware: its names, its lab, and what it reports.
+    """One hardware: its name and what people call it, its lab, and what it reports.
 
     ``live_at`` is when the newest run that is no history was measured (where untold, received),
     None: there is none; ``has_runs``: there is one of any kind. ``days`` are the live runs of each
@@ -100,9 +94,7 @@ class Machine(NamedTuple):
 
     id: int
     name: str
-    display_name: str
-    cpu: str
-    nic: str
+    called: MachineName
     lab: str
     is_simulated: bool
     live_at: datetime | None
@@ -123,11 +115,6 @@ class Machine(NamedTuple):
         """Whether all that is known of it was imported."""
         return self.live_at is None and self.has_runs
 
-    @property
-    def title(self) -> str:
-        """What people call it: its display name, else its CPU."""
-        return self.display_name or self.cpu
-
 
 def machines(*, now: datetime, days: int) -> list[Machine]:
     """All machines by lab and name, with the runs of the last ``days`` days, in one statement."""
@@ -137,7 +124,6 @@ def machines(*, now: datetime, days: int) -> list[Machine]:
         "fresh": now - SILENT_AFTER,
         "heard": now - WORKER_SILENT_AFTER,
         "imported": MOST_IMPORTED,
-        "short": SHORT_FACT,
     }
     with connection.cursor() as cursor:
         cursor.execute(MACHINES, given)
@@ -146,11 +132,14 @@ def machines(*, now: datetime, days: int) -> list[Machine]:
 
 
 def _machine(row: tuple[Any, ...], now: datetime, days: int) -> Machine:
-    *named, since, runs, imported, has_worker, measuring = row
-    live_at = row[7]
+    hardware = machine_of(row[:7])
+    lab, is_simulated, live_at, has_runs, since, runs, imported, has_worker, measuring = row[7:]
     is_silent = live_at is not None and live_at < now - SILENT_AFTER
     counts = _per_day(since, runs, now, days)
-    return Machine._make([*named, counts, imported, has_worker, measuring, is_silent])
+    named = hardware.pk, hardware.name, hardware.called, lab, is_simulated
+    return Machine._make(
+        [*named, live_at, has_runs, counts, imported, has_worker, measuring, is_silent]
+    )
 
 
 def _per_day(

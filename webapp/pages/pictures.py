@@ -32,6 +32,7 @@ from webapp.pages.trends.offer import NotOffered
 from webapp.pages.trends.query import TrendQuery
 from webapp.pages.trends.trends import is_drawable
 from webapp.results.models import Run, Series
+from webapp.results.queries import called
 from webapp.stats.compare import Verdict
 
 PROVEN = (Verdict.WORSE, Verdict.BETTER)
@@ -160,14 +161,15 @@ def badge_svg(request: HttpRequest) -> HttpResponse:
     if number := read_number(request.GET.get("experiment", "")):
         return picture_answer(request, lambda: as_svg(_experiment_badge(number), request))
     names = {key: _name(request, key) for key in ("tree", "hardware", "mode")}
+    machine = called({names["hardware"]} - {""}).get(names["hardware"], names["hardware"])
     if not _is_measured(names):
-        label = names["hardware"] or names["tree"] or names["mode"] or "regressions"
+        label = machine or names["tree"] or names["mode"] or "regressions"
         value = "nothing measured"
         return picture_answer(
             request, lambda: as_svg(badge(label[:60], value, worse=False), request)
         )
     count = Alert.objects.open().about(**names).exclude(verdict="improvement").count()
-    label = names["hardware"] or names["tree"] or "regressions"
+    label = machine or names["tree"] or "regressions"
     value = f"{count} open" if count else "none open"
     return picture_answer(
         request, lambda: as_svg(badge(label[:60], value, worse=count > 0), request)
@@ -234,7 +236,7 @@ def trend_head(selection: Selection, trend: Trend) -> list[str]:
     names = trend.revisions.names
     first, last = trend.window or (names[0], names[-1])
     newest = Run.objects.of_series(selection.series).newest_text()
-    machines = ", ".join(dict.fromkeys(one.hardware for one in trend.series))
+    machines = ", ".join(dict.fromkeys(one.machine for one in trend.series))
     modes = ", ".join(dict.fromkeys(one.mode for one in trend.series))
     return [f"{machines}: {modes}", f"{trend.tree}, {first} to {last}; {newest}"]
 

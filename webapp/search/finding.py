@@ -1,7 +1,7 @@
 """What a search text finds, in groups; the first hit of the first group is the likeliest."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 
@@ -22,6 +22,9 @@ from webapp.events.queries import (
 from webapp.results.models import Hardware, Mode, Point, Revision, Series
 from webapp.search.asked import Asked
 from webapp.search.commits import commits_worded, revisions_named
+
+CALLED = ("name", "display_name", "cpu", "nic", "agreed_cpu", "agreed_nic")
+"""Of a machine what people may call it by."""
 
 SHOWN = 5
 NEAREST, MOST_NAMES = 3, 2000
@@ -70,8 +73,10 @@ def find(asked: Asked, limit: int = SHOWN) -> Found:
         return Found()
     revisions = revisions_named(asked, limit + 1)
     exact = [row for row in revisions if row.name in asked.names]
-    hardware = list(Hardware.objects.filter(_contains(asked, "name", "aliases__name")).distinct())
+    machines = Hardware.objects.filter(_contains(asked, *CALLED, "aliases__name")).distinct()
+    hardware = [(row.name, _hardware(row)) for row in machines]
     modes = list(Mode.objects.filter(_contains(asked, "name", "aliases__name")).distinct())
+    variants = [(str(row.series.variant), _variant(row)) for row in _variants(asked)]
     called, others = _releases(asked)
     groups = [
         _group("Releases and trees", called, limit),
@@ -79,9 +84,9 @@ def find(asked: Asked, limit: int = SHOWN) -> Found:
         _group("Alerts", [_alert(row) for row in _alerts(asked, exact, limit + 1)], limit),
         _group("Bisects", [_bisect(row) for row in _bisects(asked)], limit),
         _group("Releases and trees", [] if called else others, limit),
-        _group("Hardware", _whole_first(asked, [_hardware(row) for row in hardware]), limit),
-        _group("Modes", _whole_first(asked, [_mode(row) for row in modes]), limit),
-        _group("Variants", _whole_first(asked, [_variant(row) for row in _variants(asked)]), limit),
+        _group("Hardware", _whole_first(asked, hardware), limit),
+        _group("Modes", _whole_first(asked, [(row.name, _mode(row)) for row in modes]), limit),
+        _group("Variants", _whole_first(asked, variants), limit),
         _group("Series", [_series(row) for row in _series_of(asked, limit + 1)], limit),
         _group("Commits", [_revision(row) for row in commits_worded(asked, limit + 1)], limit),
     ]
@@ -106,10 +111,20 @@ def _contains(asked: Asked, *fields: str) -> Q:
     return condition
 
 
-def _whole_first(asked: Asked, hits: list[Hit]) -> list[Hit]:
+def _whole_first(asked: Asked, named: Iterable[tuple[str, Hit]]) -> list[Hit]:
     """A whole name before those that hold it, and short names before long ones."""
     wanted = asked.text.casefold()
-    return sorted(hits, key=lambda hit: (hit.label.casefold() != wanted, len(hit.label), hit.label))
+    ranked = (
+        (
+            wanted not in {name.casefold(), hit.label.casefold()},
+            len(hit.label),
+            hit.label,
+            name,
+            hit,
+        )
+        for name, hit in named
+    )
+    return [hit for *_, hit in sorted(ranked, key=lambda one: one[:4])]
 
 
 def _series_of(asked: Asked, limit: int) -> Sequence[Series]:
@@ -118,7 +133,9 @@ def _series_of(asked: Asked, limit: int) -> Sequence[Series]:
     if len(asked.terms) < 2:
         return []
     newest = Finding.objects.filter(series=OuterRef("pk")).order_by("-pk").values("pk")[:1]
-    found = Series.objects.filter(_contains(asked, "hardware__name", "mode__name"))
+    found = Series.objects.filter(
+        _contains(asked, *(f"hardware__{one}" for one in CALLED), "mode__name")
+    )
     changed = found.annotate(change=Subquery(newest))
     return list(changed.plain().named().order_by("-change", "pk")[:limit])
 
@@ -211,7 +228,7 @@ def _bisect(row: Bisect) -> Hit:
 
 
 def _hardware(row: Hardware) -> Hit:
-    return Hit(row.name, row.get_absolute_url())
+    return Hit(str(row), row.get_absolute_url())
 
 
 def _mode(row: Mode) -> Hit:

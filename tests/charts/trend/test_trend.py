@@ -55,6 +55,7 @@ def a_series(**changes: Any) -> TrendSeries:
     made = TrendSeries(
         id=7,
         hardware="Atom/T540",
+        machine="Atom T540",
         mode="forwarding",
         style=style_of(mode_id=1),
         indices=[0, 1, 2],
@@ -297,11 +298,12 @@ def test_what_tells_series_apart_stands_at_their_ends() -> None:
 
 def test_names_at_the_ends_leave_out_what_all_begin_with() -> None:
     machines = [
-        a_series(id=at, hardware=f"Lab_{name}/1G") for at, name in enumerate(("ARM", "Atom"))
+        a_series(id=at, hardware=f"Lab_{name}/1G", machine=f"Lab {name} 1G")
+        for at, name in enumerate(("ARM", "Atom"))
     ]
     named = texts(a_trend(*machines))
-    assert any(text.startswith("ARM/1G ") for text in named)
-    assert any(text.startswith("Atom/1G ") for text in named)
+    assert any(text.startswith("ARM 1G ") for text in named)
+    assert any(text.startswith("Atom 1G ") for text in named)
 
 
 HOSTILE = '<a href="evil">x</a><b>y</b>%{x}&lt;'
@@ -311,7 +313,7 @@ def test_no_name_is_markup_for_plotly_or_in_the_svg() -> None:
     revisions = Revisions(
         [HOSTILE, "r2", "r3"], [HOSTILE] * 3, [1000, None, 3000], authors=["", HOSTILE, ""]
     )
-    hostile = a_series(mode=HOSTILE, hardware=HOSTILE, found=[a_finding(why=HOSTILE)])
+    hostile = a_series(mode=HOSTILE, machine=HOSTILE, found=[a_finding(why=HOSTILE)])
     trend = a_trend(hostile, revisions=revisions, unit=HOSTILE, metric=HOSTILE)
     shown = {key: value for key, value in figure(trend).items() if key != "layout"}
     layout = {key: one for key, one in figure(trend)["layout"].items() if key != "meta"}
@@ -495,7 +497,7 @@ def twenty_series(split: Split) -> Trend:
             replace(
                 base,
                 id=number,
-                hardware=f"Lab_of_many_machines_{number // 4}_8Cores/Chelsio_T540-CR",
+                machine=f"Lab of many machines {number // 4} 8Cores Chelsio T540-CR",
                 centres=values,
                 lows=[0.98 * one for one in values],
                 highs=[1.02 * one for one in values],

@@ -15,6 +15,7 @@ from webapp.analysis.models import Comparison, Finding
 from webapp.analysis.queries import JudgedPair, PointVerdict, claims_of, judge_points
 from webapp.labs.models import Lab
 from webapp.results.models import Hardware, Point, Series
+from webapp.results.queries import machine_of
 from webapp.stats.compare import Outcome
 
 MOST_PROFILED = 3
@@ -89,7 +90,7 @@ SELECT (SELECT min(id) FROM alerts_alert WHERE id > %(alert)s AND state = ANY(%(
 """  # noqa: S608 (names of our own tables and columns; values are parameters)
 ELSEWHERE = """
 SELECT hardware.id, hardware.name, hardware.display_name, hardware.cpu, hardware.nic,
-       lab.simulated, found.smallest
+       hardware.agreed_cpu, hardware.agreed_nic, lab.simulated, found.smallest
   FROM (SELECT series.hardware_id,
                (analysis.summary -> 'smallest' ->> 'pct')::double precision AS smallest
           FROM results_series AS series
@@ -215,8 +216,8 @@ def machine_elsewhere(alert: Alert, series: Series) -> Elsewhere | None:
     )
     if not rows:
         return None
-    pk, name, display_name, cpu, nic, simulated, detects = rows[0]
-    hardware = Hardware(pk=pk, name=name, display_name=display_name, cpu=cpu, nic=nic)
+    *named, simulated, detects = rows[0]
+    hardware = machine_of(named)
     hardware.lab = Lab(simulated=simulated)
     return Elsewhere(hardware, detects)
 
@@ -269,7 +270,7 @@ def _unmoved(alert: Alert, moved: Collection[int]) -> list[Unmoved]:
 
 def _rank(one: Unmoved) -> tuple[int, str, str, str]:
     series = one.series
-    names = (str(series.hardware), str(series.mode), series.metric.name)
+    names = (series.hardware.name, str(series.mode), series.metric.name)
     return ORDER.index(one.judged.verdict), *names
 
 

@@ -20,6 +20,7 @@ from webapp.alerts.queries.quality import REAL
 from webapp.alerts.queries.rows import revisions_of, rows_of
 from webapp.alerts.queries.suspicion import Suspicion, suspicions_of
 from webapp.results.models import Revision, Tree
+from webapp.results.queries import machine_of
 
 FIELDS = Alert._meta.concrete_fields  # noqa: SLF001 (Django's documented list of fields)
 NAMES = tuple(field.attname for field in FIELDS)
@@ -87,15 +88,17 @@ SELECT count(*) FILTER (WHERE state = ANY(%(open)s)), count(*) FILTER (WHERE sta
   FROM alerts_alert
 """  # noqa: S608
 CHOICES = """
-SELECT 'tree', name FROM results_tree
+SELECT 'tree', name, NULL FROM results_tree
 UNION ALL
-(SELECT DISTINCT 'hardware', hardware.name
+(SELECT DISTINCT 'hardware', hardware.name, ARRAY[
+            hardware.display_name, hardware.cpu, hardware.nic, hardware.agreed_cpu,
+            hardware.agreed_nic]
    FROM alerts_alertfinding AS membership
    JOIN analysis_finding AS finding ON finding.id = membership.finding_id
    JOIN results_series AS series ON series.id = finding.series_id
    JOIN results_hardware AS hardware ON hardware.id = series.hardware_id)
 UNION ALL
-(SELECT DISTINCT 'mode', mode.name
+(SELECT DISTINCT 'mode', mode.name, NULL::text[]
    FROM alerts_alertfinding AS membership
    JOIN analysis_finding AS finding ON finding.id = membership.finding_id
    JOIN results_series AS series ON series.id = finding.series_id
@@ -220,11 +223,13 @@ def counts(since: datetime) -> Counts:
     return Counts(*rows_of(COUNTS, parameters)[0])
 
 
-def choices() -> dict[str, list[str]]:
-    """The names of trees, and of hardware and modes that an alert is about; one statement."""
-    found: dict[str, list[str]] = {"tree": [], "hardware": [], "mode": []}
-    for part, name in rows_of(CHOICES):
-        found[part].append(name)
+def choices() -> dict[str, dict[str, str]]:
+    """The names of trees, and of hardware and modes that an alert is about, each with what people
+    call it; one statement.
+    """
+    found: dict[str, dict[str, str]] = {"tree": {}, "hardware": {}, "mode": {}}
+    for part, name, machine in rows_of(CHOICES):
+        found[part][name] = str(machine_of([None, name, *machine])) if machine else name
     return found
 
 

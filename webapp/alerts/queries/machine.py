@@ -85,7 +85,6 @@ SELECT hardware.*, lab.name AS lab_name, lab.simulated AS lab_simulated,
        (SELECT run.received_at FROM results_run AS run
          WHERE run.hardware_id = hardware.id
          ORDER BY run.received_at DESC LIMIT 1) AS last_run_at,
-       hardware.agreed_cpu AS fact_cpu, hardware.agreed_nic AS fact_nic,
        EXISTS (SELECT FROM results_hardwarefact AS fact
                 WHERE fact.hardware_id = hardware.id) AS has_facts,
        EXISTS (SELECT FROM events_labevent AS event
@@ -196,8 +195,8 @@ class FindingOnMachine(NamedTuple):
 
 
 def machine_named(name: str) -> MachineFound | None:
-    """The machine of that name with its lab, what its runs agree on, when the newest was received,
-    and what there is about it. One query.
+    """The machine of that name with its lab, when the newest of its runs was received, and what
+    there is about it. One query.
     """
     for machine in Hardware.objects.raw(MACHINE, [name]):
         told = vars(machine)

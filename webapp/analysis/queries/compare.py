@@ -259,8 +259,11 @@ def _row(
 ) -> ComparedRow:
     first = found[0].series
     sets = tuple(_set(one, axis) for one in found)
+    machine = str(first.hardware) if "hardware" in names else ""
+    rest = [name for part, name in names.items() if part != "hardware"]
     return ComparedRow(
         key_label=" ".join(names.values()),
+        title=": ".join(filter(None, [machine, " ".join(rest)])),
         mode_label=names.get(MODE, first.mode.name),
         metric=first.metric,
         better=first.better,
@@ -287,7 +290,7 @@ def _set(found: _Found, axis: tuple[str, ...]) -> ComparedSet:
     names: Mapping[str, str] = {
         "tree": found.revision.tree.name,
         "kernel": found.kernel,
-        "hardware": series.hardware.name,
+        "hardware": str(series.hardware),
         "mode": found.mode,
         "metric": series.metric.name,
         "session": " ".join(found.sessions),

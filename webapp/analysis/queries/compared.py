@@ -105,6 +105,7 @@ class ComparedSet:
 class ComparedRow:
     """Sets that agree in everything but the compared axis.
 
+    ``key_label`` has the names of what they agree in, ``title`` the same for people;
     ``mode_label`` is the name of the mode without the options that are compared. The first set is
     the base, whose series says which way is ``better``, and by whose ``facts`` the others are
     judged. ``parted`` has one entry for each of these: an epoch of the machine begins between the
@@ -115,6 +116,7 @@ class ComparedRow:
     """
 
     key_label: str
+    title: str
     mode_label: str
     metric: Metric
     better: Better

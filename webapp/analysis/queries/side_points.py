@@ -34,6 +34,7 @@ from webapp.analysis.queries.verdicts import PointVerdict, judge_pairs
 from webapp.events.models import LabEvent
 from webapp.events.queries import ONE_EPOCH, Epochs, epochs_of
 from webapp.results.models import Hardware, LeftOut, ModeName, Revision, Series
+from webapp.results.queries import machine_of
 from webapp.stats.better import Better
 from webapp.stats.compare import Headline
 from webapp.stats.defaults import MARGIN_PCT
@@ -337,13 +338,12 @@ def _found(
 def _read(
     columns: Sequence[Any], revision: Revision, machines: dict[int, Hardware], beliefs: Beliefs
 ) -> _Found:
-    series, machine, name, display, cpu, nic, fact_cpu, fact_nic, simulated = columns[:9]
+    series, machine, simulated = columns[0], columns[1], columns[8]
     mode, workload, traffic, options, metric, unit, better, variant = columns[9:17]
     n, mean, levels, disagrees, left_out, margin, build_pct, freedom, builds = columns[17:]
     hardware = machines.get(machine)
     if hardware is None:
-        hardware = Hardware(pk=machine, name=name, display_name=display, cpu=cpu, nic=nic)
-        hardware.fact_cpu, hardware.fact_nic = fact_cpu, fact_nic  # type: ignore[attr-defined]
+        hardware = machine_of(columns[1:8])
         machines[machine] = hardware
     way: Better = "less" if better == "less" else "more"
     point = SidePoint(

@@ -108,12 +108,14 @@ class TrendSeries:
     series of one revision tells; ``detects`` and ``noise`` are texts. Of what an option costs,
     ``option`` is that, values are ratios in percent, ``better`` says which way, and ``mode`` is
     what a sentence calls it.
+    ``machine`` is what people call its hardware;
     ``count`` is how many points it has, drawn or not; ``stands`` what it has lost today, as data
     (`webapp.stats.changes.NetLoss`), None: nothing.
     """
 
     id: int
     hardware: str
+    machine: str
     mode: str
     style: SeriesStyle
     indices: Sequence[int]
@@ -166,7 +168,7 @@ class TrendSeries:
     @property
     def label(self) -> str:
         """Mode and machine: what tells series of one chart apart."""
-        return f"{self.mode} · {self.hardware}"
+        return f"{self.mode} · {self.machine}"
 
     @property
     def factor(self) -> float | None:
@@ -253,11 +255,16 @@ class Trend:
         costs = [Lane(self.cost_title(one), [one]) for one in self.costs]
         if self.split == Split.SCALE:
             return [*self._by_scale(), *costs]
-        key = {Split.MODE: "mode", Split.HARDWARE: "hardware"}.get(self.split)
-        groups: dict[str, list[TrendSeries]] = {}
+        groups: dict[tuple[str, str], list[TrendSeries]] = {}
         for one in self.drawn:
-            groups.setdefault(getattr(one, key) if key else self.y_title, []).append(one)
-        return [*(Lane(title, its) for title, its in groups.items()), *costs]
+            groups.setdefault(self._lane(one), []).append(one)
+        return [*(Lane(title, its) for (_, title), its in groups.items()), *costs]
+
+    def _lane(self, one: TrendSeries) -> tuple[str, str]:
+        """What a series shares its lane by, and the title of the lane."""
+        if self.split == Split.MODE:
+            return one.mode, one.mode
+        return (one.hardware, one.machine) if self.split == Split.HARDWARE else ("", self.y_title)
 
     def _by_scale(self) -> list[Lane]:
         """Lanes whose medians differ by less than `APART`, the largest values on top."""
@@ -281,7 +288,7 @@ class Trend:
         """``VIMAGE costs 3.7 % since r317849: cost of VIMAGE in pf, % of without (Atom/i350)``."""
         change = one.last_change
         since = f" since {self.revisions.names[change.index]}" if change else ""
-        return f"{one.title}{since}: {one.mode}, with in % of without ({one.hardware})"
+        return f"{one.title}{since}: {one.mode}, with in % of without ({one.machine})"
 
     @property
     def extent(self) -> tuple[float, float]:
@@ -338,10 +345,15 @@ class Trend:
         """What distinguishes a series from those beside it: all, or those of a lane."""
         others = among or self.series
         if among and self.split == Split.MODE:
-            return series.hardware
+            return series.machine
         if len({each.hardware for each in others}) == 1:
             return series.mode
-        return series.hardware if len({each.mode for each in others}) == 1 else series.label
+        return series.machine if len({each.mode for each in others}) == 1 else series.label
+
+    @property
+    def centre(self) -> str:
+        """What stands for a revision: the mean of its samples, or their median."""
+        return "median" if self.whiskers == Whiskers.RANGE else "mean"
 
     @property
     def caption(self) -> str:

@@ -21,7 +21,7 @@ _FACTS = ("release", "senders", "sender_command", "routes", "sysctl")
 
 def machine_lines(experiment: Experiment, table: PointTable) -> list[str]:
     """Machines, kernels, traffic and tuning; what no fact says is left out. One statement."""
-    machines = dict.fromkeys(row.base.hardware.shown_name for row in table.rows)
+    machines = dict.fromkeys(str(row.base.hardware) for row in table.rows)
     shown = list(machines)[:MOST_MACHINES]
     more = len(machines) - len(shown)
     facts = _facts(experiment, table)

@@ -81,7 +81,6 @@ def frozen_points(experiment: Experiment) -> FrozenPoints:
     if table is None:
         frozen = frozen_table(experiment)
         return FrozenPoints(as_points(frozen.table), frozen.cells, frozen.lost)
-    _forget_facts(table)
     bases = ((row.base, row) for row in table.rows)
     rows = {(base.hardware.pk, base.mode, base.metric): row for base, row in bases}
     found = [(cell, rows[key]) for key, cell in known.items() if key in rows]
@@ -90,13 +89,6 @@ def frozen_points(experiment: Experiment) -> FrozenPoints:
         cells=tuple(cell for cell, _ in found),
         lost=tuple(cell for key, cell in known.items() if key not in rows),
     )
-
-
-def _forget_facts(table: PointTable) -> None:
-    """Machines are called by what does not change with the next upload, as in `frozen_table`."""
-    machines = {one.hardware.pk: one.hardware for row in table.rows for one in row.points}
-    for hardware in machines.values():
-        hardware.fact_cpu = hardware.fact_nic = None  # type: ignore[attr-defined]
 
 
 def _sides(experiment: Experiment) -> list[Side]:

@@ -161,7 +161,9 @@ def _refuse_another_subject(job: Job, run: RunDocument) -> None:
     if run.tree != job.tree.name:
         raise ResultRefused(f"tree: job {job.pk} is of {job.tree}, not {run.tree}")
     if run.hardware != job.hardware.name and not _is_former_hardware(job, run.hardware):
-        raise ResultRefused(f"hardware: job {job.pk} is for {job.hardware}, not {run.hardware}")
+        raise ResultRefused(
+            f"hardware: job {job.pk} is for {job.hardware.name}, not {run.hardware}"
+        )
     mode = str(run.mode)
     if mode != job.mode.name and not _is_former_mode(job, mode):
         raise ResultRefused(f"mode: job {job.pk} is in {job.mode}, not {mode}")

@@ -17,7 +17,8 @@ from webapp.charts.text import MARKS
 from webapp.charts.today import STILL
 from webapp.pages.alerts.charts import spark
 from webapp.pages.alerts.texts import age, beside_worst, signed, state_note
-from webapp.pages.templatetags.components import SIMULATED, state_pill
+from webapp.pages.parts.names import SIMULATED
+from webapp.pages.templatetags.components import state_pill
 from webapp.results.models import Hardware
 
 
@@ -119,7 +120,7 @@ def _what(one: Listed) -> str:
 def hardware_line(hardware: Hardware) -> str:
     """What people call a machine, in one line, escaped; the exact name on hover."""
     simulated = SIMULATED if hardware.lab.simulated else ""
-    return f'<span title="{escape(hardware.name)}">{escape(hardware.shown_name)}</span>{simulated}'
+    return f'<span title="{escape(hardware.name)}">{escape(str(hardware))}</span>{simulated}'
 
 
 def suspects_line(one: Suspicion) -> str:

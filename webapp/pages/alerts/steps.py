@@ -155,7 +155,7 @@ def _measure_elsewhere(
     hardware, mode, likeliest = elsewhere.hardware, worst.series.mode, one.alert.likeliest
     verb = "lose" if worst.verdict == Verdict.WORSE else "gain"
     text = (
-        f"{hardware.shown_name} has not measured {likeliest}; it detects "
+        f"{hardware} has not measured {likeliest}; it detects "
         f"{half_width(elsewhere.detects)} % in {mode}."
     )
     ask = _ask([one.alert.after, likeliest], hardware, mode)
@@ -188,6 +188,6 @@ def _with_offer(step: Step, offer: Offer) -> Step:
     if offer.is_served or offer.already_queued:
         return replace(step, offer=offer)
     ask = offer.ask
-    names = {"tree": ask.revisions[0].tree, "hardware": ask.hardware, "mode": ask.mode}
+    names = {"tree": ask.revisions[0].tree, "hardware": ask.hardware.name, "mode": ask.mode}
     given = " ".join(f"--{part} {shlex.quote(str(name))}" for part, name in names.items())
     return replace(step, command=f"labagent upload {given} DIR")

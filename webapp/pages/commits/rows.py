@@ -16,7 +16,7 @@ from django.utils.text import slugify
 from webapp.alerts.queries import FindingAt, Gated, Suspecting, Suspicion
 from webapp.analysis.models import Finding
 from webapp.charts import text
-from webapp.charts.cost_text import cost_sentence
+from webapp.charts.cost_text import cost_sentence, level_figure
 from webapp.pages.parts.ages import when
 from webapp.pages.parts.links import commit_link, trend_link
 from webapp.pages.parts.marks import SIMULATED, css_class, verdict_mark
@@ -92,7 +92,7 @@ def _of_largest(one: Largest | None) -> str:
         f'<td class="number {css_class(one.seen_as)}">'
         f'{text.change(one.percent, one.percent_error)}</td><td class="where">'
         f'<a href="{escape(trend_link(series))}">{escape(series.subject)}</a> '
-        f'<span class="muted">{escape(hardware.name)}</span>{simulated}</td>'
+        f'<span class="muted">{escape(str(hardware))}</span>{simulated}</td>'
     )
 
 
@@ -137,7 +137,7 @@ def _answer(finding: FindingAt) -> str:
     sure = f" · {text.chance(finding.probability)} sure to be real"
     return (
         f'{mark}<a href="{escape(trend_link(series))}">{escape(series.subject)}</a> '
-        f'<span class="muted">on</span> {escape(series.hardware.name)}{tag} '
+        f'<span class="muted">on</span> {escape(str(series.hardware))}{tag} '
         f"<strong{css}>{escape(_size(finding))}</strong> "
         f'<span class="state">{escape(finding.state_text)}{by}</span>'
         f"{'' if finding.was_one_build else escape(sure)}"
@@ -161,11 +161,18 @@ def _where(finding: FindingAt, suspicion: Suspicion) -> str:
         begun += f" ({suspicion.gap_text})."
     else:
         begun = f"Seen first at {_link_to(revision)} ({escape(text.chance(finding.here))})."
+    before, level = (_level(finding, part) for part in ("level_before", "level"))
+    unit = "" if finding.series.is_cost else f" {escape(metric.unit)}"
     return (
-        f"{escape(metric.name)}: {text.number(finding.level_before)} → "
-        f"{text.number(finding.level)} {escape(metric.unit)}. {begun} "
+        f"{escape(metric.name)}: {before} → {level}{unit}. {begun} "
         f"Suspects (95 %): after {_link_to(finding.after)} up to {_link_to(finding.last)}."
     )
+
+
+def _level(finding: FindingAt, part: str) -> str:
+    series = finding.series
+    shown = level_figure(getattr(finding, part), series.better, is_cost=series.is_cost)
+    return f'<span data-figure="level:{finding.pk}:{part}">{escape(shown)}</span>'
 
 
 def _rank(finding: FindingAt, gate: Gate | None, received: int) -> str:

@@ -26,6 +26,7 @@ from webapp.charts import interval_bar, text
 from webapp.charts.cost_text import POINTS, cost_interval, cost_points
 from webapp.charts.heatmap import cell_class
 from webapp.pages.parts.links import job_new_link
+from webapp.pages.parts.names import hardware_html
 from webapp.results.models import Hardware, Metric, Mode, Revision
 from webapp.stats.compare import MORE_BUILDS
 
@@ -179,13 +180,7 @@ def _reach(cells: Iterable[Cell]) -> float:
 
 
 def _machine(one: Hardware) -> str:
-    simulated = ' <span class="sim">simulated</span>' if one.lab.simulated else ""
-    nic = f"<span>{escape(one.short_nic)}{simulated}</span>"
-    first = escape(one.display_name or one.short_cpu)
-    return (
-        f'<a class="hw" href="{escape(one.get_absolute_url())}" title="{escape(one.name)}">'
-        f"<b>{first}</b>{nic}</a>"
-    )
+    return f'<a href="{escape(one.get_absolute_url())}">{hardware_html(one)}</a>'
 
 
 def _mode(one: Mode) -> str:
@@ -200,7 +195,7 @@ def _cell(cell: Cell | None, sheet: Sheet) -> str:
     hardware, mode = cell.point.series.hardware.name, cell.point.series.mode.name
     trend = escape(sheet.links.trend(hardware, mode))
     if cell.judged is None:
-        size, state, bar, told = _first(cell, sheet.metric, trend)
+        size, state, bar, told = _first(cell, sheet, trend)
     else:
         size, state, bar, told = _compared(cell, cell.judged, sheet)
     excluded = _excluded(cell) if cell.point.left_out else ""
@@ -233,16 +228,18 @@ class Lines(NamedTuple):
     within: str
 
 
-def _first(cell: Cell, metric: Metric, trend: str) -> Lines:
+def _first(cell: Cell, sheet: Sheet, trend: str) -> Lines:
     foreign = cell.point.foreign
     title = f"n = {cell.point.n}" + (f". {foreign.text}" if foreign else "")
     size = (
-        f'<a class="size" href="{trend}" title="{escape(title)}">{text.number(cell.point.mean)}</a>'
+        f'<a class="size" href="{trend}" title="{escape(title)}"'
+        f' data-figure="mean:{cell.point.series_id}:{escape(sheet.around.commit.name)}">'
+        f"{text.number(cell.point.mean)}</a>"
     )
     said = "lab? runs disagree" if cell.point.disagrees else "first measurement"
     if foreign:
         said = f"{foreign.pct:+.1f} %, session from elsewhere"
-    return Lines(size, escape(metric.unit), "", said)
+    return Lines(size, escape(sheet.metric.unit), "", said)
 
 
 def _compared(cell: Cell, judged: PointVerdict, sheet: Sheet) -> Lines:

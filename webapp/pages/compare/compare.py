@@ -55,7 +55,7 @@ from webapp.pages.compare.rows import (
     rows_html,
 )
 from webapp.pages.compare.start import readable, start
-from webapp.pages.compare.titles import subject_of, titles_of
+from webapp.pages.compare.titles import for_people, subject_of, titles_of
 from webapp.pages.parts.claims import direction_texts
 from webapp.pages.parts.figures import rendered_with_plotly
 from webapp.pages.parts.links import with_query
@@ -281,7 +281,8 @@ def context_of(
     distinguishes them.
     """
     order = request.GET.get("order", ORDERS[0])
-    titles = titles or titles_of(table.sides)
+    sides = for_people(table.sides)
+    titles = titles or titles_of(sides)
     with_metric = compare_answer.has_metrics(table)
     cells = compare_answer.cells_of(table)
     groups = compare_answer.groups_of(table, cells, titles)
@@ -301,8 +302,8 @@ def context_of(
     return {
         "table": table,
         "asof": asof,
-        "boxes": _boxes(table),
-        "common": _common(table.sides),
+        "boxes": _boxes(table, sides),
+        "common": _common(sides),
         "answer": compare_answer.headline(cells, groups, subject_of(table.sides, titles)),
         "lead": compare_answer.lead(cells),
         "together": table.headline,
@@ -390,10 +391,10 @@ def _ordered(request: HttpRequest, order: str, *, everything: bool = False) -> s
     return with_query(request.path, pairs)
 
 
-def _boxes(table: PointTable) -> list[Box]:
+def _boxes(table: PointTable, sides: Sequence[Side]) -> list[Box]:
     return [
         Box(name, side, revision)
-        for name, side, revision in zip("ABCDEFG", table.sides, table.revisions, strict=False)
+        for name, side, revision in zip("ABCDEFG", sides, table.revisions, strict=False)
     ]
 
 

@@ -10,7 +10,6 @@ from webapp.charts import forest
 from webapp.charts.text import small_share
 from webapp.pages.compare.answer import Group
 from webapp.pages.compare.rows import kind_of
-from webapp.results.models import Hardware
 
 PANELS = 6
 MACHINES = 8
@@ -47,10 +46,10 @@ def panels_of(groups: Sequence[Group], reach: forest.Reach) -> Panels | None:
 
 
 def _panel(group: Group, reach: forest.Reach) -> Panel:
-    by_name = sorted(group.cells, key=lambda cell: cell.row.base.hardware.name)
+    by_name = sorted(group.cells, key=lambda cell: str(cell.row.base.hardware))
     rows = "".join(
         f'<span class="name" title="{escape(cell.row.base.hardware.name)}">'
-        f"{escape(_short(cell.row.base.hardware))}</span>"
+        f"{escape(str(cell.row.base.hardware))}</span>"
         + forest.row(
             reach,
             cell.judged.percent,
@@ -68,7 +67,3 @@ def _panel(group: Group, reach: forest.Reach) -> Panel:
         image=mark_safe(rows),  # noqa: S308 (escaped above)
         more=max(len(by_name) - MACHINES, 0),
     )
-
-
-def _short(hardware: Hardware) -> str:
-    return hardware.display_name or hardware.short_cpu

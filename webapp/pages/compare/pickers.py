@@ -200,7 +200,7 @@ def _releases(text: str, _tree: str) -> Iterable[Suggestion]:
 
 def _hardware(text: str, _tree: str) -> Iterable[Suggestion]:
     rows = Hardware.objects.matching(text).order_by("name")[:SUGGESTED]
-    return (Suggestion(one.name, one.shown_name) for one in rows)
+    return (Suggestion(one.name, str(one)) for one in rows)
 
 
 def _modes(text: str, _tree: str) -> Iterable[Suggestion]:

@@ -7,7 +7,7 @@ from webapp.analysis.queries import BlockOptions, RangeRow, RangeTable, lost_bet
 from webapp.charts.text import better_text, change_within, number
 from webapp.charts.today import short_beside
 from webapp.pages.compare.report import SIMULATED
-from webapp.pages.compare.titles import subject_of, titles_of
+from webapp.pages.compare.titles import for_people, subject_of, titles_of
 from webapp.stats.errors import TooFewSamplesError
 from webapp.stats.markdown import inline
 
@@ -44,7 +44,8 @@ def as_markdown(table: RangeTable, _options: BlockOptions, *, is_of_now: bool = 
     """The same as a report; unless it ``is_of_now`` without what is lost today."""
     stands = lost_between_ranges(table) if is_of_now else {}
     lines = [_line(row, stands.get(row.series.pk)) for row in ordered(table.rows)]
-    ends = [f"- {inline(one.text)}: {one.first} to {one.last}" for one in (table.a, table.b)]
+    pairs = zip(for_people([table.a.side, table.b.side]), (table.a, table.b), strict=True)
+    ends = [f"- {inline(str(side))}: {one.first} to {one.last}" for side, one in pairs]
     told = [GATED, *([SIMULATED] if is_simulated(table) else []), *_unmatched(table)]
     parts = [f"# {inline(headline(table))}", "\n".join(ends), *told]
     labels = titles_of([table.a.side, table.b.side])
@@ -89,7 +90,7 @@ def _unmatched(table: RangeTable) -> list[str]:
 
 def _evidence(row: RangeRow, labels: Sequence[str]) -> str:
     """What a verdict rests on, in a line."""
-    named = f"{row.mode} on {row.series.hardware.name}"
+    named = f"{row.mode} on {row.series.hardware}"
     remarks = [f"{label}: {text}" for label, text in zip(labels, row.left_out, strict=True) if text]
     return f"- {inline('. '.join([f'{named}: {sentence_of(row)}', *remarks]))}."
 
@@ -97,7 +98,7 @@ def _evidence(row: RangeRow, labels: Sequence[str]) -> str:
 def _block(row: RangeRow, labels: Sequence[str], options: BlockOptions) -> str:
     metric, its = row.series.metric, figures(row)
     title = (
-        f"{row.mode} on {row.series.hardware.name} "
+        f"{row.mode} on {row.series.hardware} "
         f"({metric.name}, {metric.unit}, {better_text(row.series.better)})"
     )
     said = ". ".join(
@@ -143,7 +144,7 @@ def figures(row: RangeRow) -> dict[str, str]:
 
 def _line(row: RangeRow, stands: Mapping[str, Any] | None) -> str:
     its = figures(row)
-    named = inline(row.mode), inline(row.series.hardware.name)
+    named = inline(row.mode), inline(str(row.series.hardware))
     verdict = f"{row.verdict}: {row.reason}" if row.reason else row.verdict
     if row.change and stands:
         change = row.change.pct, row.change.low_pct, row.change.high_pct

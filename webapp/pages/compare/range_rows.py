@@ -14,8 +14,9 @@ from webapp.charts import forest, strip, text
 from webapp.charts.strip import Strip
 from webapp.charts.today import short_beside
 from webapp.pages.compare.range_report import BLOCK_IGNORES, TOO_FEW, figures, sentence_of
-from webapp.pages.compare.rows import hardware_html, mode_html, opening, today_html
+from webapp.pages.compare.rows import mode_html, opening, today_html
 from webapp.pages.parts.links import with_query
+from webapp.pages.parts.names import hardware_html
 from webapp.stats.defaults import MARGIN_PCT
 from webapp.stats.errors import TooFewSamplesError
 from webapp.stats.ranges import Range
@@ -180,7 +181,7 @@ def _summary(row: RangeRow, drawing: Drawing) -> str:
     sign = " %" if percent is not None else ""
     return (
         '<span class="row"><span class="what">'
-        f"{hardware_html(series.hardware, simulated=series.hardware.lab.simulated)}</span>"
+        f"{hardware_html(series.hardware, line=True)}</span>"
         f'<span class="mode">{mode_html(row.mode)}{metric if drawing.with_metric else ""}</span>'
         f'<span class="plot">{forest.row(drawing.reach, percent, low, high, kind=kind)}</span>'
         f'<span class="number {coloured}"><b>{text.percent(percent)}{sign}</b></span>'

@@ -31,7 +31,7 @@ from webapp.pages.compare.range_rows import (
     rows_html,
 )
 from webapp.pages.compare.rows import ROWS_AT_ONCE, ROWS_DRAWN, Section
-from webapp.pages.compare.titles import titles_of
+from webapp.pages.compare.titles import for_people, titles_of
 from webapp.pages.parts.links import with_query
 from webapp.stats.defaults import MARGIN_PCT
 
@@ -47,11 +47,12 @@ def page(request: HttpRequest, texts: Sequence[str]) -> HttpResponse:
     evidence = ""
     if len(table.rows) == 1:
         evidence = _evidence(request, table, BlockOptions.read(request.GET.dict()))
+    sides = for_people([table.a.side, table.b.side])
     context = {
         "table": table,
         "asof": asof,
         "headline": headline(table),
-        "boxes": list(zip("AB", (table.a, table.b), strict=True)),
+        "boxes": list(zip("AB", (table.a, table.b), sides, strict=True)),
         "gated": GATED,
         "definitions": forest.definitions(drawing.reach),
         "axis": forest.axis(drawing.reach, less="muted:less", more="muted:more"),

@@ -45,7 +45,7 @@ def answer_of(found: ComparedReleases) -> str:
     groups = groups_of(found.table, cells, found.titles)
     a, b = found.titles
     modes = {group.title for group in groups}
-    machines = {cell.row.base.hardware.shown_name for cell in cells}
+    machines = {str(cell.row.base.hardware) for cell in cells}
     shared = [*(modes if len(modes) == 1 else ()), *(machines if len(machines) == 1 else ())]
     of_all = f" ({' on '.join(shared)})" if shared else ""
     return headline(cells, groups, f"{b} against {a}{of_all}")
@@ -74,7 +74,7 @@ def trades_of(cells: Sequence[Cell]) -> list[str]:
     proven: dict[str, list[Cell]] = defaultdict(list)
     for cell in cells:
         if cell.gated in PROVEN:
-            proven[cell.row.base.hardware.shown_name].append(cell)
+            proven[str(cell.row.base.hardware)].append(cell)
     with_metric = len({cell.row.base.metric for cell in cells}) > 1
     return [
         f"{machine}: gained {_named(its, Verdict.BETTER, with_metric)}; "
@@ -135,7 +135,7 @@ def _alert_line(one: AlertBetween, of_tree: str) -> str:
 def _changed(one: Past) -> str:
     """``pf on Atom −11.4 [−12.3, −10.5] %``; of what an option costs in points."""
     series, then = one.finding.series, one.then
-    named = f"{series.subject} on {series.hardware.shown_name}"
+    named = f"{series.subject} on {series.hardware}"
     if then.change_pct is None:
         return f"{named} {one.finding.verdict}, beyond any percentage"
     if series.is_cost:
@@ -191,7 +191,7 @@ def _line(cell: Cell, stands: Mapping[int, Mapping[str, Any]], *, with_metric: b
     subject = _subject(cell, with_metric)
     delta = change_within(judged.percent, judged.low, judged.high)
     levels = [f"{number(one.mean)} ({inline(one.revision.name)})" for one in (base, other)]
-    cells = [inline(base.hardware.name), inline(subject), *levels]
+    cells = [inline(str(base.hardware)), inline(subject), *levels]
     change = judged.percent, judged.low, judged.high
     verdict = f"{verdict_of(cell)}{today_after(change, stands, base, other)}"
     return f"| {' | '.join([*cells, delta, verdict])} |"

@@ -26,9 +26,10 @@ from webapp.charts.text import better_text, change_within, direction, half_width
 from webapp.charts.today import Change, short_beside
 from webapp.pages.compare.answer import answer_of
 from webapp.pages.compare.flame_graphs import flame_graphs, profile_lines
-from webapp.pages.compare.titles import titles_of
+from webapp.pages.compare.titles import for_people, titles_of
 from webapp.pages.parts.claims import counts_text
 from webapp.pages.parts.power import power_line
+from webapp.results.queries import called
 from webapp.stats.compare import MORE_BUILDS, Comparison, Verdict
 from webapp.stats.limits import worth_telling
 from webapp.stats.markdown import block, inline
@@ -39,8 +40,8 @@ LAST = "not measured"
 
 @dataclass(frozen=True, slots=True)
 class NotCompared:
-    """All that is left out for one ``reason``: modes by the name of their machine, which is empty
-    where every side names it.
+    """All that is left out for one ``reason``: modes by what people call their machine, which is
+    empty where every side names it.
     """
 
     reason: str
@@ -87,7 +88,7 @@ def as_markdown(
     ``is_of_now`` without what is lost today.
     """
     series = (row.sets[0].series_id for row in table.rows)
-    base, *others = table.sides
+    base, *others = for_people(table.sides)
     points = as_points(table)
     parts = [
         f"# {inline(base)} against {inline(', '.join(map(str, others)))}",
@@ -125,7 +126,7 @@ def _section(row: ComparedRow, options: BlockOptions) -> str:
 
 def row_title(row: ComparedRow) -> str:
     """What the row is of, and in which unit."""
-    named = row.key_label or row.sets[0].label
+    named = row.title or row.sets[0].label
     return f"{named} ({row.metric.name}, {row.metric.unit}, {better_text(row.better)})"
 
 
@@ -148,7 +149,7 @@ def block_text(row: ComparedRow, options: BlockOptions) -> str:
 
 
 def _hardware(table: ComparedTable) -> list[str]:
-    return sorted({one.hardware.name for row in table.rows for one in row.sets})
+    return sorted({str(one.hardware) for row in table.rows for one in row.sets})
 
 
 def is_simulated(table: ComparedTable) -> bool:
@@ -178,7 +179,7 @@ def _cells(row: ComparedRow, stands: Mapping[int, Mapping[str, Any]]) -> list[st
         verdict = compared_sentence(judged, better=row.better, unit=row.metric.unit)
         verdict += f" ({OTHER_EPOCH})" if parted else ""
         verdict += today_after((change.percent, change.low, change.high), stands, base, one)
-        what, label = inline(row.key_label or base.label), inline(one.label)
+        what, label = inline(row.title or base.label), inline(one.label)
         cells.append(f"| {what} | {label} | {mean} | {number(base_mean)} | {delta} | {verdict} |")
     return cells
 
@@ -208,8 +209,9 @@ def _cannot_tell(comparison: Comparison) -> str:
 
 def not_compared(unmatched: Sequence[Unmatched], names: Sequence[str]) -> list[NotCompared]:
     """What was measured on some sides, that of most combinations first, then what on none; sides
-    are called ``names``. A metric is named where there are several.
+    are called ``names``. A metric is named where there are several. One query.
     """
+    unmatched = _for_people(unmatched)
     several = len({one.metric for one in unmatched}) > 1
     found: dict[tuple[str, bool], dict[str, list[str]]] = {}
     for one in unmatched:
@@ -228,3 +230,20 @@ def today_after(
     found = lost_between(stands, a, b)
     short = short_beside(change, found) if found else ""
     return f", {short}" if short else ""
+
+
+def _for_people(unmatched: Sequence[Unmatched]) -> list[Unmatched]:
+    """The same with machines as people call them."""
+    named = {name for one in unmatched for name in (one.hardware, *_machines_beside(one)) if name}
+    names = called(named)
+    return [
+        one._replace(
+            hardware=names.get(one.hardware, one.hardware),
+            others=tuple(names.get(name, name) for name in _machines_beside(one)) or one.others,
+        )
+        for one in unmatched
+    ]
+
+
+def _machines_beside(one: Unmatched) -> tuple[str, ...]:
+    return one.others if one.reason == "another machine" else ()

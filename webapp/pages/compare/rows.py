@@ -25,7 +25,7 @@ from webapp.charts.forest import Reach
 from webapp.charts.today import short_beside
 from webapp.pages.compare.answer import Cell
 from webapp.pages.parts.claims import direction_texts
-from webapp.results.models import Hardware
+from webapp.pages.parts.names import machine_html
 from webapp.stats.compare import Outcome, Verdict
 
 KINDS = {
@@ -185,18 +185,6 @@ def chip(judged: PointVerdict, row: PointRow) -> str:
     return f'<span class="chip {CHIPS.get(kind, kind)}">{mark} {word}</span>{single}'
 
 
-def hardware_html(hardware: Hardware, *, simulated: bool) -> str:
-    """What people call a machine, its exact name on hover."""
-    first, second = hardware.short_cpu, hardware.short_nic
-    if hardware.display_name:
-        first, second = hardware.display_name, ""
-    tag = ' <span class="sim">simulated</span>' if simulated else ""
-    return (
-        f'<span class="hw line" title="{escape(hardware.name)}"><b>{escape(first)}</b> '
-        f"<span>{escape(second)}{tag}</span></span>"
-    )
-
-
 def mode_html(mode: str) -> str:
     """A mode with its options boxed."""
     workload, *options = mode.split("+")
@@ -268,7 +256,8 @@ def today_html(series: int, short: str) -> str:
 def _hardware_of(cell: Cell) -> str:
     """The machine of the row; where machines are compared, of the base."""
     base = cell.row.base
-    return hardware_html(base.hardware, simulated=any(one.simulated for one in cell.row.points))
+    simulated = any(one.simulated for one in cell.row.points)
+    return machine_html(base.hardware.called, base.hardware.name, simulated=simulated, line=True)
 
 
 def _title(cell: Cell, drawing: Drawing) -> str:
@@ -312,7 +301,7 @@ def _by_mode(line: Line) -> str:
 
 
 def _by_hardware(line: Line) -> str:
-    return line.row.base.hardware.name
+    return str(line.row.base.hardware)
 
 
 def _by_nothing(_line: Line) -> str:

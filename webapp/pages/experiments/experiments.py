@@ -74,7 +74,7 @@ def _line(experiment: Experiment, beside: Sequence[Experiment]) -> Line:
     sides = list(experiment.sides.all())
     own = titles_of([side.compared for side in sides])
     titles = [side.label or title for side, title in zip(sides, own, strict=True)]
-    machines = dict.fromkeys(cell.hardware.shown_name for cell in experiment.cells.all())
+    machines = dict.fromkeys(str(cell.hardware) for cell in experiment.cells.all())
     text = " against ".join([", ".join(titles[1:]), titles[0]])
     return Line(experiment, "" if text == experiment.question else text, list(machines), beside)
 

@@ -150,7 +150,7 @@ def _front(found: Iterable[tuple[Experiment, Report]]) -> str:
     for experiment, report in found:
         link = f"[{inline(experiment.question)}]({folder_of(experiment)}/{README})"
         lines.append(f"- {link}: {inline(report.answer)}")
-        for name in sorted({row.sets[0].hardware.name for row in report.table.rows}):
+        for name in sorted({str(row.sets[0].hardware) for row in report.table.rows}):
             machines.setdefault(name, []).append(link)
     hardware = [
         line

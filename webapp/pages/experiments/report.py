@@ -133,7 +133,7 @@ class Report:
         what = [
             "" if is_of_modes else cell.row.mode,
             self.titles[cell.index + 1] if len(self.titles) > 2 else "",
-            base.hardware.shown_name if len(machines) > 1 else "",
+            str(base.hardware) if len(machines) > 1 else "",
         ]
         size = compare_answer.change_sentence(cell)
         sign = "+" if other.mean >= base.mean else MINUS
@@ -273,7 +273,7 @@ def _typed(options: BlockOptions, cell: Cell) -> BlockOptions:
 
 
 def _group(row: ComparedRow, *, with_machine: bool, with_mode: bool) -> medians.Group:
-    machine = row.sets[0].hardware.shown_cpu if with_machine else ""
+    machine = row.sets[0].hardware if with_machine else ""
     label = f"{machine} {row.mode_label if with_mode else ''}".strip()
     bars = [
         medians.Bar(median(one.samples), min(one.samples), max(one.samples)) for one in row.sets

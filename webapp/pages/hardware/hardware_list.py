@@ -26,13 +26,13 @@ from webapp.pages.overview.wall import (
     REVISIONS_SHOWN,
     counted_text,
     draw_tile,
-    machine_name,
     news,
     ranked,
     short_machine,
 )
 from webapp.pages.parts.ages import age
 from webapp.pages.parts.kept import Kept
+from webapp.pages.parts.names import machine_html
 
 DAYS = 45
 TILES_EACH = 3
@@ -143,8 +143,8 @@ def _headline(found: Sequence[Machine], now: datetime) -> str:
     newest = max(silent, key=lambda one: one.live_at or now)
     length = age(now - (newest.live_at or now))
     if len(silent) == 1:
-        return f"{title}; the {newest.title} has been silent for {length}"
-    return f"{title}; {len(silent)} are silent, the {newest.title} for {length}"
+        return f"{title}; {newest.called} has been silent for {length}"
+    return f"{title}; {len(silent)} are silent, {newest.called} for {length}"
 
 
 def _machines(count: int) -> str:
@@ -193,11 +193,16 @@ class _Row:
     @property
     def html(self) -> str:
         return (
-            f'<tr><th scope="row"><a data-item href="{self._href}">{machine_name(self.machine)}</a>'
+            f'<tr><th scope="row"><a data-item href="{self._href}">{self._name}</a>'
             f'</th><td class="runs-a-day">{self._reports}</td>'
             f'<td class="modes-with-a-trend">{self._tiles}</td>'
             f'<td class="spare">{self._detects}</td><td class="number">{self._losses}</td></tr>'
         )
+
+    @property
+    def _name(self) -> str:
+        one = self.machine
+        return machine_html(one.called, one.name, simulated=one.is_simulated)
 
     @property
     def _href(self) -> str:

@@ -162,7 +162,7 @@ def _subscribe(user: User, machine: Hardware) -> None:
         return
     # The person may have given the first name to something narrower.
     for title in ("Everything on {}", "Any change on {}"):
-        name = title.format(machine.name)[:NAME_MAX]
+        name = title.format(machine)[:NAME_MAX]
         wanted = Subscription(user=user, name=name, hardware=machine)
         with suppress(NameTaken):
             save_subscription(subscription=wanted)

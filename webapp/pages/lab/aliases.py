@@ -1,6 +1,7 @@
 """`/aliases/`: names of labs that stand for others within a scope; made, looked at, taken back."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TypeVar
 
 from django import forms
@@ -16,6 +17,7 @@ from webapp.merging.services import make_name_alias, undo_name_alias
 from webapp.pages.parts.links import with_query
 from webapp.pages.parts.numbers import NUMBER_MAX, read_number
 from webapp.results.models import DIRECTORY_MAX, HARDWARE_MAX, NameAlias, Tree
+from webapp.results.queries import called
 from webapp.results.services import AliasNames, Unprocessable, preview_alias
 
 FIELDS = ("lab", "kind", "name", "means", "tree", "first", "last", "directory")
@@ -109,7 +111,13 @@ def new(request: HttpRequest) -> HttpResponse:
             return redirect("aliases")
         return render(request, "pages/alias_new.html", {"form": form}, status=BAD_REQUEST)
     preview = _done(form, preview_alias)
-    context = {"form": form, "preview": preview}
+    moving = preview.groups if preview else ()
+    machines = called({one for each in moving for one in (each.hardware, each.into_hardware)})
+    shown = [
+        replace(one, hardware=machines[one.hardware], into_hardware=machines[one.into_hardware])
+        for one in moving
+    ]
+    context = {"form": form, "preview": preview, "groups": shown}
     status = 200 if preview is not None else BAD_REQUEST
     return render(request, "pages/alias_new.html", context, status=status)
 

@@ -76,7 +76,7 @@ class EventForm(forms.Form):
         return EventNames(
             kind=given["kind"],
             text=given["text"],
-            hardware=str(given["hardware"] or ""),
+            hardware=given["hardware"].name if given["hardware"] else "",
             lab=str(given["lab"] or ""),
             tree=str(given["tree"] or ""),
             happened_at=given["happened_at"],
@@ -91,5 +91,5 @@ def form_of(event: LabEvent) -> EventForm:
     names = ("kind", "text", "happened_at", "begins_epoch")
     rows = ("hardware", "lab", "tree", "first", "last")
     initial = {name: getattr(event, name) for name in names}
-    initial |= {name: str(row) if (row := getattr(event, name)) else "" for name in rows}
+    initial |= {name: row.name if (row := getattr(event, name)) else "" for name in rows}
     return EventForm(initial=initial)

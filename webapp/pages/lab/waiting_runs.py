@@ -15,6 +15,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from webapp.accounts.services import signed_in_user, triager_required
 from webapp.results.models import Choice, Revision, WaitingRun
+from webapp.results.queries import called
 from webapp.results.services import Unprocessable, decide_waiting, reopen_waiting
 
 GROUPS_SHOWN = 30
@@ -35,12 +36,13 @@ class RunLine(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """``count`` runs of one directory on one machine that wait for the same decision; the first of
-    them are ``runs``.
+    """``count`` runs of one directory on one ``hardware``, which people call ``machine``, that wait
+    for the same decision; the first of them are ``runs``.
     """
 
     tree: str
     hardware: str
+    machine: str
     label: str
     candidates: Sequence[Mapping[str, str]]
     count: int
@@ -76,11 +78,12 @@ def page(request: HttpRequest) -> HttpResponse:
     """What waits, directory by directory, and revisions that wait for their place."""
     pages = Paginator(WaitingRun.objects.open().alike(), GROUPS_SHOWN)
     shown = pages.get_page(request.GET.get("page"))
+    machines = called({row["run__hardware__name"] for row in shown})
     revisions = Revision.objects.waiting().select_related("tree", "proposed_by__lab")
     far = list(revisions.prefetch_related("proposals__agent__lab")[: REVISIONS_SHOWN + 1])
     context = {
         "page": shown,
-        "groups": [_group(row) for row in shown],
+        "groups": [_group(row, machines) for row in shown],
         "total": WaitingRun.objects.open().count(),
         "decided": _decided(),
         "revisions": far[:REVISIONS_SHOWN],
@@ -162,11 +165,12 @@ def _uuid(text: str) -> UUID | None:
         return None
 
 
-def _group(row: Mapping[str, Any]) -> Group:
+def _group(row: Mapping[str, Any], machines: Mapping[str, str]) -> Group:
     lines = map(RunLine, row["uuids"][:RUNS_SHOWN], row["modes"])
     return Group(
         tree=row["run__revision__tree__name"],
         hardware=row["run__hardware__name"],
+        machine=machines[row["run__hardware__name"]],
         label=row["label"],
         candidates=row["candidates"],
         count=row["count"],

@@ -53,8 +53,8 @@ def _of_loss(
     since_text: str,
 ) -> Headline:
     one = next(loss for loss in losses if loss.leads)
-    machine = machines[one.hardware_id]
-    title = f"{escape(_subject(one, series))} {_what(one)} on {_the(machine)} {_where(one)}"
+    machine = escape(str(machines[one.hardware_id].called))
+    title = f"{escape(_subject(one, series))} {_what(one)} on {machine} {_where(one)}"
     return _headline(title, _rest_of(one, losses, since_text))
 
 
@@ -149,10 +149,10 @@ def _of_quiet(series: Sequence[WallSeries], machines: Mapping[int, Machine]) -> 
     if not changed:
         return _headline(title, f"No change is proven in the revisions shown.{_too_few(series)}")
     newest = min(changed, key=lambda one: one.since or 0)
-    machine = machines[newest.hardware_id]
+    machine = escape(str(machines[newest.hardware_id].called))
     return _headline(
         title,
-        f"The last change: {escape(newest.mode)} {percent(newest.percent)} % on {_the(machine)}, "
+        f"The last change: {escape(newest.mode)} {percent(newest.percent)} % on {machine}, "
         f"{_plural(newest.since or 0, 'revision')} ago.",
     )
 
@@ -169,10 +169,6 @@ def _measured(series: Sequence[WallSeries]) -> set[int]:
 
 def _series(series: Sequence[WallSeries]) -> str:
     return f"{len(series):,} series"
-
-
-def _the(machine: Machine) -> str:
-    return f"the {escape(machine.title)}"
 
 
 def _plural(count: int, one: str) -> str:

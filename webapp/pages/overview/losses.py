@@ -154,10 +154,8 @@ class _Loss:
 
     @property
     def _on(self) -> str:
-        machine = self.machine
-        name = machine.title if machine.display_name else f"{machine.title}, {machine.nic}"
         simulated = ' <span class="sim">simulated</span>' if self.loss.is_simulated else ""
-        return f'<span class="muted">{escape(name.rstrip(", "))}{simulated}</span>'
+        return f'<span class="muted">{escape(str(self.machine.called))}{simulated}</span>'
 
     @property
     def _levels(self) -> list[Level]:

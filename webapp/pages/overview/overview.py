@@ -129,10 +129,7 @@ def _key(chosen: Chosen, found: Mapping[int, Machine], tree: str) -> str:
     """All that the wall shows or follows from, by the versions of points and conclusions."""
     rows = [one._replace(live_at=None, is_dirty=False) for one in chosen.series]
     live = {one.tree for one in chosen.series if one.live_at}
-    names = [
-        (pk, one.name, one.display_name, one.cpu, one.nic, one.lab, one.is_simulated)
-        for pk, one in found.items()
-    ]
+    names = [(pk, one.name, one.called, one.lab, one.is_simulated) for pk, one in found.items()]
     return sha256(repr((rows, sorted(live), names, tree)).encode()).hexdigest()
 
 

@@ -106,7 +106,7 @@ class Strip:
             parts = ["all report"] if self.reporting else []
             return ", ".join(parts + ([f"{self.history} imported"] if self.history else []))
         newest = silent[-1]
-        text = f"{newest.title} silent for {age(self.now - (newest.live_at or self.now))}"
+        text = f"{newest.called} silent for {age(self.now - (newest.live_at or self.now))}"
         return f"{text}, {len(silent) - 1} more" if len(silent) > 1 else text
 
     @property

@@ -23,6 +23,7 @@ from webapp.charts.text import MARKS, PLUS_MINUS, half_width, percent, short_num
 from webapp.charts.tile import Tile
 from webapp.charts.trend.levels import Level
 from webapp.jobs.queries import SILENT_AFTER, Machine
+from webapp.pages.parts.names import machine_html
 
 MOST_TILES = 60
 REVISIONS_SHOWN = 60
@@ -217,7 +218,7 @@ def short_machine(machine: Machine, modes: int, attributes: str = "") -> str:
     href = escape(reverse("hardware", args=[machine.name]))
     simulated = ' <span class="sim">simulated</span>' if machine.is_simulated else ""
     title = f'title="{escape(machine.name)}"{attributes}'
-    return f'<a href="{href}" {title}>{escape(machine.title)}</a>{simulated} {_modes(modes)}'
+    return f'<a href="{href}" {title}>{escape(str(machine.called))}</a>{simulated} {_modes(modes)}'
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +232,8 @@ class _Painter:
     def row(self, row: Row) -> str:
         machine = row.machine
         href = escape(reverse("hardware", args=[machine.name]))
-        head = f'<a class="rowhead" href="{href}">{machine_name(machine)}</a>'
+        name = machine_html(machine.called, machine.name, simulated=machine.is_simulated)
+        head = f'<a class="rowhead" href="{href}">{name}</a>'
         return (
             f'<div class="wall-row">{head}<div class="tiles">{self._cells(row, href)}</div></div>'
         )
@@ -387,13 +389,3 @@ def counted_text(counted: Sequence[WallSeries], drawn: Sequence[WallSeries] = ()
 
 def _modes(count: int) -> str:
     return "1 mode" if count == 1 else f"{count:,} modes"
-
-
-def machine_name(machine: Machine) -> str:
-    """What people call it, as `components.hw_name` says it, from a row of `machines`."""
-    second = "" if machine.display_name else escape(machine.nic)
-    simulated = ' <span class="sim">simulated</span>' if machine.is_simulated else ""
-    return (
-        f'<span class="hw" title="{escape(machine.name)}"><b>{escape(machine.title)}</b> '
-        f"<span>{second}{simulated}</span></span>"
-    )

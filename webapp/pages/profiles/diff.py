@@ -136,7 +136,7 @@ def _counted(row: Row, found: Difference) -> Sequence[str]:
 
 
 def _cells_context(pairs: Sequence[ProfiledPair]) -> dict[str, Any]:
-    cells = [Cell(str(one.a.run.hardware), str(one.a.run.mode), one.found) for one in pairs]
+    cells = [Cell(one.a.run.hardware.name, str(one.a.run.mode), one.found) for one in pairs]
     together = combined(cells)
     return {
         "pairs": [(one, diff_link(one.a.text, one.b.text)) for one in pairs],

@@ -283,6 +283,7 @@ def trend_of(history: FunctionHistory) -> Trend:
             TrendSeries(
                 id=at,
                 hardware=history.asked.hardware,
+                machine=str(runs[-1].hardware),
                 mode=one.function.name,
                 style=style_of(mode_id=at),
                 indices=range(len(runs)),

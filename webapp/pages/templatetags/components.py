@@ -16,7 +16,8 @@ from django.utils.safestring import SafeString, mark_safe
 
 from webapp.charts import interval_bar as bars
 from webapp.charts import text
-from webapp.results.models import Hardware, Mode, ModeName, Revision, Series
+from webapp.pages.parts.names import hardware_html
+from webapp.results.models import Mode, ModeName, Revision, Series
 
 register = template.Library()
 
@@ -238,25 +239,7 @@ def commit_chip(revision: Revision) -> SafeString:
     )
 
 
-@register.simple_tag
-def hw_name(hardware: Hardware, *, line: bool = False) -> SafeString:
-    """What people call a machine: CPU first, NIC under it (beside it with ``line``), the exact name
-    on hover. Needs ``hardware.lab`` loaded."""
-    first, second = hardware.short_cpu, hardware.short_nic
-    if hardware.display_name:
-        first, second = hardware.display_name, ""
-    simulated = SIMULATED if hardware.lab.simulated else ""
-    return format_html(
-        '<span class="hw{}" title="{}"><b>{}</b> <span>{}{}</span></span>',
-        " line" if line else "",
-        hardware.name,
-        first,
-        second,
-        simulated,
-    )
-
-
-SIMULATED = mark_safe(' <span class="sim">simulated</span>')
+register.simple_tag(hardware_html, name="hw_name")
 
 
 @register.simple_tag

@@ -62,6 +62,16 @@ class Selection:
         return [*self.series, *self.costs]
 
     @property
+    def machines(self) -> offers.Menu:
+        """The machines to choose from, as people call them."""
+        return offers.menu(self.offer.hardware, self.query.hardware)
+
+    @property
+    def modes(self) -> offers.Menu:
+        """The modes to choose from."""
+        return offers.menu({one: one for one in self.offer.modes}, self.query.modes)
+
+    @property
     def histograms(self) -> str | None:
         """The name of the histograms that the metric would be a quantile of."""
         return histogram_name(self.metric.name)
@@ -147,7 +157,7 @@ def _rank(changes: Mapping[int, tuple[int, float]], one: Measured) -> tuple[bool
 def _unknown(query: TrendQuery, offer: Offer) -> list[Unknown]:
     """The names in ``query`` that are not offered, the first ones with those that are near."""
     parts: list[tuple[Part, Sequence[str], list[str]]] = [
-        ("hardware", query.hardware, offer.hardware),
+        ("hardware", query.hardware, list(offer.hardware)),
         ("mode", query.modes, offer.modes),
     ]
     missing = [
@@ -369,6 +379,7 @@ def _series(
     return TrendSeries(
         id=series.pk,
         hardware=series.hardware.name,
+        machine=str(series.hardware),
         mode=series.subject,
         option=series.metric.option,
         better=series.better,

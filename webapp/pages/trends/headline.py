@@ -108,8 +108,8 @@ def _listed(names: Sequence[str]) -> str:
 
 def subject(trend: Trend) -> str:
     """Machine and mode, for the title of the window."""
-    machines = {one.hardware for one in trend.series}
+    machines = {one.hardware: one.machine for one in trend.series}
     modes = {one.mode for one in trend.series}
-    machine = next(iter(machines)) if len(machines) == 1 else f"{len(machines)} machines"
+    machine = next(iter(machines.values())) if len(machines) == 1 else f"{len(machines)} machines"
     mode = next(iter(modes)) if len(modes) == 1 else f"{len(modes)} modes"
     return f"{mode}, {machine}" if trend.series else ""

@@ -108,6 +108,6 @@ def _of_findings(
             short=row.kind,
             what=Finding.Kind(row.kind).label,
             when=f"{row.after__name} to {row.revision__name}" if is_slow else row.revision__name,
-            subject=series.hardware.shown_name,
+            subject=str(series.hardware),
             href=reverse("alert", args=[alert]) if alert else commit,
         )

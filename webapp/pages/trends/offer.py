@@ -11,7 +11,8 @@ from django.http import Http404
 
 from webapp.pages.parts.kept import Kept
 from webapp.pages.trends.query import TrendQuery
-from webapp.results.models import Metric, Series, Tree
+from webapp.results.models import Hardware, Metric, Series, Tree
+from webapp.results.queries import machine_of
 
 Part = Literal["tree", "metric", "hardware", "mode"]
 MOST_SUGGESTED = 3
@@ -44,6 +45,11 @@ class NotOffered(Http404):
 
 
 SECONDS = 60.0
+MACHINE = [
+    f"hardware__{part}"
+    for part in ("pk", "name", "display_name", "cpu", "nic", "agreed_cpu", "agreed_nic")
+]
+"""Of a series what `machine_of` makes its machine of."""
 
 
 class Measured(NamedTuple):
@@ -59,12 +65,20 @@ Subject = tuple[str, str]
 """The names of hardware and mode."""
 
 
+class Menu(NamedTuple):
+    """A menu of check boxes, each with value, text and whether it is chosen; and a ``summary``."""
+
+    choices: Sequence[tuple[str, str, bool]]
+    summary: str
+
+
 class Offer(NamedTuple):
-    """What there is to choose from in one tree and metric. ``costs`` are the series (ids) of what
-    options cost, by hardware and the mode with the option.
+    """What there is to choose from in one tree and metric. ``hardware`` has what people call each
+    machine by its name, ``costs`` the series (ids) of what options cost, by hardware and the mode
+    with the option.
     """
 
-    hardware: list[str]
+    hardware: Mapping[str, str]
     modes: list[str]
     metrics: Sequence[Metric]
     measured: Sequence[Measured]
@@ -100,18 +114,21 @@ def _offer(stamp: str, tree: Tree, metric: Metric) -> Offer:
         Series.objects.plain()
         .filter(Q(metric=metric) | Q(metric__of=metric), tree=tree)
         .order_by("hardware__name", "mode__name", "pk")
-        .values_list("pk", "hardware__name", "mode__name", "hardware__lab__simulated", "metric")
+        .values_list("pk", "mode__name", "hardware__lab__simulated", "metric", *MACHINE)
     )
     measured: list[Measured] = []
+    machines: dict[int, Hardware] = {}
     costs: dict[Subject, list[int]] = defaultdict(list)
-    for pk, hardware, mode, simulated, of in rows:
-        one = Measured(pk, hardware, mode, simulated)
+    for pk, mode, simulated, of, *machine in rows:
+        hardware = machines.setdefault(machine[0], machine_of(machine))
+        one = Measured(pk, hardware.name, mode, simulated)
         if of == metric.pk:
             measured.append(one)
         else:
             costs[one.hardware, one.mode].append(one.pk)
+    own = {one.hardware for one in measured}
     return Offer(
-        hardware=sorted({one.hardware for one in measured}),
+        hardware={one.name: str(one) for one in machines.values() if one.name in own},
         modes=sorted({one.mode for one in measured}),
         metrics=metrics(stamp, tree),
         measured=measured,
@@ -142,3 +159,14 @@ def _with(query: TrendQuery, part: Part, name: str, other: str) -> TrendQuery:
     given = query.hardware if part == "hardware" else query.modes
     names = tuple(dict.fromkeys(other if one == name else one for one in given))
     return replace(query, hardware=names) if part == "hardware" else replace(query, modes=names)
+
+
+def menu(names: Mapping[str, str], chosen: Sequence[str]) -> Menu:
+    """The menu of values, each with its text, of which some are ``chosen`` (none: all)."""
+    if not chosen:
+        summary = f"all {len(names)}"
+    elif len(chosen) == 1:
+        summary = names.get(chosen[0], chosen[0])
+    else:
+        summary = f"{len(chosen)} of {len(names)}"
+    return Menu([(value, text, value in chosen) for value, text in names.items()], summary)

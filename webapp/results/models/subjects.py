@@ -1,6 +1,6 @@
 """What runs are about: hardware, modes and metrics."""
 
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -21,16 +21,26 @@ class HardwareQuerySet(models.QuerySet["Hardware"]):
     """Machines by their names, present or former."""
 
     def matching(self, text: str) -> Self:
-        """Those whose name, present or former, holds ``text``."""
-        return self.filter(Q(name__icontains=text) | Q(aliases__name__icontains=text)).distinct()
+        """Those whose name, present or former, or display name holds ``text``."""
+        named = Q(name__icontains=text) | Q(display_name__icontains=text)
+        return self.filter(named | Q(aliases__name__icontains=text)).distinct()
 
-    def described(self) -> Self:
-        """With ``fact_cpu`` and ``fact_nic``, what their runs agree on (empty: nothing)."""
-        return self.annotate(fact_cpu=models.F("agreed_cpu"), fact_nic=models.F("agreed_nic"))
+
+class MachineName(NamedTuple):
+    """What people call a machine: its display name, or its CPU and its NIC."""
+
+    first: str
+    second: str
+
+    def __str__(self) -> str:
+        return " ".join(f"{self.first} {self.second}".split())
 
 
 class Hardware(models.Model):
-    """The machine under test together with its NIC, named ``machine/nic``.
+    """The machine under test together with its NIC.
+
+    Its ``name``, ``machine/nic``, is what agents, addresses, commands and the API call it by; as a
+    string it is what people call it.
 
     ``agreed_cpu`` and ``agreed_nic`` are what its runs state, as far as pages may call it so; kept
     by `webapp.results.services.facts`.
@@ -75,7 +85,7 @@ class Hardware(models.Model):
         verbose_name_plural = "hardware"
 
     def __str__(self) -> str:
-        return self.name
+        return str(self.called)
 
     def get_absolute_url(self) -> str:
         """The path of the machine's page."""
@@ -83,35 +93,30 @@ class Hardware(models.Model):
 
     @property
     def shown_cpu(self) -> str:
-        """Its CPU: as typed in the admin, else by its facts (where ``described``), its name."""
-        return self.cpu or getattr(self, "fact_cpu", None) or _as_text(self.name.partition("/")[0])
+        """Its CPU: as typed in the admin, else by its facts, its name."""
+        return self.cpu or self.agreed_cpu or _as_text(self.name.partition("/")[0])
 
     @property
     def shown_nic(self) -> str:
         """Its NIC, likewise; empty where nothing tells it."""
-        return self.nic or getattr(self, "fact_nic", None) or _as_text(self.name.partition("/")[2])
+        return self.nic or self.agreed_nic or _as_text(self.name.partition("/")[2])
 
     @property
-    def short_cpu(self) -> str:
-        """The same where names are read in passing: a fact that is a sentence gives way to what
-        the machine's own name says."""
-        fact = _if_short(getattr(self, "fact_cpu", None))
-        return self.cpu or fact or _as_text(self.name.partition("/")[0])
-
-    @property
-    def short_nic(self) -> str:
-        """Its NIC, likewise."""
-        fact = _if_short(getattr(self, "fact_nic", None))
-        return self.nic or fact or _as_text(self.name.partition("/")[2])
-
-    @property
-    def shown_name(self) -> str:
-        """What people call it: as typed in the admin, else CPU and NIC."""
-        return self.display_name or ", ".join(filter(None, (self.short_cpu, self.short_nic)))
+    def called(self) -> MachineName:
+        """What people call it: as typed in the admin, else CPU and NIC. A fact that is a sentence
+        gives way to what the machine's own name says.
+        """
+        if self.display_name:
+            return MachineName(self.display_name, "")
+        cpu, nic = (_as_text(part) for part in self.name.partition("/")[::2])
+        return MachineName(
+            self.cpu or _if_short(self.agreed_cpu) or cpu,
+            self.nic or _if_short(self.agreed_nic) or nic,
+        )
 
 
-def _if_short(fact: str | None) -> str:
-    return fact if fact and len(fact) <= SHORT_FACT else ""
+def _if_short(fact: str) -> str:
+    return fact if len(fact) <= SHORT_FACT else ""
 
 
 def _as_text(part: str) -> str:

@@ -46,12 +46,13 @@ class Parents:
 
 SERIES_COLUMNS = """
        series.id, series.own_better, series.tree_id, tree.name, series.hardware_id, hardware.name,
-       hardware.display_name, hardware.cpu, hardware.nic, lab.id, lab.name, lab.simulated,
+       hardware.display_name, hardware.cpu, hardware.nic, hardware.agreed_cpu, hardware.agreed_nic,
+       lab.id, lab.name, lab.simulated,
        series.mode_id, mode.name, mode.workload, mode.traffic, mode.options,
        series.metric_id, metric.name, metric.unit, metric.better,
        series.variant_id, variant.name, metric.of_id, metric.option"""
 
-SERIES_WIDTH = 25
+SERIES_WIDTH = 27
 """How many columns these are."""
 
 SERIES_JOINS = """
@@ -130,21 +131,21 @@ class SeriesReader:
 
     def read(self, row: Sequence[Any]) -> NamedSeries:
         """The series of the first `SERIES_WIDTH` columns of ``row``."""
-        tree, machine, mode, metric, variant = row[2], row[4], row[12], row[17], row[21]
+        tree, machine, mode, metric, variant = row[2], row[4], row[14], row[19], row[23]
         if tree not in self._trees:
             self._trees[tree] = Tree(pk=tree, name=row[3])
         if machine not in self._machines:
             self._machines[machine] = _machine(row)
         if mode not in self._modes:
             self._modes[mode] = Mode(
-                pk=mode, name=row[13], workload=row[14], traffic=row[15], options=row[16]
+                pk=mode, name=row[15], workload=row[16], traffic=row[17], options=row[18]
             )
         if metric not in self._metrics:
             self._metrics[metric] = Metric(
-                pk=metric, name=row[18], unit=row[19], better=row[20], of_id=row[23], option=row[24]
+                pk=metric, name=row[20], unit=row[21], better=row[22], of_id=row[25], option=row[26]
             )
         if variant not in self._variants:
-            self._variants[variant] = Variant(pk=variant, name=row[22])
+            self._variants[variant] = Variant(pk=variant, name=row[24])
         return NamedSeries(
             row[0],
             row[1],
@@ -157,8 +158,23 @@ class SeriesReader:
 
 
 def _machine(row: Sequence[Any]) -> Hardware:
-    lab = Lab(pk=row[9], name=row[10], simulated=row[11])
-    return Hardware(pk=row[4], name=row[5], display_name=row[6], cpu=row[7], nic=row[8], lab=lab)
+    machine = machine_of(row[4:11])
+    machine.lab = Lab(pk=row[11], name=row[12], simulated=row[13])
+    return machine
+
+
+def machine_of(row: Sequence[Any]) -> Hardware:
+    """A machine by its id and what it is called by: ``name``, ``display_name``, ``cpu``, ``nic``,
+    ``agreed_cpu``, ``agreed_nic``.
+    """
+    pk, name, display_name, cpu, nic, agreed_cpu, agreed_nic = row
+    agreed = {"agreed_cpu": agreed_cpu, "agreed_nic": agreed_nic}
+    return Hardware(pk=pk, name=name, display_name=display_name, cpu=cpu, nic=nic, **agreed)
+
+
+def called(names: Collection[str]) -> dict[str, str]:
+    """What people call the machines of these ``names``, by name. One query, none without names."""
+    return {one.name: str(one) for one in Hardware.objects.filter(name__in=names)} if names else {}
 
 
 def series_by_id(ids: Collection[int]) -> dict[int, NamedSeries]:

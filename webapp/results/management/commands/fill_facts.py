@@ -22,4 +22,4 @@ class Command(BaseCommand):
             if not machines:
                 raise CommandError(f"there is no hardware {options['hardware']!r}")
         for machine in machines:
-            self.stdout.write(f"{machine}: {rebuild_facts(machine.pk)} values of facts")
+            self.stdout.write(f"{machine.name}: {rebuild_facts(machine.pk)} values of facts")
