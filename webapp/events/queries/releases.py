@@ -73,7 +73,7 @@ def neighbouring(known: Sequence[ReleaseName]) -> list[tuple[ReleaseName, Releas
             families[one.kind, version[1]].append((numbers, one))
         elif one.kind == RELEASE and one.is_measured and one.position is not None:
             families[one.kind, one.tree].append(([one.position], one))
-    pairs = []
+    pairs: list[tuple[ReleaseName, ReleaseName]] = []
     for (kind, tree), its in sorted(families.items()):
         line = [one for _, one in sorted(its)]
         if kind == RELEASE and tree in branched:
