@@ -86,7 +86,9 @@ def test_what_caches_may_keep_of_a_page(reader: Client) -> None:
     one_of_each = {kind_of(address): address for address in reversed(walked(2))}.values()
     for address in linked_from({address: walked(2)[address] for address in reversed(one_of_each)}):
         name, whole = kind_of(address), reader.get(address)
-        part = reader.get(address, headers={"HX-Request": "true"})
+        # htmx fetches no pictures, which take a third of a second each.
+        is_picture = whole.get("Content-Type", "").startswith("image/")
+        part = whole if is_picture else reader.get(address, headers={"HX-Request": "true"})
         differs = whole.status_code != part.status_code or (
             (b"<html" in whole.content) != (b"<html" in part.content)
         )
