@@ -17,7 +17,10 @@ import pytest
 from django.core.cache import cache
 from django.db import connection
 from django.db.backends.postgresql.operations import DatabaseOperations
+from django.db.backends.signals import connection_created
+from django.dispatch import receiver
 from django.test import override_settings
+from psycopg._preparing import PrepareManager
 
 from tests.kept import forget_drawn, migrated, write
 from tests.places import PROJECT, TEMPLATE
@@ -39,9 +42,29 @@ hypothesis.settings.register_profile("suite", deadline=None, derandomize=True, m
 hypothesis.settings.register_profile("fuzz", deadline=None, max_examples=10_000, database=None)
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "suite"))
 
-
 MANY_ROWS = 1 << 20
 """Bytes of a table."""
+
+
+class KeptPlans(PrepareManager):
+    """The statements that a connection prepared, also after a transaction was rolled back.
+
+    psycopg forgets them then, for what they name may be gone. Each test is rolled back, and asks
+    what the one before it asked: two thirds of PostgreSQL's work was to plan that again.
+    """
+
+    prepared_max = 1000
+
+    def clear(self) -> bool:
+        return False
+
+
+@receiver(connection_created)
+def keep_plans(connection: Any, **_: Any) -> None:
+    """Let a connection prepare what it is asked a second time, if it is to prepare anything."""
+    if connection.connection.prepare_threshold is not None:
+        connection.connection._prepared = KeptPlans()
+        connection.connection.prepare_threshold = 1
 
 
 @pytest.fixture(scope="session")

@@ -127,15 +127,14 @@ def read() -> list[Rows]:
 def write(tables: list[Rows]) -> None:
     """Put rows back."""
     with transaction.atomic(), connection.cursor() as cursor:
-        # In any order: the rows agreed when they were read.
-        cursor.execute("SET LOCAL session_replication_role = replica")
+        # In any order, for foreign keys are checked when the transaction ends. To copy without the
+        # checks (`session_replication_role`) would have PostgreSQL drop all plans.
         for one in tables:
             with cursor.copy(one.copying) as copy:
                 copy.write(one.packed)
         numbered = ", ".join(one.numbered for one in tables if one.numbered)
         if numbered:
             cursor.execute(f"SELECT {numbered}")
-        cursor.execute("SET LOCAL session_replication_role = DEFAULT")
 
 
 def _packed(model: type[Model]) -> Rows:

@@ -51,8 +51,7 @@ def lines() -> dict[str, str]:
 
 
 SEEDS = pytest.mark.parametrize(
-    "seed",
-    [1, pytest.param(2, marks=pytest.mark.long), pytest.param(3, marks=pytest.mark.release)],
+    "seed", [1, *(pytest.param(seed, marks=pytest.mark.release) for seed in (2, 3))]
 )
 
 
