@@ -171,7 +171,7 @@ def bind(form: type[forms.Form], request: HttpRequest, **options: Any) -> Any:
 
 
 def ask(
-    page: OperatedAdmin,
+    page: Admin,
     request: HttpRequest,
     queryset: QuerySet[Any],
     form: forms.Form,
@@ -197,7 +197,7 @@ def ask(
 
 
 def confirmed(
-    page: OperatedAdmin,
+    page: Admin,
     request: HttpRequest,
     queryset: QuerySet[Any],
     do: Callable[[Any], None],
