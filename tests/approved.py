@@ -23,6 +23,7 @@ RANDOM = (
     (re.compile(r"\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b|\b[0-9a-f]{8}(?=…)"), "UUID"),
     (re.compile(r"\{\d{4}-[^}]*\} \S+ (?:month|year)s? from now"), "NOW OF THE DATABASE"),
     (re.compile(r"(?<=/account/address/)[^/]+|(?<=~)[\w-]{43}(?![\w-])"), "SIGNED"),
+    (re.compile(r"(?<=/new-password/)\w+/[\w-]+"), "SIGNED"),
     (re.compile(r"(?<=[/=:_])[\w-]{32}(?![\w-])"), "TOKEN"),
 )
 """What is drawn at random or by the database's clock, and what stands for it."""

@@ -186,6 +186,16 @@ RIGHTS: Mapping[str, str | tuple[str, str]] = {
     "account": VIEWER,
     "account_address": SECRET,
     "account_password": VIEWER,
+    # Signing in
+    **dict.fromkeys(("account_login", "mfa_login_webauthn", "mfa_authenticate"), OPEN),
+    **dict.fromkeys(("openid_connect_login", "openid_connect_callback"), OPEN),
+    **dict.fromkeys(("account_reset_password", "account_logout"), OPEN),
+    "account_reset_password_from_key": SECRET,
+    **dict.fromkeys(("account_reauthenticate", "mfa_reauthenticate"), VIEWER),
+    **dict.fromkeys(("mfa_reauthenticate_webauthn", "mfa_index", "mfa_activate_totp"), VIEWER),
+    **dict.fromkeys(("mfa_deactivate_totp", "mfa_add_webauthn", "mfa_remove_webauthn"), VIEWER),
+    **dict.fromkeys(("mfa_view_recovery_codes", "mfa_generate_recovery_codes"), VIEWER),
+    "socialaccount_connections": VIEWER,
     "subscriptions": VIEWER,
     "subscription": VIEWER,
     "subscription_act": VIEWER,
@@ -207,12 +217,9 @@ RIGHTS: Mapping[str, str | tuple[str, str]] = {
     "mailbox_html": READ,
     "search": READ,
     "search_suggestions": READ,
-    "sign_in": OPEN,
     "saved_views": VIEWER,
     "saved_view_act": VIEWER,
-    "sign_out": READ,
     # The admin: what is not named is for operators
-    "admin:login": OPEN,
     "admin:logout": READ,
 }
 FOR_OPERATORS_ALONE = {
@@ -224,7 +231,7 @@ WHO = ["stranger", VIEWER, TRIAGER, OPERATOR]
 ADDRESSES = every_address()
 OF_THE_ADMIN = [one for one in ADDRESSES if one.is_admin and one.name not in RIGHTS]
 OTHERS = [one for one in ADDRESSES if one not in OF_THE_ADMIN]
-SIGNS_OUT = ("sign_out", "admin:logout")
+SIGNS_OUT = ("account_logout", "admin:logout")
 
 
 @pytest.fixture
@@ -259,7 +266,7 @@ def may(who: str, right: str, *, public: bool) -> bool:
 
 def outcome(response: HttpResponse) -> str:
     to = response.headers.get("Location", "")
-    if to.startswith(("/sign-in/", "/admin/login/")):
+    if to.startswith(("/sign-in/?next=", "/admin/login/")):
         return "sent to sign in"
     names = {401: "unauthenticated", 403: "refused", 405: "wrong method"}
     return names.get(response.status_code, "let in")

@@ -24,6 +24,7 @@ from webapp.analysis.models import Finding
 from webapp.bisects.services import draft_bisect, start_bisect
 from webapp.notifications.addresses import ask_address
 from webapp.notifications.models import Problem
+from webapp.notifications.passwords import ask_new_password, notify_of_change
 from webapp.notifications.services.digests import post_digests
 from webapp.outbox.messages import compose
 from webapp.outbox.models import Mail
@@ -130,6 +131,17 @@ def address() -> Mail:
     return Mail.objects.get(kind="account.address")
 
 
+def new_password() -> Mail:
+    ask_new_password(user=make.user("O'Hara", email="o'hara@example.org"))
+    return Mail.objects.get(kind="account.password")
+
+
+def account_changed() -> Mail:
+    user = make.user("O'Hara", email="o'hara@example.org")
+    notify_of_change(user=user, what="A key was added to your account.")
+    return Mail.objects.get(kind="account.changed")
+
+
 def refused() -> Mail:
     """That of an agent which tried to replace another lab's run."""
     make.user("O'Hara", role="operator", email="ohara@example.org")
@@ -165,6 +177,8 @@ KINDS: Mapping[str, Callable[[], Mail]] = {
     "digest.weekly": lambda: digest("weekly"),
     "bisect.done": bisected,
     "account.address": address,
+    "account.password": new_password,
+    "account.changed": account_changed,
     "lab.refused": refused,
     "status.changed": changed,
 }

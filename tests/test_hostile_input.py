@@ -135,7 +135,7 @@ QUERIES: Mapping[str, Form] = {
     "search_suggestions": {"q": "r1000"},
     "outbox": {"state": "waiting", "to": "a@example.org", "before": "9"},
     "webhook": {"before": "9"},
-    "sign_in": {"next": "/alerts/"},
+    "account_login": {"next": "/alerts/"},
 }
 RUN = "6c8f5d0e-5d0b-5b53-9d8f-3c5a2f1f1d11"
 TRIAGE = {"version": "1", "reason": "because", "revision": "r104", "until": "2026-12-31"} | {
@@ -208,7 +208,9 @@ FORMS: Mapping[str, list[Form]] = {
     "webhooks": [HOOK, {**HOOK, "url": "mmost://198.51.100.7/key"}],
     "webhook": [HOOK],
     "webhook_act": [{"act": "retry", "delivery": "1"}, {"act": "disable"}],
-    "sign_in": [{"username": "ada", "password": "no", "next": "/alerts/"}],
+    "account_login": [{"username": "ada", "password": "no", "next": "/alerts/"}],
+    "account_reset_password": [{"email": "ada@example.org"}],
+    "mfa_login_webauthn": [{"credential": "{}", "next": "/alerts/"}],
 }
 WATCHED = (
     *(
@@ -226,7 +228,6 @@ WATCHED = (
 )
 UNTRIED = {
     "outbox_test": "mails at once, to wherever it is told; see tests/outbox/test_test_mail.py",
-    "sign_out": "reads nothing",
 }
 
 

@@ -42,10 +42,12 @@ class Window(NamedTuple):
 THEMES: tuple[Theme, ...] = ("light", "dark")
 WINDOWS = [Window(*one) for one in zip((390, 768, 1440) * 2, THEMES * 3, strict=True)]
 """Of three in a row each has another width, and not all have one theme."""
-OFF_LINKS = ["/search/?q=r10", "/search/?q=nothing-of-that-name", "/sign-in/"]
+OFF_LINKS = [
+    *("/search/?q=r10", "/search/?q=nothing-of-that-name", "/sign-in/", "/sign-in/forgotten/"),
+]
 """Pages that no link leads to."""
 NO_PAGES = {
-    *("healthz", "readyz", "metrics", "sign_out", "agent_file"),
+    *("healthz", "readyz", "metrics", "account_logout", "agent_file", "openid_connect_callback"),
     *("trends_figure", "trends_svg", "trends_png", "badge", "bisect_figure", "bisect_json"),
     *("bisect_markdown", "compare_text", "compare_markdown", "compare_svg", "compare_png"),
     *("releases_markdown", "releases_svg", "releases_png"),
@@ -67,6 +69,8 @@ ACTS = {
     *("alert_act", "event_withdraw", "alias_undo", "canary_act", "thresholds_set"),
     *("thresholds_undo", "job_request", "job_act", "bisect_act", "bisect_paste"),
     *("experiment_keep", "experiment_act", "lab_quota"),
+    *("mfa_login_webauthn", "openid_connect_login", "mfa_deactivate_totp", "mfa_remove_webauthn"),
+    *("mfa_generate_recovery_codes", "socialaccount_connections"),
     *("saved_view_act", "subscription_act", "outbox_act", "outbox_test", "webhook_act"),
 }
 """Addresses that take forms and lead back to a page."""
@@ -76,6 +80,14 @@ ELSEWHERE = {
     "mailbox_html": "a mail in a frame, which mail programs show as they like",
     "subscription_preview_html": "a mail in a frame",
     "account_address": "the page of a link that is good once",
+    **dict.fromkeys(
+        (
+            *("account_reset_password_from_key", "mfa_authenticate", "mfa_activate_totp"),
+            *("account_reauthenticate", "mfa_reauthenticate", "mfa_reauthenticate_webauthn"),
+            *("mfa_add_webauthn", "mfa_view_recovery_codes"),
+        ),
+        "asks for a password, a code or a mail: tests/browser/test_signing_in.py",
+    ),
 }
 
 LEFT_OUT: dict[str, Sequence[str]] = {

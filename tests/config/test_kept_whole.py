@@ -26,7 +26,9 @@ def test_no_page_with_a_lasting_secret_may_be_compressed() -> None:
     assert {"/subscriptions/"} <= holding
 
 
-@pytest.mark.parametrize("address", ["/admin/login/", "/sign-in/", "/account/", "/outbox/"])
+@pytest.mark.parametrize(
+    "address", ["/admin/login/", "/sign-in/", "/account/", "/account/factors/", "/outbox/"]
+)
 def test_whatever_else_is_personal_may_not_either(address: str) -> None:
     reader = Client()
     if "in/" not in address:

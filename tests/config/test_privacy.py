@@ -66,9 +66,29 @@ def test_an_agents_token_reads_until_it_is_revoked(token: str) -> None:
     assert program.get("/api/v1/hardware").status_code == 401
 
 
-def test_a_token_opens_the_api_and_no_page(token: str) -> None:
+READ = ["/", "/alerts/", "/feeds/freebsd-head.atom", "/badge.svg?tree=freebsd-head"]
+
+
+def test_a_token_reads_pages_pictures_and_feeds_and_writes_nothing(token: str) -> None:
+    make.tree("freebsd-head")
     program = Client(headers={"Authorization": f"Bearer {token}"})
-    assert program.get("/").status_code == 302
+    assert [program.get(address).status_code for address in READ] == [200] * len(READ)
+    for address in ("/account/", "/admin/", "/outbox/"):
+        assert program.get(address).status_code == 302
+    assert program.post("/alerts/act/", {"act": "acknowledge"}).status_code == 302
+
+
+@pytest.mark.parametrize("kind", ["Bearer nonsense", "Bearer upload"])
+def test_another_token_reads_no_page(kind: str) -> None:
+    text = services.issue_token(agent=make.agent(), scopes=["upload"]).text
+    program = Client(headers={"Authorization": kind.replace("upload", text)})
+    wanted = 403 if "upload" in kind else 401
+    assert [program.get(address).status_code for address in READ] == [wanted] * len(READ)
+
+
+def test_the_password_of_a_proxy_is_no_token() -> None:
+    client = Client(headers={"Authorization": "Basic YTpi"})
+    assert client.get("/alerts/")["Location"].startswith("/sign-in/")
 
 
 def test_the_token_is_looked_up_once_though_it_is_asked_for_twice(token: str) -> None:

@@ -28,6 +28,7 @@ NO_URL = (
 )
 SMTP_PORTS = {"smtp": 25, "smtp+tls": 587, "smtp+ssl": 465}
 HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?(:[1-9][0-9]{0,4})?")
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
 TRUE, FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
 
 
@@ -132,6 +133,18 @@ class Environment:
         if not self._split(name, value).hostname:
             raise ImproperlyConfigured(f"{name}: the URL names no host (https://HOST/).")
         return value
+
+    def sign_on_url(self, name: str) -> str:
+        """The address of an identity provider, or empty: https, or http on this machine alone."""
+        if not self.text(name):
+            return ""
+        value = self.page_url(name, default="")
+        parts = self._split(name, value)
+        if parts.scheme == "http" and parts.hostname not in LOOPBACK:
+            raise ImproperlyConfigured(
+                f"{name}={value}: https:// is needed, because tokens are believed by who sent them."
+            )
+        return value.rstrip("/")
 
     def host(self, name: str) -> str:
         """The name of a host, or empty; `name:port` where that is not the usual one."""

@@ -49,7 +49,7 @@ class PrivateAnswers:
 
 class PrivateInstance(LoginRequiredMiddleware):
     """Nothing on a public instance; on a private one strangers sign in, and programs send the
-    token of an agent."""
+    token of an agent, with which they read pages, pictures and feeds as well as the API."""
 
     def process_view(
         self,
@@ -62,6 +62,13 @@ class PrivateInstance(LoginRequiredMiddleware):
         if may_read(request):
             return None
         match = request.resolver_match
-        if match is not None and NAMESPACE in match.namespaces:
+        is_api = match is not None and NAMESPACE in match.namespaces
+        if is_api or _reads_by_token(request):
             return refuse_reader(request)
         return super().process_view(request, view_func, view_args, view_kwargs)
+
+
+def _reads_by_token(request: HttpRequest) -> bool:
+    """Whether a program asks. A password of a proxy's own is no token."""
+    scheme = request.headers.get("Authorization", "").partition(" ")[0]
+    return scheme.lower() == "bearer" and request.method in ("GET", "HEAD")

@@ -23,6 +23,7 @@ from webapp.config.content_security import POLICY
 from webapp.config.environment import Environment
 from webapp.config.logging import logging_config
 from webapp.config.mail_composers import COMPOSERS
+from webapp.config.sign_in import SIGN_IN
 from webapp.config.steady import SteadyClock
 
 # Imports leave no garbage: looking for it takes a fifth of a command's start. On again in apps.py.
@@ -110,6 +111,11 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "django.contrib.humanize",
     "django.contrib.postgres",
+    "allauth",
+    "allauth.account",
+    "allauth.mfa",
+    "allauth.socialaccount",
+    "allauth.socialaccount.providers.openid_connect",
     "csp",
     "django_htmx",
     "ninja",
@@ -126,6 +132,7 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "webapp.config.actors.Acting",
+    "allauth.account.middleware.AccountMiddleware",
     "webapp.accounts.signing_in.middleware.SignIn",
     "webapp.config.privacy.PrivateInstance",
     "webapp.config.bodies.RejectNulBytes",
@@ -153,7 +160,7 @@ TEMPLATES: list[dict[str, Any]] = [
     }
 ]
 
-# Who may read: everybody, or only who has an account (or, in the API, an agent's token)
+# Who may read: everybody, or only who has an account or an agent's token
 PUBLIC = _env.flag("DRIFTLINE_PUBLIC", default=True)
 
 # Database. The web server keeps a pool for its threads; a worker process has one connection.
@@ -218,8 +225,21 @@ AUTH_PASSWORD_VALIDATORS = [
 ]
 AUTHENTICATION_BACKENDS = ["webapp.accounts.signing_in.backend.LimitedBackend"]
 PASSWORD_HASHERS = ["webapp.accounts.signing_in.hashing.BoundedHasher"]
-LOGIN_URL = "sign_in"
-LOGIN_REDIRECT_URL = "overview"
+LOGIN_URL = "account_login"
+LOGIN_REDIRECT_URL = LOGOUT_REDIRECT_URL = "overview"
+PASSWORD_RESET_TIMEOUT = 86_400
+globals().update(SIGN_IN)
+# Single sign-on, by OpenID Connect: without an address there is none.
+OIDC_URL = _env.sign_on_url("DRIFTLINE_OIDC_URL")
+OIDC_CLIENT_ID = _env.text("DRIFTLINE_OIDC_CLIENT_ID")
+OIDC_CLIENT_SECRET = _env.text("DRIFTLINE_OIDC_CLIENT_SECRET")
+OIDC_NAME = _env.text("DRIFTLINE_OIDC_NAME", "single sign-on")
+OIDC_ACCOUNTS = _env.flag("DRIFTLINE_OIDC_ACCOUNTS", default=False)
+if OIDC_URL and not OIDC_CLIENT_ID:
+    raise ImproperlyConfigured(
+        "DRIFTLINE_OIDC_CLIENT_ID is needed beside DRIFTLINE_OIDC_URL: the provider names it where "
+        "this instance is registered."
+    )
 _measured = ["labs", "results", "jobs", "events", "analysis", "alerts", "bisects", "experiments"]
 _tables = ["readiness", "accounts", "outbox", "notifications", *_measured]
 MIGRATION_MODULES = {app: f"migrations.{app}" for app in _tables}

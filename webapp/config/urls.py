@@ -6,6 +6,7 @@ from django.urls import include, path
 from webapp.config.kept_whole import kept_whole
 from webapp.config.one_moment import at_one_moment
 from webapp.demo import mail_pages
+from webapp.pages.account.sign_in_urls import urlpatterns as sign_in_addresses
 from webapp.pages.urls import urlpatterns as page_addresses
 
 urlpatterns = kept_whole(
@@ -15,6 +16,8 @@ urlpatterns = kept_whole(
         path("mail/", mail_pages.listing, name="mailbox"),
         path("mail/<slug:name>/", mail_pages.one, name="mailbox_mail"),
         path("mail/<slug:name>/html", mail_pages.html, name="mailbox_html"),
+        # Outside the snapshots of pages: they sign people in, also where they are only asked.
+        path("", include(sign_in_addresses)),
         path("", include(at_one_moment(page_addresses))),
     ]
 )

@@ -52,6 +52,18 @@ VARIABLES = {
     "DRIFTLINE_PUBLIC": Variable(
         "everybody may read; `false`: pages and answers need an account or a token"
     ),
+    "DRIFTLINE_OIDC_URL": Variable(
+        "single sign-on: the issuer of an OpenID Connect provider, over HTTPS; it sends people "
+        "back to `/sign-in/oidc/callback/`",
+        "none",
+    ),
+    "DRIFTLINE_OIDC_CLIENT_ID": Variable("as the provider names this instance"),
+    "DRIFTLINE_OIDC_CLIENT_SECRET": Variable("the secret that belongs to it"),
+    "DRIFTLINE_OIDC_NAME": Variable("what the button to sign in names it"),
+    "DRIFTLINE_OIDC_ACCOUNTS": Variable(
+        "whoever the provider knows gets a viewer's account at the first sign-in; else people "
+        "connect the account that they have"
+    ),
     "DRIFTLINE_TRUSTED_PROXIES": Variable(
         "proxies before Caddy, at private addresses, whose `X-Forwarded-…` are believed; without "
         "it all clients behind them count as one address"

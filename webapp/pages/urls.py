@@ -1,6 +1,5 @@
 """The addresses of the pages."""
 
-from django.contrib.auth import views as auth
 from django.urls import path
 
 from webapp.pages import pictures, search
@@ -162,10 +161,4 @@ urlpatterns = [
     path("webhooks/", webhooks.page, name="webhooks"),
     path("webhooks/<int:number>/", webhooks.one, name="webhook"),
     path("webhooks/<int:number>/act/", webhooks.act, name="webhook_act"),
-    path(
-        "sign-in/",
-        auth.LoginView.as_view(template_name="pages/sign_in.html", next_page="overview"),
-        name="sign_in",
-    ),
-    path("sign-out/", auth.LogoutView.as_view(next_page="overview"), name="sign_out"),
 ]

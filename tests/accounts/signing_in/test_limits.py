@@ -17,7 +17,6 @@ from webapp.accounts.models import User
 
 pytestmark = pytest.mark.django_db
 RIGHT, WRONG = "a long password", "another password"
-DOORS = ["/sign-in/", "/admin/login/"]
 _addresses = count(1)
 
 
@@ -48,33 +47,32 @@ def knock(
     password: str = WRONG,
     *,
     name: str = "ada",
-    door: str = "/sign-in/",
     **headers: Any,
 ) -> HttpResponse:
     form = {"username": name, "password": password}
-    return client.post(door, form, REMOTE_ADDR=address, headers=headers)  # type: ignore[return-value]
+    return client.post("/sign-in/", form, REMOTE_ADDR=address, headers=headers)  # type: ignore[return-value]
 
 
 def is_in(response: HttpResponse) -> bool:
     return response.status_code == 302
 
 
-@pytest.mark.parametrize("door", DOORS)
-def test_after_five_wrong_passwords_the_sixth_is_not_looked_at(
-    redis: None, address: str, door: str
-) -> None:
-    statuses = [knock(Client(), address, door=door).status_code for _ in range(60)]
+def test_after_five_wrong_passwords_the_sixth_is_not_looked_at(redis: None, address: str) -> None:
+    statuses = [knock(Client(), address).status_code for _ in range(60)]
     assert statuses == [200] * 5 + [429] * 55
-    refused = knock(Client(), address, RIGHT, door=door)
+    refused = knock(Client(), address, RIGHT)
     assert refused.status_code == 429
     assert 1 <= int(refused["Retry-After"]) <= 60
     assert f"Try again in {refused['Retry-After']} second" in text_of(refused)
 
 
-def test_both_doors_count_together(address: str) -> None:
-    for turn in range(6):
-        refused = knock(Client(), address, door=DOORS[turn % 2])
-    assert refused.status_code == 429
+def test_the_admin_has_no_door_of_its_own(address: str) -> None:
+    """It would ask for no second factor."""
+    answer = Client().post(
+        "/admin/login/?next=/admin/labs/", {"username": "ada", "password": RIGHT}
+    )
+    assert answer["Location"] == "/sign-in/?next=/admin/labs/"
+    assert knock(Client(), address, RIGHT).status_code == 302
 
 
 def test_whoever_tries_a_name_delays_nobody_at_another_address(redis: None, address: str) -> None:

@@ -192,7 +192,7 @@ def bind(form: type[forms.Form], request: HttpRequest, **options: Any) -> Any:
 
 
 def ask(
-    page: OperatedAdmin,
+    page: Admin,
     request: HttpRequest,
     queryset: QuerySet[Any],
     form: forms.Form,
@@ -218,7 +218,7 @@ def ask(
 
 
 def confirmed(
-    page: OperatedAdmin,
+    page: Admin,
     request: HttpRequest,
     queryset: QuerySet[Any],
     do: Callable[[Any], None],

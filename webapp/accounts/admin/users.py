@@ -10,11 +10,13 @@ from django.contrib.auth.models import Group
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.template.response import TemplateResponse
 
-from webapp.accounts.admin.operators import AuditedAdmin, ModelForm
+from webapp.accounts.admin.operators import AuditedAdmin, ModelForm, confirmed
 from webapp.accounts.models import User
 from webapp.accounts.services.people import RoleError, ensure_operator_left
 from webapp.accounts.services.removing import remove_people
+from webapp.accounts.signing_in.factors import remove_factors
 
 if TYPE_CHECKING:
     # The types take parameters, the classes do not.
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     PeopleAdmin = UserAdmin[User]
 else:
     ChangeForm, PeopleAdmin = UserChangeForm, UserAdmin
+
 
 admin.site.site_header = admin.site.site_title = "Driftline"
 admin.site.index_title = "Operators"
@@ -52,6 +55,7 @@ class PersonAdmin(AuditedAdmin, PeopleAdmin):
     list_display = ["username", "email", "role", "is_active", "last_login"]
     list_filter = ["role", "is_active"]
     filter_horizontal = []
+    actions = ["remove_factors"]
 
     fieldsets = [
         (None, {"fields": ["username", "password", "role", "is_active"]}),
@@ -75,6 +79,22 @@ class PersonAdmin(AuditedAdmin, PeopleAdmin):
         obj.take_role(obj.role)
         super().save_model(request, obj, form, change)
 
+    @admin.action(description="Remove second factors")
+    def remove_factors(
+        self, request: HttpRequest, queryset: QuerySet[User]
+    ) -> TemplateResponse | None:
+        """For who lost app, keys and recovery codes."""
+        return confirmed(
+            self,
+            request,
+            queryset,
+            _remove_factors,
+            title="Remove second factors",
+            text="They sign in with the password alone, and may add factors again. Be sure that "
+            "who asked for it is who has the account.",
+            done="Signing in with the password alone",
+        )
+
     def delete_model(self, request: HttpRequest, obj: User) -> None:
         self.delete_queryset(request, User.objects.filter(pk=obj.pk))
 
@@ -93,3 +113,7 @@ class PersonAdmin(AuditedAdmin, PeopleAdmin):
         protected = [] if left.exists() else ["the only operators: make another one first"]
         names = [f"{user}: the account, its settings and mails; what it did stays" for user in objs]
         return names, {"people": len(objs)}, set(), protected
+
+
+def _remove_factors(user: User) -> None:
+    remove_factors(user=user)

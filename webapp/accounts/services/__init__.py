@@ -19,10 +19,14 @@ from webapp.accounts.services.removing import (
 )
 from webapp.accounts.services.saved_views import ViewError, save_view, share_view, views_for
 from webapp.accounts.services.visits import note_visit
+from webapp.accounts.signing_in.factors import take_code
 from webapp.accounts.signing_in.forms import LimitedPasswordChange
+from webapp.accounts.signing_in.limits import Asking, CodeAttempt
 
 __all__ = [
     "OWN",
+    "Asking",
+    "CodeAttempt",
     "LimitedPasswordChange",
     "Pseudonyms",
     "ViewError",
@@ -40,6 +44,7 @@ __all__ = [
     "share_view",
     "signed_in_required",
     "signed_in_user",
+    "take_code",
     "triager_required",
     "views_for",
     "without_addresses",

@@ -1,4 +1,4 @@
-"""Why a password is not looked at now. Each says when to come again."""
+"""Why a password or code is not looked at now. Each says when to come again."""
 
 
 class NotNow(Exception):
@@ -12,14 +12,13 @@ class NotNow(Exception):
 
 
 class TooManyFailures(NotNow):
-    """Too many wrong passwords came from there."""
+    """Too many of ``what`` (wrong passwords came from your address, say)."""
 
     status = 429
 
-    def __init__(self, retry_after: int) -> None:
+    def __init__(self, what: str, retry_after: int) -> None:
         super().__init__(
-            "Too many wrong passwords came from your address. "
-            f"Try again in {retry_after} second{'s' if retry_after > 1 else ''}.",
+            f"Too many {what}. Try again in {retry_after} second{'s' if retry_after > 1 else ''}.",
             retry_after=retry_after,
         )
 

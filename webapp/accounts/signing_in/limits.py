@@ -1,9 +1,13 @@
-"""How many wrong passwords are looked at within a minute.
+"""How many wrong passwords and codes are looked at within a minute.
 
 Failures are counted for each name at each address, and for each address. So whoever tries ada's
 password somewhere delays nobody elsewhere, and a try is let through again within a minute. A
 browser in which ada signed in before has a count of its own (`browsers`): there nobody else's tries
 delay her, not even from her own address.
+
+Codes of a second factor are counted for each person, wherever they are tried: whoever tries them
+knows the password. So nobody else can delay the person, who again has a count of her own in a
+browser that knows her.
 
 The counts are in Redis, and in this process as well. Without Redis, or after it was emptied, each
 process counts for itself: the limit is then as many times as high as there are processes.
@@ -13,12 +17,12 @@ import math
 import time
 from collections.abc import Callable
 from functools import cache
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 import structlog
 from django.conf import settings
 from django.http import HttpRequest
-from limits import RateLimitItem, RateLimitItemPerMinute
+from limits import RateLimitItem, RateLimitItemPerHour, RateLimitItemPerMinute
 from limits.errors import StorageError
 from limits.storage import MemoryStorage, RedisStorage, Storage
 from limits.strategies import MovingWindowRateLimiter
@@ -30,7 +34,17 @@ from webapp.accounts.signing_in.errors import TooManyFailures
 PER_NAME = RateLimitItemPerMinute(5, namespace="sign-in-name")
 PER_ADDRESS = RateLimitItemPerMinute(20, namespace="sign-in-address")
 PER_BROWSER = RateLimitItemPerMinute(5, namespace="sign-in-browser")
+CODES = (
+    RateLimitItemPerMinute(5, namespace="sign-in-codes"),
+    RateLimitItemPerHour(30, namespace="sign-in-codes-of-an-hour"),
+)
+"""Three of a million codes are right at a time: 30 tries an hour find one in a year and a bit."""
+
+ASKED = RateLimitItemPerMinute(30, namespace="sign-in-asked")
+"""Of each address: links to a new password, challenges for passkeys, ways to single sign-on."""
+
 REDIS_SECONDS = 2
+Count: TypeAlias = tuple[RateLimitItem, str]
 Answer = TypeVar("Answer")
 log = structlog.get_logger()
 
@@ -38,23 +52,52 @@ log = structlog.get_logger()
 class Attempt:
     """One try of ``name``'s password."""
 
+    what = "wrong passwords came from your address"
+
     def __init__(self, request: HttpRequest, name: str) -> None:
+        self._counts = self._counted(request, name)
+
+    def _counted(self, request: HttpRequest, name: str) -> list[Count]:
         digest, address = browsers.digest_of(name), client_network(request)
         known = browsers.known_for(request, name)
-        elsewhere = [(PER_NAME, f"{address} {digest}"), (PER_ADDRESS, address)]
-        self._counts = [(PER_BROWSER, known)] if known else elsewhere
+        elsewhere: list[Count] = [(PER_NAME, f"{address} {digest}"), (PER_ADDRESS, address)]
+        return [(PER_BROWSER, known)] if known else elsewhere
 
     def ensure_allowed(self) -> None:
         """Raises TooManyFailures with the seconds to wait."""
         wait = max(limiter.wait(*count) for limiter in limiters() for count in self._counts)
         if wait:
-            raise TooManyFailures(wait)
+            raise TooManyFailures(self.what, wait)
 
     def note_failure(self) -> None:
-        """Count a wrong password, here and for all processes."""
+        """Count it, here and for all processes."""
         for limiter in limiters():
             for count in self._counts:
                 limiter.note(*count)
+
+
+class CodeAttempt(Attempt):
+    """One try of a code of ``name``'s second factor."""
+
+    what = "wrong codes were given for this account"
+
+    def _counted(self, request: HttpRequest, name: str) -> list[Count]:
+        where = browsers.known_for(request, name) or browsers.digest_of(name)
+        return [(each, where) for each in CODES]
+
+
+class Asking(Attempt):
+    """One request of a stranger that makes the server send something; each one counts."""
+
+    what = "such requests came from your address"
+
+    def __init__(self, request: HttpRequest) -> None:
+        self._counts = [(ASKED, client_network(request))]
+
+    def spend(self) -> None:
+        """Count it. Raises TooManyFailures past the limit."""
+        self.ensure_allowed()
+        self.note_failure()
 
 
 class Limiter:

@@ -9,6 +9,7 @@ from webapp.notifications.addresses import (
 )
 from webapp.notifications.mails.alerts import preview
 from webapp.notifications.mails.phrases import alert_line, one_line
+from webapp.notifications.passwords import ask_new_password, notify_of_change
 from webapp.notifications.services.notifying import notify_events
 from webapp.notifications.services.subscriptions import (
     NameTaken,
@@ -24,10 +25,12 @@ __all__ = [
     "NewAddress",
     "alert_line",
     "ask_address",
+    "ask_new_password",
     "asked_address",
     "checks",
     "delete_subscription",
     "notify_events",
+    "notify_of_change",
     "one_line",
     "preview",
     "save_subscription",

@@ -28,6 +28,7 @@ from webapp.notifications.services import (
     NewAddress,
     ask_address,
     asked_address,
+    notify_of_change,
     take_address,
 )
 from webapp.outbox.services import mail_settings
@@ -127,6 +128,7 @@ class Password(PasswordChangeView):
     def form_valid(self, form: Any) -> HttpResponse:
         """Save, and say so on the next page."""
         messages.success(self.request, "Your password is changed.")
+        notify_of_change(user=form.user, what="Your password was changed.")
         return super().form_valid(form)
 
 

@@ -1,0 +1,129 @@
+"""The forms of second factors: codes within limits, and keys whose answers may be anything."""
+
+from typing import Any
+
+from allauth.core import context
+from allauth.mfa.adapter import get_adapter
+from allauth.mfa.base.forms import AuthenticateForm, ReauthenticateForm
+from allauth.mfa.totp.forms import ActivateTOTPForm
+from allauth.mfa.webauthn.forms import (
+    AddWebAuthnForm,
+    AuthenticateWebAuthnForm,
+    LoginWebAuthnForm,
+    ReauthenticateWebAuthnForm,
+)
+from django.core.exceptions import ValidationError
+from django.core.validators import MaxLengthValidator
+
+from webapp.accounts.services import CodeAttempt, take_code
+
+NAME_MAX = 100
+UNREADABLE = (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError)
+"""What reading the answer of a key raises where no browser wrote it."""
+
+
+class LimitedCode:
+    """A code of the app or one of the recovery codes, each taken once."""
+
+    user: Any
+    fields: dict[str, Any]
+    cleaned_data: dict[str, Any]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        attrs = self.fields["code"].widget.attrs
+        attrs.pop("placeholder", None)
+        attrs.update(inputmode="numeric", autofocus=True)
+
+    def clean_code(self) -> str:
+        """The code. Raises ValidationError for a wrong one, TooManyFailures after many."""
+        attempt = CodeAttempt(context.request, self.user.get_username())
+        attempt.ensure_allowed()
+        code: str = self.cleaned_data["code"]
+        found = take_code(user=self.user, code=code)
+        if found is None:
+            attempt.note_failure()
+            raise get_adapter().validation_error("incorrect_code")
+        self.authenticator = found
+        return code
+
+
+class CodeForm(LimitedCode, AuthenticateForm):
+    """To sign in."""
+
+
+class CodeAgainForm(LimitedCode, ReauthenticateForm):
+    """Before something about signing in is changed."""
+
+
+class NewAppForm(ActivateTOTPForm):
+    """The first code of a new app, which shows that the app has the secret."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["code"].label = "Code of the app"
+        attrs = self.fields["code"].widget.attrs
+        attrs.pop("placeholder", None)
+        attrs.update(inputmode="numeric")
+
+
+class ReadableKey:
+    """The answer of a key. Whoever writes one by hand is told that it is wrong."""
+
+    def clean_credential(self) -> Any:
+        """The authenticator that answered. Raises ValidationError."""
+        try:
+            return super().clean_credential()  # type: ignore[misc]
+        except ValidationError:
+            raise
+        except UNREADABLE as error:
+            raise get_adapter().validation_error("incorrect_code") from error
+
+
+class KeyForm(ReadableKey, AuthenticateWebAuthnForm):
+    """To sign in, after the password."""
+
+
+class PasskeyForm(ReadableKey, LoginWebAuthnForm):
+    """To sign in without a password."""
+
+
+class KeyAgainForm(ReadableKey, ReauthenticateWebAuthnForm):
+    """Before something about signing in is changed."""
+
+
+class NewKeyForm(AddWebAuthnForm):
+    """A new key, and whether it is a passkey, which signs in without a password."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["name"].label = "Name"
+        self.fields["name"].validators.append(MaxLengthValidator(NAME_MAX))
+        self.fields["name"].widget.attrs["maxlength"] = NAME_MAX
+        self.fields["passwordless"].label = "Passkey"
+        self.fields[
+            "passwordless"
+        ].help_text = "Signs in without a password; the key asks for a PIN or a finger."
+
+    def clean(self) -> dict[str, Any]:
+        """With what is kept of the key's answer. Raises ValidationError for what no key gave."""
+        try:
+            cleaned: dict[str, Any] = super().clean()
+            if "credential" in cleaned:
+                cleaned["credential"] = _kept(cleaned["credential"])
+        except ValidationError:
+            raise
+        except UNREADABLE as error:
+            raise get_adapter().validation_error("incorrect_code") from error
+        return cleaned
+
+
+def _kept(answer: dict[str, Any]) -> dict[str, Any]:
+    """What the checks have read of the answer; anything may stand beside that."""
+    said = {name: answer["response"][name] for name in ("clientDataJSON", "attestationObject")}
+    properties = (answer.get("clientExtensionResults") or {}).get("credProps") or {}
+    return {
+        **{name: answer[name] for name in ("id", "rawId", "type")},
+        "response": said,
+        "clientExtensionResults": {"credProps": {"rk": bool(properties.get("rk"))}},
+    }
