@@ -246,7 +246,9 @@ def test_each_answer_comes_with_a_sentence_that_holds_its_figures():
     candidate = detect(simulated(Step(60, -8.0), seed=3)[:61])
 
     assert "r60" in why_flagged(change, analysis)
-    assert f"{change.change_pct:+.1f} %" in why_flagged(change, analysis)
+    low, high = -change.high_pct, -change.low_pct
+    size = f"{-change.change_pct:.1f} % [{low:.1f}, {high:.1f}] below the previous 60"
+    assert size in why_flagged(change, analysis)
     assert why_flagged(candidate.changes[0], candidate).startswith("Candidate: r60 alone")
     assert why_not(candidate).startswith("Not confirmed: r60")
     assert why_not(analysis).startswith("No change: r99")
