@@ -501,3 +501,72 @@ def test_the_table_of_samples_is_as_they_are_read():
     from agents.tests.readers.formats import table  # noqa: PLC0415 (it imports this module)
 
     assert table.text() == table.README.read_text()
+
+
+@pytest.mark.parametrize(
+    ("name", "samples"),
+    [("hyperfine.json", "times"), ("pytest-benchmark.json", "data"), ("jmh.json", "rawData")],
+)
+@pytest.mark.parametrize("change", ["lost", "doubled", "all lost"])
+def test_samples_without_the_mean_that_the_file_states_are_doubted(name, samples, change):
+    """A sample is lost from the first list of them, one is there twice, or there are none."""
+    document = json.loads((SAMPLES / name).read_text())
+    holder = document[0]["primaryMetric"] if name == "jmh.json" else None
+    holder = holder or (document["results"][0] if samples == "times" else None)
+    holder = holder or document["benchmarks"][0]["stats"]
+    found = holder[samples][0] if name == "jmh.json" else holder[samples]
+    if change == "lost":
+        del found[0]
+    elif change == "doubled":
+        found.append(found[0])
+    else:
+        del holder[samples]
+    form = detect(printed(name))
+    warnings = read_results(Printed(json.dumps(document), name), form).warnings
+    expected = ", so " if change == "all lost" else "have another mean than the file states"
+    assert expected in " ".join(warnings)
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "doubt"),
+    [
+        ("ktap.txt", "not ok 2 free", "ok 2 free", "differs from its subtests"),
+        ("ktap.txt", "ok 2 clock # SKIP no clock\nok 3 net\n", "", "as were planned"),
+        ("rtla-timerlat.txt", "avg:          0         2", "avg:          2         0", "mean"),
+        ("perf-bench-memcpy.txt", "      31.502016 GB/sec\n", "", "the case before has no result"),
+        ("stress-ng.yaml", "stressor: switch", "stressor:", "of no case"),
+        ("phoronix.xml", "<Value>84.27</Value>", "<Value></Value>", "has no value; left out"),
+    ],
+)
+def test_what_contradicts_itself_is_doubted(name, old, new, doubt):
+    text = printed(name).text
+    assert old in text
+    content = read_results(Printed(text.replace(old, new), name), detect(printed(name)))
+    assert doubt in " ".join(content.warnings)
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("cyclictest.json", '"resolution_in_ns": 0', '"resolution_in_ns": []'),
+        ("cyclictest.json", '"num_threads": 2', '"num_threads": {}'),
+        ("google-benchmark.json", '"time_unit": "ns"', '"time_unit": {}'),
+        ("iperf3-udp.json", '"sum_received"', '"lost"'),
+        ("phoronix.xml", "1500.1:1506.3", "1500.1:"),
+        ("wrk.txt", "21.13ms   40.59ms", "40.59ms"),
+        ("fio-plus.json", '"N"', '"lost"'),
+    ],
+)
+def test_a_value_that_would_be_another_is_refused(name, old, new):
+    text = printed(name).text
+    assert old in text
+    whole = {(one.case, one.metric, one.values) for one in read(name)[2].results}
+    try:
+        content = read_results(Printed(text.replace(old, new), name), detect(printed(name)))
+    except UnreadableError:
+        return
+    assert {(one.case, one.metric, one.values) for one in content.results} < whole
+
+
+def test_the_version_of_cyclictest_is_a_fact():
+    assert read("cyclictest.json")[2].facts == {"cyclictest": "2.40"}
