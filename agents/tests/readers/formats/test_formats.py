@@ -50,6 +50,10 @@ VALUES = {
     ],
     "fio-plus.json": [("randread", "read_latency_mean", "us", "less", [28.276118286])],
     "cyclictest-histogram.json": [("", "latency_min", "us", "less", [11])],
+    "run-document.txt": [
+        ("pf", "pps", "packets/s", "more", [883374, 881020.5, 885501]),
+        ("cyclictest", "latency_min", "us", "less", [11]),
+    ],
     "cyclictest.json": [
         ("", "latency_max", "us", "less", [52859]),
         ("", "latency_min", "us", "less", [19]),
