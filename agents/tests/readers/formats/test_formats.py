@@ -50,6 +50,16 @@ VALUES = {
     ],
     "fio-plus.json": [("randread", "read_latency_mean", "us", "less", [28.276118286])],
     "cyclictest-histogram.json": [("", "latency_min", "us", "less", [11])],
+    "perf-sched.txt": [
+        ("sched-messaging", "sched_latency_mean", "us", "less", [337]),
+        ("python", "sched_latency_max", "us", "less", [104441]),
+    ],
+    "bpftrace.txt": [],
+    "hdrhistogram.hlog": [("", "value_mean", "", "", [1306.6053333333334])],
+    "hdrhistogram-tagged.hlog": [
+        ("read", "value_mean", "", "", [(155.884 + 159.042) / 2]),
+        ("write", "value_mean", "", "", [(3106.244 + 3154.48) / 2]),
+    ],
     "run-document.txt": [
         ("pf", "pps", "packets/s", "more", [883374, 881020.5, 885501]),
         ("cyclictest", "latency_min", "us", "less", [11]),
@@ -349,7 +359,7 @@ def test_one_format_claims_a_file_and_reads_what_a_server_takes(path):
     claimed = [form.name for form in FORMATS.values() if form.claims(printed(path.name))]
     assert len(claimed) == 1
     name, found, content = read(path.name)
-    assert content.warnings == ([] if name != "lkp" else content.warnings)
+    assert content.warnings == ([] if name not in ("lkp", "bpftrace") else content.warnings)
     assert len(found) <= MOST_METRICS
     for one in content.results:
         assert not NAME.fault(one.metric.name)
@@ -574,3 +584,76 @@ def test_a_value_that_would_be_another_is_refused(name, old, new):
 
 def test_the_version_of_cyclictest_is_a_fact():
     assert read("cyclictest.json")[2].facts == {"cyclictest": "2.40"}
+
+
+def derived(name):
+    """The quantiles of each case and metric of a file that are histograms."""
+    found = read(name)[1]
+    return {key: one.histograms[0].derived() for key, one in found.items() if one.histograms}
+
+
+def test_an_interval_log_has_the_quantiles_that_the_library_states():
+    """`get_value_at_percentile` and `get_max_value` of the histograms added; three digits."""
+    stated = {"p50": 1098, "p90": 2355, "p99": 4343, "p99.9": 7219, "max": 11215}
+    assert derived("hdrhistogram.hlog") == {("", "value"): pytest.approx(stated, rel=0.005)}
+    by_library = {"p50": 153, "p90": 221, "p99": 297, "max": 395}
+    whole = derived("hdrhistogram-tagged.hlog")
+    assert whole.keys() == {("read", "value"), ("write", "value")}
+    assert whole["read", "value"] == pytest.approx(by_library, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ("HISTFAAABU94nD2", "HISTFAAABU94nD3", "the histogram is damaged"),
+        ("HISTFAAABU94", "HISTEwAABU94", "not in HdrHistogram's encoding V2"),
+        ("1785500001.000000,", "1785500002.500000,", "there is a gap"),
+        ("1785500001.000000,", "1785500000.000000,", "two intervals overlap"),
+        ("1785500001.000000,", "noise", "is no interval of HdrHistogram"),
+    ],
+)
+def test_a_damaged_interval_log_is_refused_or_doubted(old, new, reason):
+    text = printed("hdrhistogram.hlog").text
+    assert old in text
+    try:
+        doubts = read_results(Printed(text.replace(old, new)), FORMATS["hdrhistogram-log"]).warnings
+    except UnreadableError as error:
+        doubts = [str(error)]
+    assert reason in " ".join(doubts)
+
+
+def test_values_of_wide_buckets_are_spread_and_said_to_be_coarse():
+    """By hand: 3,913 values, 1,830 of them below 32 and 166 from 32 to 64, so that the median is
+    32 + 32 (1956.5 - 1830) / 166 = 56."""
+    found = derived("bpftrace.txt")
+    assert found.keys() == {("", "usecs"), ("urgent", "delay"), ("normal", "delay")}
+    assert found["", "usecs"]["p50"] == pytest.approx(56, rel=0.01)
+    assert 65536 < found["", "usecs"]["max"] < 131072
+    assert "quantiles are no finer" in " ".join(read("bpftrace.txt")[2].warnings)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "doubt"),
+    [
+        ("[4, 8)               472 |", "[4, 8)               372 |", "the length of its count"),
+        ("[4, 8)               472 |@@@@@@@@", "junk |", "is no bucket of bpftrace"),
+        ("[4, 8) ", "[5, 8) ", "do not follow each other"),
+        ("[80000, 82000)         1 |", "(..., 0)               1 |", "lie below the buckets"),
+        ("[64K, 128K)            2 |", "[64K, ...)            9 |", "it is left out"),
+    ],
+)
+def test_buckets_that_cannot_be_trusted_are_doubted(old, new, doubt):
+    text = printed("bpftrace.txt").text
+    assert old in text
+    try:
+        found = read_results(Printed(text.replace(old, new)), FORMATS["bpftrace"]).warnings
+    except UnreadableError as error:
+        found = [str(error)]
+    assert doubt in " ".join(found)
+
+
+def test_rows_of_perf_sched_add_up():
+    text = printed("perf-sched.txt").text
+    rows = [line for line in text.splitlines(keepends=True) if "sched-messaging" not in line]
+    content = read_results(Printed("".join(rows)), FORMATS["perf-sched"])
+    assert "do not add up to the total" in content.warnings[0]

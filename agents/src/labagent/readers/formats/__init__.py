@@ -15,6 +15,7 @@ from labagent.readers.formats import (
     ci,
     cyclictest,
     documents,
+    hdrlog,
     json_tables,
     languages,
     latencies,
@@ -23,6 +24,7 @@ from labagent.readers.formats import (
     plain,
     suites,
     text_tables,
+    tracing,
     trackers,
 )
 from labagent.readers.formats.base import (
@@ -41,6 +43,8 @@ FORMATS: dict[str, Format] = {
         *json_tables.FORMATS,
         cyclictest.FORMAT,
         *latencies.FORMATS,
+        hdrlog.FORMAT,
+        *tracing.FORMATS,
         perfstat.FORMAT,
         *text_tables.FORMATS,
         *languages.FORMATS,

@@ -4,6 +4,7 @@ boots and its build."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from labagent.histograms import Histogram
@@ -34,7 +35,7 @@ def read(printed: Printed) -> Content:
         where = f"{printed.where}: run {number}"
         try:
             runs.append(run_of(one, where))
-        except (KeyError, TypeError, AttributeError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise UnreadableError(f"{where} is no document of a run: {error!r:.200}") from error
     results = [
         Result(one.metric, one.values, str(run.mode), one.histograms, one.boots)
@@ -46,7 +47,7 @@ def read(printed: Printed) -> Content:
 
 def run_of(document: Mapping[str, Any], where: str) -> Run:
     """The run. Raises UnreadableError, also where the identity is not that of the content, and
-    KeyError, TypeError or AttributeError for what is no document."""
+    KeyError, TypeError, ValueError or AttributeError for what is no document."""
     mode, evidence = document["mode"], document.get("evidence")
     run = Run(
         tree=str(document["tree"]),
@@ -75,13 +76,7 @@ def _samples(metrics: Mapping[str, Any], where: str) -> Iterator[Samples]:
     for name, one in metrics.items():
         place = f"{where} {name[:80]}"
         values = tuple(finite(value, place) for value in one.get("samples", ()))
-        histograms = tuple(
-            Histogram.of(
-                (amount(value, place), whole(count, place))
-                for value, count in zip(each["values"], each["counts"], strict=True)
-            )
-            for each in one.get("histograms", ())
-        )
+        histograms = tuple(_histogram(each, place) for each in one.get("histograms", ()))
         boots = one["boots"]
         if boots is not None:
             boots = tuple(whole(boot, f"{place}: boots") for boot in boots)
@@ -92,6 +87,14 @@ def _samples(metrics: Mapping[str, Any], where: str) -> Iterator[Samples]:
         metric = Metric(str(name), str(one["unit"]), one["better"])
         findings = _findings(one.get("validity", ()), len(values), place)
         yield Samples(metric, values, boots, findings, histograms)
+
+
+def _histogram(document: Mapping[str, Any], where: str) -> Histogram:
+    pairs = zip(document["values"], document["counts"], strict=True)
+    found = [(amount(value, where), whole(count, where)) for value, count in pairs]
+    if any(low >= high for (low, _), (high, _) in pairwise(found)):
+        raise UnreadableError(f"{where}: the values of a histogram do not rise")
+    return Histogram.of(found)
 
 
 def _findings(
