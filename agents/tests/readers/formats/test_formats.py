@@ -566,6 +566,7 @@ def test_what_contradicts_itself_is_doubted(name, old, new, doubt):
         ("cyclictest.json", '"num_threads": 2', '"num_threads": {}'),
         ("google-benchmark.json", '"time_unit": "ns"', '"time_unit": {}'),
         ("iperf3-udp.json", '"sum_received"', '"lost"'),
+        ("iperf3-udp.json", '"sum_received": {', '"sum_received": {}, "lost": {'),
         ("phoronix.xml", "1500.1:1506.3", "1500.1:"),
         ("wrk.txt", "21.13ms   40.59ms", "40.59ms"),
         ("fio-plus.json", '"N"', '"lost"'),

@@ -47,7 +47,8 @@ def read_iperf3(printed: Printed) -> Content:
 
 def _received(sums: dict[str, Any], where: str) -> tuple[float, list[str]]:
     """bit/s at the receiver, and a warning where bytes and seconds give another rate."""
-    if received := sums.get("sum_received"):
+    if "sum_received" in sums:
+        received = sums["sum_received"]
         rate = amount(received.get("bits_per_second"), f"{where}.sum_received")
         return rate, list(_doubts(received, rate, f"{where}.sum_received"))
     lost = _share(sums["sum"], f"{where}.sum")

@@ -139,7 +139,7 @@ TABLES = (
             Line(rf"Averaged {NUMBER} operations/sec", RATE),
             Line(rf"\s+{NUMBER} (?P<unit>[KMG]?B)/sec$", BANDWIDTH, BINARY),
         ),
-        sections=(r"# Running '(\S+)' benchmark:", r"# function '?([^\s']+)"),
+        sections=(r"# Running '(\S+)' benchmark:", r"# function\s+'?([^\s']+)"),
     ),
     TextTable(
         "sysbench",
