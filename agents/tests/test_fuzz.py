@@ -201,16 +201,16 @@ def test_any_result_file_gives_possible_values_or_is_refused(path, kinds, seed):
 
 @pytest.mark.parametrize("path", NAMED, ids=lambda path: path.name)
 @given(
-    kinds=st.lists(st.sampled_from(sorted(set(RESULT_KINDS) - UNNOTICED)), min_size=1, max_size=3),
+    kind=st.sampled_from(sorted(set(RESULT_KINDS) - UNNOTICED)),
     seed=st.integers(0, 2**32),
 )
-def test_no_number_of_a_damaged_result_file_becomes_another_unnoticed(path, kinds, seed):
-    whole = path.read_bytes()
+def test_no_number_of_a_damaged_result_file_becomes_another_unnoticed(path, kind, seed):
+    """Damaged once: two damages may make the output of another measurement, as two swapped lines
+    and two more do."""
     form, before = known_of(path)
-    if path.name == "run-document.txt":
-        kinds = kinds[:1]  # of counts that nothing adds up one may be lost and another doubled
     with suppress(UnreadableError):
-        damaged = Printed(broken(whole, kinds, seed).decode("utf-8", "replace"))
+        data = broken(path.read_bytes(), [kind], seed)
+        damaged = Printed(data.decode("utf-8", "replace"))
         after = read_results(damaged, form)
         for (case, name, unit), found in numbers_of(after.results).items():
             alike = [one for key, one in before.items() if key[1:] == (name, unit)]
