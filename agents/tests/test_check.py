@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 
 import pytest
+from labagent.model import Metric, Mode, Run, Samples, Source
 
 from agents.tests.make import bench, label_dir
 
@@ -140,3 +142,104 @@ def test_data_ministat_and_annotations(labagent, side, tmp_path, capsys):
     out = capsys.readouterr().out
     assert "Difference at 95.0% confidence\n\t-10 +/- 1.6628" in out
     assert "::error title=Driftline%3A worse::value -10 %25 [-12, -8.4]" in out
+
+
+BOOTS = {"a": (99, 100, 101), "b": (89.1, 90, 90.9)}
+"""Levels of the boots of each side. Each has two samples, 1 % above and below it, whose geometric
+mean it is. By hand: ln(b/a) = ln 0.9 = -0.10536 for each pair of boots; the logarithms of a side's
+boots scatter by 0.0100, so the difference by 0.0100 sqrt(2/3) = 0.00817, times t(4) = 2.776 is
+0.0227: from exp(-0.1280) - 1 = -12.0 % to exp(-0.0827) - 1 = -7.9 %."""
+BY_HAND = "worse: pps -10 % [-12, -7.9], boots 3 and 3"
+
+
+def samples_of(levels):
+    """(value, boot) of each sample."""
+    return [(level * scale, n) for n, level in enumerate(levels) for scale in (1.01, 1 / 1.01)]
+
+
+def run_of_agent(levels, name, *, revision="r1", boots=True):
+    """A document as `labagent run --reboot` sends it."""
+    values, numbers = zip(*samples_of(levels), strict=True)
+    run = Run(
+        tree="head",
+        revision=revision,
+        hardware="rig/ix0",
+        mode=Mode("pf"),
+        samples=(Samples(Metric("pps", "p/s", "more"), values, numbers if boots else None),),
+        build_id=name,
+        kernel_ident="",
+        measured_at=None,
+        sources=(Source(name, hashlib.sha256(name.encode()).hexdigest()),),
+    )
+    return run.document()
+
+
+def test_json_lines_name_their_boots(labagent, tmp_path, capsys):
+    named = {"metric": "pps", "unit": "p/s", "better": "more"}
+    for name, levels in BOOTS.items():
+        lines = [{**named, "value": value, "boot": boot} for value, boot in samples_of(levels)]
+        (tmp_path / name).write_text("".join(json.dumps(one) + "\n" for one in lines))
+    assert labagent("check", tmp_path / "a", tmp_path / "b") == 1
+    assert capsys.readouterr().out == f"{BY_HAND}\n"
+
+
+@pytest.mark.parametrize("boot", [-1, 1.5, "x", None])
+def test_a_boot_that_is_no_number_is_refused(labagent, tmp_path, capsys, boot):
+    line = {"metric": "pps", "unit": "p/s", "better": "more", "value": 1, "boot": boot}
+    (tmp_path / "a").write_text(json.dumps(line) + "\n")
+    assert labagent("check", tmp_path / "a", tmp_path / "a") == 3
+    assert "a line 1: boot" in capsys.readouterr().err
+
+
+def test_run_documents_state_their_boots(labagent, tmp_path, capsys):
+    for name, levels in BOOTS.items():
+        (tmp_path / name).write_text(json.dumps(run_of_agent(levels, name)) + "\n")
+    assert labagent("check", tmp_path / "a", tmp_path / "b") == 1
+    assert capsys.readouterr().out == f"{BY_HAND.replace('pps', 'pf pps')}\n"
+    for name, levels in BOOTS.items():
+        document = run_of_agent(levels, name, boots=False)
+        (tmp_path / name).write_text(json.dumps(document, indent=1) + "\n")
+    assert labagent("check", tmp_path / "a", tmp_path / "b") == 1
+    assert "runs 6 and 6" in capsys.readouterr().out
+
+
+def test_documents_of_several_builds_are_compared_between_builds(labagent, tmp_path, capsys):
+    for name, levels in BOOTS.items():
+        (tmp_path / name).mkdir()
+        for build, level in enumerate(levels):
+            document = run_of_agent([level, level], f"{name}{build}")
+            (tmp_path / name / f"{build}.json").write_text(json.dumps(document) + "\n")
+    assert labagent("check", tmp_path / "a", tmp_path / "b") == 1
+    assert BY_HAND.replace("boots", "builds").partition("pps")[2] in capsys.readouterr().out
+
+
+def test_documents_of_several_revisions_on_one_side_are_doubted(labagent, tmp_path, capsys):
+    documents = [run_of_agent((99, 100), one, revision=one) for one in ("r1", "r2")]
+    (tmp_path / "a").write_text("".join(json.dumps(one) + "\n" for one in documents))
+    labagent("check", tmp_path / "a", tmp_path / "a")
+    assert "a holds runs of 2 revisions" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"revision": "r2"}, "its uuid is not that of its content"),
+        ({"metrics": {"pps": {}}}, "KeyError('boots')"),
+        ({"sources": 1}, "TypeError"),
+        ({"mode": []}, "is no document of a run"),
+    ],
+)
+def test_a_document_that_was_changed_is_refused(labagent, tmp_path, capsys, change, reason):
+    document = run_of_agent((99, 100), "a") | change
+    (tmp_path / "a").write_text(json.dumps(document) + "\n")
+    assert labagent("check", tmp_path / "a", tmp_path / "a") == 3
+    assert reason in capsys.readouterr().err
+
+
+def test_a_document_is_sent_as_the_run_that_it_was_made_of(labagent, server, tmp_path, capsys):
+    document = run_of_agent((99, 100), "a")
+    (tmp_path / "a.json").write_text(json.dumps(document) + "\n")
+    assert labagent("upload", tmp_path / "a.json", "--revision", "r2") == 3
+    assert "states what it was measured on" in capsys.readouterr().err
+    assert labagent("upload", tmp_path / "a.json") == 0
+    assert list(server.runs.values()) == [document]

@@ -42,7 +42,7 @@ def test_what_is_printed_in_a_known_format_is_sent(labagent, server, capsys):
     assert "stored 1, known 0" in capsys.readouterr().out
 
 
-def test_of_any_other_command_times_and_memory_are_measured(labagent, server):
+def test_of_any_other_command_times_and_memory_are_measured(labagent, server, capsys):
     # A process begins with the peak of the one that started it: here that of the tests.
     least = getrusage(RUSAGE_SELF).ru_maxrss // 1024 + 100
     hog = f"x = bytearray({least} << 20); print(sum(range(10**6)))"
@@ -52,10 +52,12 @@ def test_of_any_other_command_times_and_memory_are_measured(labagent, server):
     assert found["peak_memory"][0] > least
     assert found["user_time"][0] + found["system_time"][0] > 0
     assert sent(server)[0]["mode"]["workload"] == Path(PYTHON).name
+    assert "in no format that is known: its times count" in capsys.readouterr().err
 
 
-def test_memory_that_the_agent_itself_hides_is_left_out(labagent, server):
+def test_memory_that_the_agent_itself_hides_is_left_out(labagent, server, capsys):
     assert labagent("run", "--", "true") == 0
+    assert "no format" not in capsys.readouterr().err  # it printed nothing
     assert set(samples(sent(server)[0])) == {"wall_time", "user_time", "system_time"}
 
 

@@ -2,11 +2,16 @@
 // cards that come later.
 
 import { parsed } from "./explorer/plot.js";
+import { listenPresses } from "./explorer/presses.js";
 
 const IS_TOUCH = matchMedia("(pointer: coarse)").matches;
 const HINT = IS_TOUCH
-  ? "Tap for value, quantile and count."
-  : "Point for value, quantile and count; drag to zoom, double click for all.";
+  ? "Tap for value, quantile and count; pinch to zoom, tap twice for all."
+  : "Point for value, quantile and count; drag to zoom, double click for all; with the keyboard +, -, arrows, 0.";
+const AXES = ["xaxis", "yaxis"];
+const STEP = 0.25; // of the view: how far an arrow moves it
+const MOVES = { ArrowLeft: [-STEP, 0], ArrowRight: [STEP, 0], ArrowDown: [0, -STEP], ArrowUp: [0, STEP] };
+const wholes = new WeakMap(); // by box: the ranges of all that there is
 const SETTINGS = { displayModeBar: false, showTips: false, doubleClick: false };
 
 // The opacities of a map as shades of the ink, which only the page knows.
@@ -22,6 +27,66 @@ async function draw(panel) {
   const width = box.clientWidth;
   const own = { width, height: (layout.height * width) / layout.width, dragmode: IS_TOUCH ? false : "zoom" };
   await window.Plotly.react(box, data.map((one) => shaded(one, layout.meta.color)), { ...layout, ...own }, SETTINGS);
+  wholes.set(box, ranges(box));
+}
+
+const ranges = (box) => AXES.map((axis) => [...box.layout[axis].range]);
+
+// The ranges [low, high] of both axes, moved back to where they begin within all that there is.
+function look(box, wanted) {
+  const change = {};
+  wholes.get(box).forEach(([first, last], at) => {
+    const [least, most] = [Math.min(first, last), Math.max(first, last)];
+    const wide = Math.min(Math.abs(wanted[at][1] - wanted[at][0]), most - least);
+    const low = Math.min(Math.max(Math.min(...wanted[at]), least), most - wide);
+    change[`${AXES[at]}.range`] = first < last ? [low, low + wide] : [low + wide, low];
+  });
+  return window.Plotly.relayout(box, { ...change, "yaxis.tickmode": "auto" });
+}
+
+function zoom(box, factor) {
+  look(box, ranges(box).map(([low, high]) => {
+    const [middle, half] = [(low + high) / 2, ((high - low) / 2) * factor];
+    return [middle - half, middle + half];
+  }));
+}
+
+// Plotly takes the text back once a tap ends, so that it is asked for again.
+function tapped(event) {
+  const box = event.currentTarget;
+  if (event.isTrusted && event.target.matches(".drag")) setTimeout(() => window.Plotly.Fx.hover(box, event, "xy"));
+}
+
+function onKey(event) {
+  const box = event.currentTarget;
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.key in MOVES) {
+    look(box, ranges(box).map(([low, high], at) => [low, high].map((end) => end + MOVES[event.key][at] * (high - low))));
+  } else if (event.key === "+" || event.key === "-") {
+    zoom(box, event.key === "+" ? 0.5 : 2);
+  } else if (event.key === "0") {
+    draw(box.parentElement);
+  } else {
+    return;
+  }
+  event.preventDefault();
+  event.stopPropagation();
+}
+
+// Two fingers stay on the values that they lie on, across.
+function pinching(box) {
+  let held = null;
+  return (from, to, isDone) => {
+    held ??= ranges(box);
+    const { left, width } = box.querySelector(".nsewdrag").getBoundingClientRect();
+    const [[low, high], upright] = held;
+    const scale = Math.max((to[1] - to[0]) / (from[1] - from[0]), 0.1);
+    const wide = (high - low) / scale;
+    const first = low + ((from[0] - left) / width) * (high - low) - ((to[0] - left) / width) * wide;
+    look(box, [[first, first + wide], upright]);
+    if (isDone) held = null;
+    return true;
+  };
 }
 
 // Without Plotly the server's drawing stays, and the page states so.
@@ -46,7 +111,13 @@ function listen(panel) {
   box.on("plotly_relayout", (change) => {
     if ("yaxis.range[0]" in change) window.Plotly.relayout(box, { "yaxis.tickmode": "auto" });
   });
-  box.on("plotly_doubleclick", () => draw(panel));
+  const all = () => draw(panel);
+  listenPresses(box, new AbortController().signal, { press() {}, double: all, over() {}, pinch: pinching(box) });
+  if (IS_TOUCH) box.addEventListener("click", tapped);
+  box.addEventListener("keydown", onKey);
+  box.tabIndex = 0;
+  box.setAttribute("role", "group");
+  box.setAttribute("aria-label", panel.querySelector(".quantiles title").textContent);
 }
 
 // What lies in a closed fold has no width, and is drawn once that opens.

@@ -98,3 +98,24 @@ def fits(page: Page, name: str, wide: int = 1280, narrow: int = 390) -> None:
     page.emulate_media(color_scheme="light")
     if size:
         page.set_viewport_size(size)
+
+
+class Fingers:
+    """Touches of a page, told to Chromium as the screen would."""
+
+    def __init__(self, page: Page) -> None:
+        self._session = page.context.new_cdp_session(page)
+
+    def touch(self, kind: str, *places: tuple[float, float]) -> None:
+        points = [{"x": x, "y": y, "id": number} for number, (x, y) in enumerate(places)]
+        self._session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+    def move(self, *ways: tuple[tuple[float, float], tuple[float, float]]) -> None:
+        """A finger for each way, from its start to its end, in ten steps; the first comes first."""
+        starts = [start for start, _ in ways]
+        for count in range(1, len(ways) + 1):
+            self.touch("touchStart", *starts[:count])
+        for step in range(1, 11):
+            shares = [[a + (b - a) * step / 10 for a, b in zip(*way, strict=True)] for way in ways]
+            self.touch("touchMove", *((x, y) for x, y in shares))
+        self.touch("touchEnd")

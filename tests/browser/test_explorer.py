@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, Page, Route, expect
 from pytest_django.live_server_helper import LiveServer
 
 from tests import make
+from tests.browser.steps import Fingers
 from tests.browser.test_journey import DOTS, along, drawn, middle_of_point
 from tests.events.steps import event, release
 from tests.kept import kept
@@ -264,27 +265,6 @@ def test_older_addresses_and_those_of_revisions_that_were_not_measured_are_under
     note = f"The view ends at {along[12].name}, the nearest: {between} is not among the revisions"
     expect(page.locator("#notice")).to_contain_text(note)
     assert page.title().startswith("2 modes, Atom C2758 T540-CR: pps along freebsd-head")
-
-
-class Fingers:
-    """Touches of a page, told to Chromium as the screen would."""
-
-    def __init__(self, page: Page) -> None:
-        self._session = page.context.new_cdp_session(page)
-
-    def touch(self, kind: str, *places: tuple[float, float]) -> None:
-        points = [{"x": x, "y": y, "id": number} for number, (x, y) in enumerate(places)]
-        self._session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
-
-    def move(self, *ways: tuple[tuple[float, float], tuple[float, float]]) -> None:
-        """A finger for each way, from its start to its end, in ten steps; the first comes first."""
-        starts = [start for start, _ in ways]
-        for count in range(1, len(ways) + 1):
-            self.touch("touchStart", *starts[:count])
-        for step in range(1, 11):
-            shares = [[a + (b - a) * step / 10 for a, b in zip(*way, strict=True)] for way in ways]
-            self.touch("touchMove", *((x, y) for x, y in shares))
-        self.touch("touchEnd")
 
 
 def test_fingers_tap_scroll_pinch_and_zoom_where_the_mode_bar_says_so(

@@ -167,7 +167,9 @@ def test_three_commands_lead_from_nothing_to_a_chart(
         start = time.monotonic()
         subprocess.run(command, check=True, cwd=tmp_path, env=environ, timeout=300)
         took[" ".join(command[:2])] = time.monotonic() - start
+    start = time.monotonic()
     system.wait_until_analysed()
+    took["analysed"] = time.monotonic() - start
     (series, *_) = fetched(system, "/api/v1/series")["series"]
     assert fetched(system, f"/api/v1/series/{series['id']}/points")["revision"]
     with capsys.disabled():

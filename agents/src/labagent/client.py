@@ -27,7 +27,7 @@ ANSWER_SECONDS = 120.0
 ATTEMPTS = 8
 PATIENCE_SECONDS = 300.0
 LONGEST_WAIT_SECONDS = 30.0
-KEPT = "nothing is lost: run the command again to go on"
+KEPT = "nothing is lost: labagent upload sends what waits"
 
 _LATER = frozenset({429, 502, 503, 504})
 

@@ -32,6 +32,7 @@ from labagent.readers.formats import (
 from labagent.result_files import read_result_file
 
 MOST_LABEL = 300
+UNKNOWN = "what it prints is in no format that is known: its times count; --format names a format"
 OVERRIDES = ("tree", "hardware", "mode", "revision", "position", "trust", "session")
 
 
@@ -174,6 +175,8 @@ def _content(
     if is_first and form is None:
         form = next(filter(None, map(detect, printed)), None)
     if form is None:
+        if is_first and (done.stdout.strip() or done.stderr.strip()):
+            click.echo(UNKNOWN, err=True)
         return None, done.content()
     claimed = next((one for one in printed if form.claims(one)), printed[0])
     return form, read_results(claimed, form)

@@ -14,7 +14,7 @@ from labagent.directions import NO_DIRECTION, Directions
 from labagent.errors import AgentError, SettingsError
 from labagent.limits import REVISION, TEXTS
 from labagent.measured import Origin, runs_from
-from labagent.model import Evidence, Metric, Outcome, Overrides, Skip, Source
+from labagent.model import Evidence, Metric, Outcome, Overrides, Run, Skip, Source
 from labagent.readers.benchlab.walk import TOO_MANY, Bounds
 from labagent.readers.formats import (
     Content,
@@ -105,6 +105,8 @@ def runs_of_file(
         return [Skip(str(path), error.message, unread=True)]
     if found.needs_metric and overrides.mode is None:
         return [Skip(str(path), "bare numbers: name what they measure by --mode", unread=True)]
+    if content.runs:
+        return list(_complete(path, content.runs, overrides))
     content, left = directions.complete(content)
     skips = [Skip(f"{path}: {name}", NO_DIRECTION) for name in left]
     if any(one.provenance for one in content.results):
@@ -113,6 +115,16 @@ def runs_of_file(
         return list(skips)
     origin = replace(_origin(path, overrides), sources=(source,))
     return [*runs_from(content, found.name, origin, overrides.mode), *skips]
+
+
+def _complete(path: Path, runs: Sequence[Run], overrides: Overrides) -> Iterator[Outcome]:
+    """Runs that state all by themselves. Raises SettingsError where the user states it otherwise:
+    they would be other runs than those that the documents were made of."""
+    if overrides != Overrides(session=overrides.session):
+        raise SettingsError(
+            f"{path} states what it was measured on", "leave --tree, --revision and the like out"
+        )
+    yield from runs
 
 
 def _recorded(

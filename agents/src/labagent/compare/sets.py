@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from labagent.compare.comparing import Side
 from labagent.errors import AgentError
 from labagent.model import Metric, Overrides, Run, Skip, runs_of, skips_of
+from labagent.model import Samples as RunSamples
 from labagent.readers.benchlab import read_directories
-from labagent.readers.formats import Content, Format, UnreadableError
+from labagent.readers.formats import Content, Format, Result, UnreadableError
 from labagent.result_files import files_below, read_result_file
 
 Key = tuple[str, str]
@@ -69,6 +70,7 @@ class Set:
     samples: dict[Key, Samples] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
     _added: int = 0
+    _revisions: set[tuple[str, str]] = field(default_factory=set)
 
     @classmethod
     def read(cls, path: Path, form: Format | None) -> Set:
@@ -81,6 +83,8 @@ class Set:
                 found._add(read_result_file(path, form)[1])
             except UnreadableError as error:
                 raise NotReadError(str(error)) from error
+        if len(found._revisions) > 1:
+            found.warnings.append(f"{path} holds runs of {len(found._revisions)} revisions")
         if not found.samples:
             raise NotReadError(f"{path} holds no result in any format", *found.warnings[:1])
         return found
@@ -103,17 +107,17 @@ class Set:
     def _warn(self, skips: Iterable[Skip]) -> None:
         self.warnings += [f"left out: {skip.where}: {skip.reason}" for skip in skips]
 
-    def _add_runs(self, runs: list[Run]) -> None:
+    def _add_runs(self, runs: Iterable[Run]) -> None:
+        """Runs, each of boots of its own."""
+        runs = list(runs)
         many = len({run.hardware for run in runs}) > 1
-        for number, run in enumerate(runs):
-            case = f"{run.hardware} {run.mode}" if many else str(run.mode)
+        for run in runs:
+            self._added += 1
+            self._revisions.add((run.tree, run.revision))
             self.warnings += run.warnings
+            case = f"{run.hardware} {run.mode}" if many else str(run.mode)
             for one in run.samples:
-                boots = one.boots or (None,) * len(one.values)
-                into = self._of(case, one.metric)
-                into.values += one.values
-                into.boots += [(number, boot) for boot in boots]
-                into.builds += [run.build_id] * len(one.values)
+                self._add_values(case, one, self._added, run.build_id)
 
     def _boot_of(self, path: Path) -> int | None:
         """The boot that a directory on the way to a file names."""
@@ -121,24 +125,36 @@ class Set:
         return next((int(name[1]) for name in names if name), None)
 
     def _add(self, content: Content, boot: int | None = None) -> None:
-        """One file: one run, of unknown boots where no ``boot`` is named."""
+        """One file: one run, or whole runs; of the ``boot`` that its directory names, else of the
+        boots that it states."""
+        if content.runs:
+            self._add_runs(content.runs)
+            return
         self._added += 1
         self.warnings += content.warnings
         for one in content.results:
-            self._add_values(one.case, one.metric, one.values, boot)
-            for histogram in one.histograms:
-                for quantile, value in histogram.derived().items():
-                    metric = replace(one.metric, name=f"{one.metric.name}_{quantile}")
-                    self._add_values(one.case, metric, (value,), boot)
+            if boot is None:
+                self._add_values(one.case, one, self._added)
+            else:
+                count = len(one.values or one.histograms)
+                self._add_values(one.case, replace(one, boots=(boot,) * count), 0)
 
     def _add_values(
-        self, case: str, metric: Metric, values: Sequence[float], boot: int | None
+        self, case: str, one: Result | RunSamples, number: int, build: str = ""
     ) -> None:
-        if values:
+        """Samples, or the quantiles of histograms, of the run that has this number."""
+        boots = one.boots or (None,) * len(one.values or one.histograms)
+        found = [(one.metric, value, at) for at, value in enumerate(one.values)]
+        found += [
+            (replace(one.metric, name=f"{one.metric.name}_{quantile}"), value, at)
+            for at, histogram in enumerate(one.histograms)
+            for quantile, value in histogram.derived().items()
+        ]
+        for metric, value, at in found:
             into = self._of(case, metric)
-            into.values += values
-            into.boots += [(self._added if boot is None else 0, boot)] * len(values)
-            into.builds += [""] * len(values)
+            into.values.append(value)
+            into.boots.append((number, boots[at]))
+            into.builds.append(build)
 
     def _of(self, case: str, metric: Metric) -> Samples:
         found = self.samples.setdefault((case, metric.name), Samples(metric))

@@ -50,6 +50,20 @@ VALUES = {
     ],
     "fio-plus.json": [("randread", "read_latency_mean", "us", "less", [28.276118286])],
     "cyclictest-histogram.json": [("", "latency_min", "us", "less", [11])],
+    "perf-sched.txt": [
+        ("sched-messaging", "sched_latency_mean", "us", "less", [337]),
+        ("python", "sched_latency_max", "us", "less", [104441]),
+    ],
+    "bpftrace.txt": [],
+    "hdrhistogram.hlog": [("", "value_mean", "", "", [1306.6053333333334])],
+    "hdrhistogram-tagged.hlog": [
+        ("read", "value_mean", "", "", [(155.884 + 159.042) / 2]),
+        ("write", "value_mean", "", "", [(3106.244 + 3154.48) / 2]),
+    ],
+    "run-document.txt": [
+        ("pf", "pps", "packets/s", "more", [883374, 881020.5, 885501]),
+        ("cyclictest", "latency_min", "us", "less", [11]),
+    ],
     "cyclictest.json": [
         ("", "latency_max", "us", "less", [52859]),
         ("", "latency_min", "us", "less", [19]),
@@ -345,7 +359,7 @@ def test_one_format_claims_a_file_and_reads_what_a_server_takes(path):
     claimed = [form.name for form in FORMATS.values() if form.claims(printed(path.name))]
     assert len(claimed) == 1
     name, found, content = read(path.name)
-    assert content.warnings == ([] if name != "lkp" else content.warnings)
+    assert content.warnings == ([] if name not in ("lkp", "bpftrace") else content.warnings)
     assert len(found) <= MOST_METRICS
     for one in content.results:
         assert not NAME.fault(one.metric.name)
@@ -501,3 +515,146 @@ def test_the_table_of_samples_is_as_they_are_read():
     from agents.tests.readers.formats import table  # noqa: PLC0415 (it imports this module)
 
     assert table.text() == table.README.read_text()
+
+
+@pytest.mark.parametrize(
+    ("name", "samples"),
+    [("hyperfine.json", "times"), ("pytest-benchmark.json", "data"), ("jmh.json", "rawData")],
+)
+@pytest.mark.parametrize("change", ["lost", "doubled", "all lost"])
+def test_samples_without_the_mean_that_the_file_states_are_doubted(name, samples, change):
+    """A sample is lost from the first list of them, one is there twice, or there are none."""
+    document = json.loads((SAMPLES / name).read_text())
+    holder = document[0]["primaryMetric"] if name == "jmh.json" else None
+    holder = holder or (document["results"][0] if samples == "times" else None)
+    holder = holder or document["benchmarks"][0]["stats"]
+    found = holder[samples][0] if name == "jmh.json" else holder[samples]
+    if change == "lost":
+        del found[0]
+    elif change == "doubled":
+        found.append(found[0])
+    else:
+        del holder[samples]
+    form = detect(printed(name))
+    warnings = read_results(Printed(json.dumps(document), name), form).warnings
+    expected = ", so " if change == "all lost" else "have another mean than the file states"
+    assert expected in " ".join(warnings)
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "doubt"),
+    [
+        ("ktap.txt", "not ok 2 free", "ok 2 free", "differs from its subtests"),
+        ("ktap.txt", "ok 2 clock # SKIP no clock\nok 3 net\n", "", "as were planned"),
+        ("rtla-timerlat.txt", "avg:          0         2", "avg:          2         0", "mean"),
+        ("perf-bench-memcpy.txt", "      31.502016 GB/sec\n", "", "the case before has no result"),
+        ("stress-ng.yaml", "stressor: switch", "stressor:", "of no case"),
+        ("phoronix.xml", "<Value>84.27</Value>", "<Value></Value>", "has no value; left out"),
+    ],
+)
+def test_what_contradicts_itself_is_doubted(name, old, new, doubt):
+    text = printed(name).text
+    assert old in text
+    content = read_results(Printed(text.replace(old, new), name), detect(printed(name)))
+    assert doubt in " ".join(content.warnings)
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("cyclictest.json", '"resolution_in_ns": 0', '"resolution_in_ns": []'),
+        ("cyclictest.json", '"num_threads": 2', '"num_threads": {}'),
+        ("google-benchmark.json", '"time_unit": "ns"', '"time_unit": {}'),
+        ("iperf3-udp.json", '"sum_received"', '"lost"'),
+        ("iperf3-udp.json", '"sum_received": {', '"sum_received": {}, "lost": {'),
+        ("phoronix.xml", "1500.1:1506.3", "1500.1:"),
+        ("wrk.txt", "21.13ms   40.59ms", "40.59ms"),
+        ("fio-plus.json", '"N"', '"lost"'),
+    ],
+)
+def test_a_value_that_would_be_another_is_refused(name, old, new):
+    text = printed(name).text
+    assert old in text
+    whole = {(one.case, one.metric, one.values) for one in read(name)[2].results}
+    try:
+        content = read_results(Printed(text.replace(old, new), name), detect(printed(name)))
+    except UnreadableError:
+        return
+    assert {(one.case, one.metric, one.values) for one in content.results} < whole
+
+
+def test_the_version_of_cyclictest_is_a_fact():
+    assert read("cyclictest.json")[2].facts == {"cyclictest": "2.40"}
+
+
+def derived(name):
+    """The quantiles of each case and metric of a file that are histograms."""
+    found = read(name)[1]
+    return {key: one.histograms[0].derived() for key, one in found.items() if one.histograms}
+
+
+def test_an_interval_log_has_the_quantiles_that_the_library_states():
+    """`get_value_at_percentile` and `get_max_value` of the histograms added; three digits."""
+    stated = {"p50": 1098, "p90": 2355, "p99": 4343, "p99.9": 7219, "max": 11215}
+    assert derived("hdrhistogram.hlog") == {("", "value"): pytest.approx(stated, rel=0.005)}
+    by_library = {"p50": 153, "p90": 221, "p99": 297, "max": 395}
+    whole = derived("hdrhistogram-tagged.hlog")
+    assert whole.keys() == {("read", "value"), ("write", "value")}
+    assert whole["read", "value"] == pytest.approx(by_library, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ("HISTFAAABU94nD2", "HISTFAAABU94nD3", "the histogram is damaged"),
+        ("HISTFAAABU94", "HISTEwAABU94", "not in HdrHistogram's encoding V2"),
+        ("1785500001.000000,", "1785500002.500000,", "there is a gap"),
+        ("1785500001.000000,", "1785500000.000000,", "two intervals overlap"),
+        ("1785500001.000000,", "noise", "is no interval of HdrHistogram"),
+    ],
+)
+def test_a_damaged_interval_log_is_refused_or_doubted(old, new, reason):
+    text = printed("hdrhistogram.hlog").text
+    assert old in text
+    try:
+        doubts = read_results(Printed(text.replace(old, new)), FORMATS["hdrhistogram-log"]).warnings
+    except UnreadableError as error:
+        doubts = [str(error)]
+    assert reason in " ".join(doubts)
+
+
+def test_values_of_wide_buckets_are_spread_and_said_to_be_coarse():
+    """By hand: 3,913 values, 1,830 of them below 32 and 166 from 32 to 64, so that the median is
+    32 + 32 (1956.5 - 1830) / 166 = 56."""
+    found = derived("bpftrace.txt")
+    assert found.keys() == {("", "usecs"), ("urgent", "delay"), ("normal", "delay")}
+    assert found["", "usecs"]["p50"] == pytest.approx(56, rel=0.01)
+    assert 65536 < found["", "usecs"]["max"] < 131072
+    assert "quantiles are no finer" in " ".join(read("bpftrace.txt")[2].warnings)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "doubt"),
+    [
+        ("[4, 8)               472 |", "[4, 8)               372 |", "the length of its count"),
+        ("[4, 8)               472 |@@@@@@@@", "junk |", "is no bucket of bpftrace"),
+        ("[4, 8) ", "[5, 8) ", "do not follow each other"),
+        ("[80000, 82000)         1 |", "(..., 0)               1 |", "lie below the buckets"),
+        ("[64K, 128K)            2 |", "[64K, ...)            9 |", "it is left out"),
+    ],
+)
+def test_buckets_that_cannot_be_trusted_are_doubted(old, new, doubt):
+    text = printed("bpftrace.txt").text
+    assert old in text
+    try:
+        found = read_results(Printed(text.replace(old, new)), FORMATS["bpftrace"]).warnings
+    except UnreadableError as error:
+        found = [str(error)]
+    assert doubt in " ".join(found)
+
+
+def test_rows_of_perf_sched_add_up():
+    text = printed("perf-sched.txt").text
+    rows = [line for line in text.splitlines(keepends=True) if "sched-messaging" not in line]
+    content = read_results(Printed("".join(rows)), FORMATS["perf-sched"])
+    assert "do not add up to the total" in content.warnings[0]

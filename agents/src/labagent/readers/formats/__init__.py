@@ -14,6 +14,8 @@ from labagent.readers.formats import (
     bencher,
     ci,
     cyclictest,
+    documents,
+    hdrlog,
     json_tables,
     languages,
     latencies,
@@ -22,6 +24,7 @@ from labagent.readers.formats import (
     plain,
     suites,
     text_tables,
+    tracing,
     trackers,
 )
 from labagent.readers.formats.base import (
@@ -40,12 +43,15 @@ FORMATS: dict[str, Format] = {
         *json_tables.FORMATS,
         cyclictest.FORMAT,
         *latencies.FORMATS,
+        hdrlog.FORMAT,
+        *tracing.FORMATS,
         perfstat.FORMAT,
         *text_tables.FORMATS,
         *languages.FORMATS,
         *suites.FORMATS,
         *bencher.FORMATS,
         *trackers.FORMATS,
+        documents.FORMAT,
         *plain.FORMATS,
         *ci.FORMATS,
     )
@@ -89,12 +95,7 @@ def read_results(printed: Printed, form: Format) -> Content:
         before = merged.get(key)
         if before and before.metric != one.metric:
             raise UnreadableError(f"{printed.where}: {one.metric.name} has two units or directions")
-        values, histograms = (before.values, before.histograms) if before else ((), ())
-        merged[key] = replace(
-            one,
-            values=(*values, *one.values),
-            histograms=(*histograms, *one.histograms),
-        )
+        merged[key] = _merged(before, one) if before else one
     if not any(one.values or one.histograms for one in merged.values()):
         raise UnreadableError(f"{printed.where} holds no result of {form.name}")
     doubts = [f"{printed.where}: {name!r} is there twice" for name in printed.doubled]
@@ -102,4 +103,17 @@ def read_results(printed: Printed, form: Format) -> Content:
         doubts.append(f"{printed.where} holds bytes that are no text")
     if not form.ends_itself and not printed.text.endswith("\n"):
         doubts.append(f"{printed.where} ends within a line, which may be cut")
-    return Content(list(merged.values()), [*found.warnings, *dict.fromkeys(doubts)], found.facts)
+    return replace(
+        found, results=list(merged.values()), warnings=[*found.warnings, *dict.fromkeys(doubts)]
+    )
+
+
+def _merged(a: Result, b: Result) -> Result:
+    """The samples of both; their boots where both have them."""
+    boots = None if a.boots is None or b.boots is None else (*a.boots, *b.boots)
+    return replace(
+        b,
+        values=(*a.values, *b.values),
+        histograms=(*a.histograms, *b.histograms),
+        boots=boots,
+    )

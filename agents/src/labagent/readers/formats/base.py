@@ -10,7 +10,7 @@ from typing import Any
 
 from labagent.errors import AgentError
 from labagent.histograms import Histogram
-from labagent.model import Metric
+from labagent.model import Metric, Run
 
 
 class UnreadableError(AgentError):
@@ -92,11 +92,13 @@ class Result:
 
 @dataclass(frozen=True)
 class Content:
-    """What a text holds, in its order, and what may be wrong with it."""
+    """What a text holds, in its order, and what may be wrong with it; `runs` where it is whole runs
+    with all that they have besides their results."""
 
     results: Sequence[Result]
     warnings: Sequence[str] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)
+    runs: Sequence[Run] = ()
 
 
 @dataclass(frozen=True)

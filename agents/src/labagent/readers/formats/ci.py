@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, field
 from typing import Any
 
 from labagent.model import Metric, clean, safe_name
@@ -40,34 +41,54 @@ def read_ktap(printed: Printed) -> Content:
     Raises UnreadableError."""
     if not claims_ktap(printed):
         raise UnreadableError(f"{printed.where} is no KTAP")
-    passed = failed = above = 0
+    lines = [_STAMP.sub("", line) for line in printed.text.splitlines()]
     planned: dict[int, int] = {}
-    seen: dict[int, int] = {}
-    last: dict[int, int] = {}
-    in_order = True
-    for line in printed.text.splitlines():
-        text = _STAMP.sub("", line)
-        if plan := _PLAN.match(text):
-            planned[len(plan[1])] = planned.get(len(plan[1]), 0) + int(plan[2][:9])
-        if not (match := _RESULT.match(text)):
-            continue
-        depth = len(match[1])
-        seen[depth] = seen.get(depth, 0) + 1
-        in_order &= int(match[3]) == last.get(depth, 0) + 1
-        last = {level: one for level, one in last.items() if level < depth} | {depth: int(match[3])}
-        if depth >= above and "# SKIP" not in match[4].upper():
-            failed, passed = failed + bool(match[2]), passed + (not match[2])
-        above = depth
-    if not seen:
+    for plan in filter(None, map(_PLAN.match, lines)):
+        planned[len(plan[1])] = planned.get(len(plan[1]), 0) + int(plan[2][:9])
+    counted = _Ktap()
+    for match in filter(None, map(_RESULT.match, lines)):
+        counted.add(match)
+    if not counted.seen:
         raise UnreadableError(f"{printed.where} holds no result of a test")
-    warnings = []
-    if len(_VERSION.findall(printed.text)) > 1:
-        warnings.append(f"{printed.where} holds more than one output; all are counted together")
-    if not in_order:
-        warnings.append(f"{printed.where}: the results are not numbered in order")
-    if planned != seen:
-        warnings.append(f"{printed.where}: not as many results as were planned")
-    return Content([Result(PASSED, (float(passed),)), Result(FAILED, (float(failed),))], warnings)
+    doubts = {
+        "more than one output; all are counted together": len(_VERSION.findall(printed.text)) > 1,
+        "results that are not numbered in order": not counted.in_order,
+        "not as many results as were planned": planned != counted.seen,
+        "a subtest without the result of its test": max(counted.last) > 0,
+        "a test that differs from its subtests in whether it failed": counted.contradicts,
+    }
+    warnings = [f"{printed.where} holds {text}" for text, is_so in doubts.items() if is_so]
+    numbers = ((PASSED, counted.passed), (FAILED, counted.failed))
+    return Content([Result(metric, (float(number),)) for metric, number in numbers], warnings)
+
+
+@dataclass
+class _Ktap:
+    """Counts of results, `seen` by their depth; `last` are the numbers and `failures` the failed
+    results at each depth below the test that is under way."""
+
+    passed: int = 0
+    failed: int = 0
+    in_order: bool = True
+    contradicts: bool = False
+    seen: dict[int, int] = field(default_factory=dict)
+    last: dict[int, int] = field(default_factory=dict)
+    failures: dict[int, int] = field(default_factory=dict)
+
+    def add(self, match: re.Match[str]) -> None:
+        """One line of a result; after deeper ones that of a test with subtests."""
+        depth, fails, number = len(match[1]), bool(match[2]), int(match[3])
+        below = [count for level, count in self.failures.items() if level > depth]
+        is_skipped = "# SKIP" in match[4].upper()
+        self.seen[depth] = self.seen.get(depth, 0) + 1
+        self.in_order &= number == self.last.get(depth, 0) + 1
+        self.contradicts |= bool(below) and not is_skipped and fails != any(below)
+        if not below and not is_skipped:
+            self.failed, self.passed = self.failed + fails, self.passed + (not fails)
+        self.last = {level: one for level, one in self.last.items() if level < depth}
+        self.failures = {level: one for level, one in self.failures.items() if level <= depth}
+        self.last[depth] = number
+        self.failures[depth] = self.failures.get(depth, 0) + fails
 
 
 def claims_kcidb(printed: Printed) -> bool:
@@ -86,10 +107,10 @@ def read_kcidb(printed: Printed) -> Content:
     results = []
     for at, test in select(printed.json, "tests/*"):
         where = f"{printed.where}{at}"
-        if not isinstance(test, dict) or test.get("status") not in EXECUTED:
+        if not isinstance(test, dict) or str(test.get("status")) not in EXECUTED:
             continue
-        build = builds.get(test.get("build_id"), {})
-        provenance = _kcidb_provenance(test, checkouts.get(build.get("checkout_id"), {}))
+        build = builds.get(text_of(test, "build_id"), {})
+        provenance = _kcidb_provenance(test, checkouts.get(text_of(build, "checkout_id"), {}))
         for _, value in select(test, "number/value"):
             unit = clean(text_of(test, "number/unit"))[:MAX_UNIT]
             metric = Metric(safe_name(f"kcidb.{unit or 'number'}"), unit, "")

@@ -6,7 +6,7 @@ from typing import Any
 
 from labagent.histograms import Histogram
 from labagent.readers.formats.base import Content, Format, Printed, Result, UnreadableError
-from labagent.readers.formats.json_tables import select
+from labagent.readers.formats.json_tables import select, text_of
 from labagent.readers.formats.metrics import LATENCY, latency
 from labagent.readers.formats.numbers import amount, whole
 
@@ -25,10 +25,12 @@ def read(printed: Printed) -> Content:
     if not claims(printed):
         raise UnreadableError(f"{printed.where} is no document of cyclictest --json")
     document, where = printed.json, f"{printed.where}: thread"
-    scale = 1e-3 if document["resolution_in_ns"] else 1.0
+    resolution = whole(document["resolution_in_ns"], f"{printed.where}: resolution_in_ns")
+    threads = whole(document.get("num_threads"), f"{printed.where}: num_threads")
+    scale = 1e-3 if resolution else 1.0
     columns = {name: _column(document, name, where) for name in ("min", "max", "avg", "cycles")}
     counts = {len(column) for column in columns.values()}
-    if counts != {document.get("num_threads")}:
+    if counts != {threads}:
         raise UnreadableError(f"{where}: not all of num_threads threads have min, max, avg, cycles")
     cycles = sum(columns["cycles"])
     if not cycles:
@@ -41,7 +43,8 @@ def read(printed: Printed) -> Content:
         del values["max"]
     found = [Result(latency(name), (scale * value,)) for name, value in values.items()]
     found += [Result(LATENCY, (), "", (histogram,))] if histogram else []
-    return Content(found, warnings, {"cyclictest": str(document.get("rt_test_version", ""))})
+    version = text_of(document, "rt_test_version") or text_of(document, "rt_test_version:")
+    return Content(found, warnings, {"cyclictest": version} if version else {})
 
 
 def _histogram(

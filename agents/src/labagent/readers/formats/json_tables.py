@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import fsum
 from typing import Any
 
 from labagent.histograms import Histogram, derived_names
@@ -12,18 +13,33 @@ from labagent.readers.formats.base import Content, Format, Printed, Result, Unre
 from labagent.readers.formats.metrics import SYSTEM_TIME, TIME, USER_TIME
 from labagent.readers.formats.numbers import amount, whole
 
+ROUNDING = 1e-6
+"""Of a mean that is printed beside its samples."""
+
 
 @dataclass(frozen=True)
 class Field:
     """A value, or a list of samples, below a case; only `when` that is there and not 0.
 
-    Several paths: the first that is there.
+    `instead` is where a summary of the samples lies that counts where they are not there, `mean`
+    where their mean does.
     """
 
-    paths: tuple[str, ...]
+    path: str
     metric: Metric
     scale: float = 1.0
     when: str = ""
+    instead: str = ""
+    mean: str = ""
+
+    def read(self, case: Any, where: str) -> tuple[list[float], list[str]]:
+        """The values of a case, and what may be wrong with them. Raises UnreadableError."""
+        found, doubts = _amounts(case, self.path, where), []
+        if not found and self.instead and (found := _amounts(case, self.instead, where)):
+            doubts.append(f"{where}: no {self.path}, so {self.instead} counts")
+        elif found and self.mean:
+            doubts = list(mean_doubts(found, _amounts(case, self.mean, where), where))
+        return [self.scale * one for one in found], doubts
 
 
 @dataclass(frozen=True)
@@ -41,9 +57,11 @@ class Bins:
 
         Raises UnreadableError."""
         bins = next((found for _, found in select(case, self.path)), None)
-        if not isinstance(bins, dict) or not any(bins.values()):
+        if bins is None:
             return None
         place = f"{where} {self.path}"
+        if not isinstance(bins, dict):
+            raise UnreadableError(f"{place} are no counts by value")
         pairs = [(amount(key, place), whole(count, place)) for key, count in bins.items()]
         largest, total = (
             amount(next((one for _, one in select(case, path)), None), f"{where} {path}")
@@ -52,6 +70,8 @@ class Bins:
         counted = sum(count for _, count in pairs)
         if counted != total:
             raise UnreadableError(f"{place} count {counted}, and {self.total} is {total:g}")
+        if not counted:
+            return None
         last = max(value for value, count in pairs if count)
         exact = [(largest if value == last else value, count) for value, count in pairs]
         return Histogram.of(exact, self.scale)
@@ -82,47 +102,54 @@ class JsonTable:
         results: list[Result] = []
         warnings = []
         seen: set[str] = set()
-        for where, case in select(printed.json, self.cases):
-            found = list(self._case(case, f"{printed.where}{where}", shared))
+        for at, case in select(printed.json, self.cases):
+            where = f"{printed.where}{at}"
+            found, doubts = self._case(case, where, shared)
             warnings += [
-                f"{printed.where}{where}: {one.case} is there twice"
-                for one in found[:1]
-                if one.case in seen
+                f"{where}: {one.case} is there twice" for one in found[:1] if one.case in seen
             ]
+            warnings += doubts
             seen |= {one.case for one in found}
             results += found
         return Content(results, warnings)
 
-    def _case(self, case: Any, where: str, shared: str) -> Iterator[Result]:
+    def _case(self, case: Any, where: str, shared: str) -> tuple[list[Result], list[str]]:
         name = next((str(text) for _, text in select(case, self.case)), shared)
         derived: set[str] = set()
+        results, doubts = [], []
         for bins in self.histograms:
             if histogram := bins.read(case, where):
                 derived |= derived_names(bins.metric.name)
-                yield Result(bins.metric, (), name, (histogram,))
+                results.append(Result(bins.metric, (), name, (histogram,)))
         for field in self.fields:
             if field.metric.name in derived:
                 continue
-            if field.when and not any(value for _, value in select(case, field.when)):
+            if field.when and not any(_amounts(case, field.when, where)):
                 continue
-            if values := tuple(field.scale * one for one in _values(case, field, where)):
-                yield Result(field.metric, values, name)
+            values, more = field.read(case, where)
+            doubts += more
+            if values:
+                results.append(Result(field.metric, tuple(values), name))
+        return results, doubts
 
     def format(self) -> Format:
         """The format."""
         return Format(self.name, self.source, self.claims, self.read, ends_itself=True)
 
 
-def _values(case: Any, field: Field, where: str) -> list[float]:
-    for path in field.paths:
-        found = [
-            amount(one, f"{where}{at}")
-            for at, value in select(case, path)
-            for one in (value if isinstance(value, list) else [value])
-        ]
-        if found:
-            return found
-    return []
+def _amounts(case: Any, path: str, where: str) -> list[float]:
+    return [
+        amount(one, f"{where}{at}")
+        for at, value in select(case, path)
+        for one in (value if isinstance(value, list) else [value])
+    ]
+
+
+def mean_doubts(values: Sequence[float], stated: Sequence[float], where: str) -> Iterator[str]:
+    """Where samples have not the mean that is stated beside them: some may be lost or doubled."""
+    mean = fsum(values) / len(values)
+    if any(abs(mean - one) > ROUNDING * max(mean, one) for one in stated):
+        yield f"{where}: the {len(values)} samples have another mean than the file states"
 
 
 def select(value: Any, path: str) -> Iterator[tuple[str, Any]]:
@@ -151,8 +178,8 @@ def _fio() -> Iterator[Field]:
     for side in ("read", "write"):
         when = f"{side}/io_bytes"
         bandwidth = Metric(f"{side}_bandwidth", "B/s", "more")
-        yield Field((f"{side}/bw_bytes",), bandwidth, when=when)
-        yield Field((f"{side}/iops",), Metric(f"{side}_iops", "ops/s", "more"), when=when)
+        yield Field(f"{side}/bw_bytes", bandwidth, when=when)
+        yield Field(f"{side}/iops", Metric(f"{side}_iops", "ops/s", "more"), when=when)
         for name, path in (
             ("mean", "mean"),
             ("p50", "percentile/50.000000"),
@@ -161,7 +188,7 @@ def _fio() -> Iterator[Field]:
             ("max", "max"),
         ):
             metric = Metric(f"{side}_latency_{name}", "us", "less")
-            yield Field((f"{side}/clat_ns/{path}",), metric, 1e-3, when)
+            yield Field(f"{side}/clat_ns/{path}", metric, 1e-3, when)
 
 
 TABLES = (
@@ -190,9 +217,9 @@ TABLES = (
         "results/*",
         "command",
         (
-            Field(("times", "mean"), TIME),
-            Field(("user",), USER_TIME),
-            Field(("system",), SYSTEM_TIME),
+            Field("times", TIME, instead="mean", mean="mean"),
+            Field("user", USER_TIME),
+            Field("system", SYSTEM_TIME),
         ),
     ),
     JsonTable(
@@ -201,7 +228,7 @@ TABLES = (
         ("machine_info", "benchmarks/*/stats/median"),
         "benchmarks/*",
         "fullname",
-        (Field(("stats/data", "stats/median"), TIME),),
+        (Field("stats/data", TIME, instead="stats/median", mean="stats/mean"),),
     ),
     JsonTable(
         "pyperf",
@@ -209,7 +236,7 @@ TABLES = (
         ("benchmarks/*/runs/*/values", "metadata/unit"),
         "benchmarks/*",
         "metadata/name",
-        (Field(("runs/*/values",), TIME),),
+        (Field("runs/*/values", TIME),),
     ),
     JsonTable(
         "trex",
@@ -218,9 +245,9 @@ TABLES = (
         "global",
         "global/name",
         (
-            Field(("rx_pps",), Metric("pps", "packets/s", "more")),
-            Field(("rx_bps",), Metric("throughput", "bit/s", "more")),
-            Field(("rx_drop_bps",), Metric("dropped", "bit/s", "less")),
+            Field("rx_pps", Metric("pps", "packets/s", "more")),
+            Field("rx_bps", Metric("throughput", "bit/s", "more")),
+            Field("rx_drop_bps", Metric("dropped", "bit/s", "less")),
         ),
     ),
 )

@@ -8,7 +8,7 @@ from typing import Any
 
 from labagent.model import MAX_NAME, Metric, clean
 from labagent.readers.formats.base import Content, Format, Printed, Result, UnreadableError
-from labagent.readers.formats.json_tables import select
+from labagent.readers.formats.json_tables import mean_doubts, select
 from labagent.readers.formats.metrics import BANDWIDTH, NANOSECONDS, RATE, TIME_PER_OP
 from labagent.readers.formats.numbers import amount, finite
 
@@ -101,7 +101,7 @@ def read_google(printed: Printed) -> Content:
 
 def _values(one: dict[str, Any], where: str) -> Iterator[tuple[Metric, float]]:
     unit = one.get("time_unit")
-    if unit not in NANOSECONDS:
+    if not isinstance(unit, str) or unit not in NANOSECONDS:
         raise UnreadableError(f"{where}: time_unit {str(unit)[:20]!r} is not known")
     for metric, key, scale in (
         (TIME_PER_OP, "real_time", NANOSECONDS[unit]),
@@ -129,17 +129,27 @@ def claims_jmh(printed: Printed) -> bool:
 
 def read_jmh(printed: Printed) -> Content:
     """Throughput as operations/s, every other mode as time an operation. Raises UnreadableError."""
-    results = []
+    results: list[Result] = []
+    warnings: list[str] = []
     for at, one in select(printed.json, "*"):
         where = f"{printed.where}{at}"
         if not isinstance(one, dict):
             raise UnreadableError(f"{where} is no benchmark")
         metric, scale = _metric(one, where)
-        data = [value for _, value in select(one, "primaryMetric/rawData/*/*")]
-        data = data or [value for _, value in select(one, "primaryMetric/score")]
-        values = tuple(scale * amount(value, f"{where} rawData") for value in data)
-        results.append(Result(metric, values, _name(one)))
-    return Content(results)
+        data, doubts = _jmh_samples(one, where)
+        results.append(Result(metric, tuple(scale * value for value in data), _name(one)))
+        warnings += doubts
+    return Content(results, warnings)
+
+
+def _jmh_samples(one: dict[str, Any], where: str) -> tuple[list[float], list[str]]:
+    """The raw data of all forks; of a histogram, which is not read, the score."""
+    score = [amount(value, f"{where} score") for _, value in select(one, "primaryMetric/score")]
+    raw = select(one, "primaryMetric/rawData/*/*")
+    if data := [amount(value, f"{where} rawData") for _, value in raw]:
+        return data, list(mean_doubts(data, score, where))
+    histogram = any(True for _ in select(one, "primaryMetric/rawDataHistogram/*"))
+    return score, [] if histogram else [f"{where}: no rawData, so the score counts"]
 
 
 def _name(one: dict[str, Any]) -> str:

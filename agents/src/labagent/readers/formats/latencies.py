@@ -215,9 +215,20 @@ class _RtlaTable:
         values = [value for value, _ in self.bins]
         if values != sorted(set(values)):
             found.append(f"{self.where}: the buckets are not in order")
+        elif not all(map(self._has_mean, range(len(totals)))):
+            found.append(f"{self.where}: the buckets have another mean than the file states")
         if any(low > high for low, high in zip(self.sums["min"], self.sums["max"], strict=True)):
             found.append(f"{self.where}: a minimum is above its maximum")
         return found
+
+    def _has_mean(self, at: int) -> bool:
+        """Whether the mean of a column is what its buckets can have, but for what rtla rounds."""
+        count, over = self.sums["count"][at], self.sums["over"][at]
+        if over or not count:
+            return True
+        width = min((b - a for (a, _), (b, _) in pairwise(self.bins)), default=1.0)
+        least = sum(value * counts[at] for value, counts in self.bins) / count
+        return least - 1 <= self.sums["avg"][at] <= least + width + 1
 
 
 # schbench: wakeup and request latencies. It reports again and again; the last report is of all.

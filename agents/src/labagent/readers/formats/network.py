@@ -13,8 +13,8 @@ from labagent.readers.formats.numbers import amount, parse_json
 
 # What `iperf3 --json` prints.
 #
-# Throughput is what arrived: `end.sum_received` in newer releases and for TCP, else for UDP the
-# rate sent less the share of datagrams lost (`end.sum`).
+# Throughput is what arrived: `end.sum_received` for TCP and in releases that have `end.sum_sent`
+# for UDP too, else the rate sent less the share of datagrams lost (`end.sum`).
 
 
 THROUGHPUT = Metric("throughput", "bit/s", "more")
@@ -36,8 +36,9 @@ def read_iperf3(printed: Printed) -> Content:
     if error := document.get("error"):
         raise UnreadableError(f"{printed.where}: iperf3 reports: {str(error)[:500]}")
     end = document.get("end")
-    sums = {name: one for name, one in end.items() if isinstance(one, dict)} if end else {}
-    if not isinstance(end, dict) or not {"sum", "sum_received"} & sums.keys():
+    members = end.items() if isinstance(end, dict) else ()
+    sums = {name: one for name, one in members if isinstance(one, dict)}
+    if not ("sum_received" in sums or ("sum" in sums and "sum_sent" not in dict(members))):
         raise UnreadableError(f"{printed.where}: iperf3 has no end.sum_received")
     rate, warnings = _received(sums, f"{printed.where}: end")
     others = [Result(*one) for one in _others(sums, f"{printed.where}: end")]
@@ -46,7 +47,8 @@ def read_iperf3(printed: Printed) -> Content:
 
 def _received(sums: dict[str, Any], where: str) -> tuple[float, list[str]]:
     """bit/s at the receiver, and a warning where bytes and seconds give another rate."""
-    if received := sums.get("sum_received"):
+    if "sum_received" in sums:
+        received = sums["sum_received"]
         rate = amount(received.get("bits_per_second"), f"{where}.sum_received")
         return rate, list(_doubts(received, rate, f"{where}.sum_received"))
     lost = _share(sums["sum"], f"{where}.sum")

@@ -6,7 +6,7 @@ from typing import Any
 
 from labagent.model import MAX_NAME, Metric, clean
 from labagent.readers.formats.base import Content, Format, Printed, Result, UnreadableError
-from labagent.readers.formats.numbers import finite, is_number, numbered_lines, parse_json
+from labagent.readers.formats.numbers import finite, is_number, numbered_lines, parse_json, whole
 
 # Numbers, one a line, as ministat(1) reads them: what they measure has to be named beside.
 
@@ -34,7 +34,7 @@ def _lines(printed: Printed) -> list[tuple[str, str]]:
 # One JSON object a line: `{"value": 1004.5}`.
 #
 # With `"metric"`, `"unit"` and `"better"` (`more` or `less`) where nothing else names the metric,
-# or it is another one.
+# or it is another one, and `"boot": 3` in each line where several boots were measured.
 
 
 def claims_json_lines(printed: Printed) -> bool:
@@ -53,7 +53,9 @@ def read_json_lines(printed: Printed) -> Content:
     for where, line in numbered_lines(printed.text, printed.where):
         one = parse_json(line, where)
         metric = _metric(one, printed.metric, where)
-        results.append(Result(metric, (finite(one.get("value"), f"{where}: value"),)))
+        boots = (whole(one["boot"], f"{where}: boot"),) if "boot" in one else None
+        value = finite(one.get("value"), f"{where}: value")
+        results.append(Result(metric, (value,), boots=boots))
     return Content(results)
 
 

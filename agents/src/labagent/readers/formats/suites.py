@@ -123,14 +123,17 @@ def read_phoronix(printed: Printed) -> Content:
         case = ".".join(filter(None, [name, one.findtext("Description")]))
         unit = clean(one.findtext("Scale") or "1")[:50]
         metric = Metric(safe_name("pts." + unit.replace("/", "_per_"))[:MAX_NAME], unit, better)
-        results.append(Result(metric, _samples(entries[0], where), case))
+        if values := _samples(entries[0], where):
+            results.append(Result(metric, values, case))
+        else:
+            warnings.append(f"{where}: {case[:80]} has no value; left out")
     return Content(results, warnings)
 
 
 def _samples(entry: ElementTree.Element, where: str) -> tuple[float, ...]:
-    """Each repetition where they are kept, else the value."""
-    raw = (entry.findtext("RawString") or "").split(":")
-    texts = raw if len(raw) > 1 and all(raw) else [entry.findtext("Value") or ""]
+    """Each repetition where they are kept, else the value; none of a test that failed."""
+    raw = (entry.findtext("RawString") or "").strip()
+    texts = raw.split(":") if raw else (entry.findtext("Value") or "").split()
     return tuple(finite(text.strip(), where) for text in texts)
 
 
@@ -158,7 +161,7 @@ def read_will_it_scale(printed: Printed) -> Content:
         where, row = f"{printed.where} line {number}", line.split(",")
         if number == 1 or not line.strip() or row[0] == "0":
             continue
-        if len(row) != len(HEADER) or not row[0].isdecimal():
+        if len(row) != len(HEADER) or not re.fullmatch(r"[0-9]{1,9}", row[0]):
             raise UnreadableError(f"{where} has not the columns of the header")
         if any(one.case == f"{row[0]} tasks" for one in results):
             warnings.append(f"{where}: {row[0]} tasks are there twice")

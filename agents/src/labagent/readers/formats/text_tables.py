@@ -24,6 +24,8 @@ NUMBER = r"(?P<value>[-+0-9.eE]+)"
 MOST_LINE = 1000
 MILLISECONDS = {"": 1000.0}
 MEBIBYTES = {"MiB": 2.0**20}
+WRK_LATENCY = r"\s+Latency\s+(?P<value>[0-9.]+)(?P<unit>[a-z]+)\s+\S+\s+\S+\s+\S+%$"
+"""Mean, standard deviation, maximum, and the share within one standard deviation."""
 UNIXBENCH = r"(?P<case>[A-Z].*?)\s{2,}(?P<value>[0-9.]+)"
 
 
@@ -63,30 +65,39 @@ class TextTable:
         warnings: list[str] = []
         seen: set[tuple[str, Metric]] = set()
         named = (case for pattern, case in self.cases.items() if re.search(pattern, printed.text))
-        sections = [next(named, "")]
+        sections, empty = [next(named, "")], None
         for number, line in enumerate(printed.text.splitlines(), 1):
             where = f"{printed.where} line {number}"
-            begins = self._begin(line[:MOST_LINE], sections)
+            begun = self._begin(line[:MOST_LINE], sections)
             results = list(self._line(line[:MOST_LINE], ".".join(filter(None, sections)), where))
-            if begins and not results:
+            if begun is not None and not results:
                 seen.clear()
-            for one in results:
-                if (one.case, one.metric) in seen:
-                    warnings.append(f"{where}: {one.case} {one.metric.name} is there twice")
-                if self.sections and not one.case:
-                    warnings.append(f"{where}: {one.metric.name} of no case")
-                seen.add((one.case, one.metric))
+                if begun == empty and begun >= 0 and self.is_nested:
+                    warnings.append(f"{where}: the case before has no result")
+            empty = None if results else empty if begun is None else begun
+            warnings += self._doubts(results, seen, where)
+            seen |= {(one.case, one.metric) for one in results}
             found += results
         return Content(found, warnings)
 
-    def _begin(self, line: str, sections: list[str]) -> bool:
-        """Whether a test or a case begins; its name replaces the last of ``sections``."""
-        found = False
+    def _doubts(
+        self, results: list[Result], seen: set[tuple[str, Metric]], where: str
+    ) -> Iterator[str]:
+        for one in results:
+            if (one.case, one.metric) in seen:
+                yield f"{where}: {one.case} {one.metric.name} is there twice"
+            if self.sections and not one.case:
+                yield f"{where}: {one.metric.name} of no case"
+
+    def _begin(self, line: str, sections: list[str]) -> int | None:
+        """The level of the case that begins, whose name replaces the last of ``sections``; -1 of a
+        test, None where none begins."""
+        found = None if re.match(self.signature, line) is None else -1
         for level, pattern in enumerate(self.sections):
             if match := re.match(pattern, line):
                 sections[level:] = [match[1]]
-                found = True
-        return found or re.match(self.signature, line) is not None
+                found = level if match[1] else -1
+        return found
 
     def _line(self, line: str, case: str, where: str) -> Iterator[Result]:
         for one in self.lines:
@@ -128,7 +139,7 @@ TABLES = (
             Line(rf"Averaged {NUMBER} operations/sec", RATE),
             Line(rf"\s+{NUMBER} (?P<unit>[KMG]?B)/sec$", BANDWIDTH, BINARY),
         ),
-        sections=(r"# Running '(\S+)' benchmark:", r"# function '(\S+)'"),
+        sections=(r"# Running '(\S+)' benchmark:", r"# function\s+'?([^\s']+)"),
     ),
     TextTable(
         "sysbench",
@@ -164,14 +175,14 @@ TABLES = (
     TextTable(
         "stress-ng",
         "stress-ng(1), --yaml; more is better as in LKP's index-perf-all.yaml",
-        r"^\s+- stressor: ",
+        r"^\s+- stressor: \S",
         (
             Line(
                 rf"\s+bogo-ops-per-second-real-time: {NUMBER}$",
                 Metric("bogo_rate", "bogo-ops/s", "more"),
             ),
         ),
-        sections=(r"\s+- stressor: (\S+)",),
+        sections=(r"\s+- stressor: *(\S*)",),
     ),
     TextTable(
         "wrk",
@@ -180,7 +191,7 @@ TABLES = (
         (
             Line(rf"Requests/sec:\s+{NUMBER}$", RATE),
             Line(r"Transfer/sec:\s+(?P<value>[0-9.]+)(?P<unit>[KMGT]?B)$", BANDWIDTH, BINARY),
-            Line(r"\s+Latency\s+(?P<value>[0-9.]+)(?P<unit>[a-z]+)", latency("mean"), MICROSECONDS),
+            Line(WRK_LATENCY, latency("mean"), MICROSECONDS),
             *(
                 Line(
                     rf"\s+{share}%\s+(?P<value>[0-9.]+)(?P<unit>[a-z]+)$",
@@ -231,7 +242,7 @@ TABLES = (
             Line(rf"{UNIXBENCH} KBps\s+\([0-9.]+ s,", _named("copy_rate", "KB/s")),
             Line(rf"System Benchmarks Index Score\s+{NUMBER}$", Metric("score", "points", "more")),
         ),
-        sections=(r".*running (\d+ parallel) cop",),
+        sections=(r"(?:Benchmark Run:.*|.*running (?=\d+ parallel cop))(\d+ parallel|$)",),
     ),
     TextTable(
         "lmbench",

@@ -243,7 +243,9 @@ def read_conbench(printed: Printed) -> Content:
     for number, one in enumerate(records(printed)):
         unit = clean(text_of(one, "stats/unit"))[:MAX_UNIT]
         metric, scale = CONBENCH.get(unit, (Metric(safe_name(f"conbench.{unit}"), unit, ""), 1.0))
-        data = [value for _, value in select(one, "stats/data/*")]
+        data = one["stats"]["data"]
+        if not isinstance(data, list):
+            raise UnreadableError(f"{printed.where} {number}: data are no list")
         wanted = text_of(one, "stats/iterations")
         if wanted and wanted != str(len(data)):
             warnings.append(f"{printed.where} {number}: {len(data)} values of {wanted} iterations")

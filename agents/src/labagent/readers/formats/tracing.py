@@ -1,0 +1,168 @@
+"""What tracers of the kernel print: `perf sched latency`, and histograms of bpftrace."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from labagent.histograms import Histogram
+from labagent.model import MAX_NAME, Metric, clean, safe_name
+from labagent.readers.formats.base import Content, Format, Printed, Result, UnreadableError
+from labagent.readers.formats.metrics import latency
+from labagent.readers.formats.numbers import amount
+
+# `perf sched latency`: how long each task was ready and waited for a CPU.
+
+_SCHED_HEAD = re.compile(r"^\s*Task\s+\|\s+Runtime ms\s+\|\s+Switches\s+\|", re.MULTILINE)
+_SCHED = re.compile(
+    r"\s+(\S.*?)(?::\(?\d+\)?)?\s*\|\s*(\S+) ms \|\s*(\d+) \| avg:\s*(\S+) ms \| max:\s*(\S+) ms \|"
+)
+_SCHED_TOTAL = re.compile(r"\s+TOTAL:\s+\|\s*(\S+) ms \|\s*(\d+) \|")
+ROUNDED = 0.0005
+"""Milliseconds of a figure with three decimals."""
+
+
+def claims_sched(printed: Printed) -> bool:
+    """Whether it has the head of the table."""
+    return _SCHED_HEAD.search(printed.text) is not None
+
+
+def read_sched(printed: Printed) -> Content:
+    """Mean and longest delay of each task that waited. Raises UnreadableError."""
+    if not claims_sched(printed):
+        raise UnreadableError(f"{printed.where} is no table of perf sched latency")
+    results: list[Result] = []
+    runtimes: list[float] = []
+    switches, total = 0, None
+    for number, line in enumerate(printed.text.splitlines(), 1):
+        where = f"{printed.where} line {number}"
+        if match := _SCHED_TOTAL.match(line):
+            total = (amount(match[1], where), int(match[2]))
+        elif match := _SCHED.match(line):
+            runtime, mean, longest = (amount(match[at], where) for at in (2, 4, 5))
+            runtimes.append(runtime)
+            switches += int(match[3])
+            if mean > longest:
+                raise UnreadableError(f"{where}: the mean delay is above the longest")
+            if longest:
+                found = ((latency("mean", "sched"), mean), (latency("max", "sched"), longest))
+                results += [Result(metric, (1e3 * one,), match[1]) for metric, one in found]
+        elif line.count("|") > 2 and not _SCHED_HEAD.match(line):
+            raise UnreadableError(f"{where} is no row of perf sched latency")
+    rounding = ROUNDED * (len(runtimes) + 1)
+    if total and abs(sum(runtimes) - total[0]) <= rounding and switches == total[1]:
+        return Content(results)
+    return Content(results, [f"{printed.where}: the rows do not add up to the total"])
+
+
+# bpftrace: maps of `hist()` and `lhist()`, with a key or without.
+
+_MAP = re.compile(r"@(\w*)(?:\[(.*)\])?:\s*$")
+_BUCKET = re.compile(
+    r"(?:\[(-?\w+), (-?\w+)\)|\[(-?\w+)\]|\[(-?\w+), (\.\.\.)\)|(\(\.\.\.), (-?\w+)\))"
+    r"\s+(\d{1,18}) \|(@*) *\|$"
+)
+_BOUND = re.compile(r"(\d{1,18})([KMGTPE]?)")
+BAR = 52
+"""Characters of the bar of the largest count."""
+NARROW = 0.01
+"""Of its lower bound: the width of a bucket in which values need not be spread."""
+PARTS = 64
+"""Values that the counts of a wider bucket are spread over, evenly."""
+
+
+@dataclass
+class _Map:
+    """(low, high, count) of each bucket; what lies below and above them; warnings."""
+
+    name: str
+    key: str
+    buckets: list[tuple[float, float, int]] = field(default_factory=list)
+    below: int = 0
+    above: int = 0
+    bars: list[tuple[int, int]] = field(default_factory=list)
+
+    def add(self, match: re.Match[str], where: str) -> None:
+        """A bucket. Raises UnreadableError."""
+        count = int(match[8])
+        self.bars.append((count, len(match[9])))
+        if match[6]:
+            self.below += count
+        elif match[5]:
+            self.above += count
+        else:
+            low = _bound(match[1] or match[3], where)
+            self.buckets.append((low, _bound(match[2], where) if match[2] else low + 1, count))
+
+    def doubts(self) -> Iterator[str]:
+        """Where buckets are missing, or bars contradict counts."""
+        if any(high != low for (_, high, _), (low, _, _) in pairwise(self.buckets)):
+            yield "the buckets do not follow each other; some may be missing"
+        most = max((count for count, _ in self.bars), default=0)
+        if any(abs(count * BAR / most - bar) > 1 for count, bar in self.bars if most):
+            yield "a bar has not the length of its count"
+        if any(high - low > max(1, NARROW * low) for low, high, count in self.buckets if count):
+            yield "the buckets are wide; quantiles are no finer than these"
+
+    def spread(self) -> Iterator[tuple[float, int]]:
+        """Values with their counts; those of a bucket of whole numbers evenly over its width."""
+        for low, high, count in self.buckets:
+            width = high - low
+            is_narrow = width <= max(1, NARROW * low)
+            parts = 1 if is_narrow else max(1, min(PARTS, int(width), count))
+            each, more = divmod(count, parts)
+            for at in range(parts):
+                yield low + (width * (2 * at + 1) / parts - 1) / 2, each + (at < more)
+
+
+def _bound(text: str, where: str) -> float:
+    match = _BOUND.fullmatch(text)
+    if not match:
+        raise UnreadableError(f"{where}: {text[:20]!r} is no bound that is read")
+    return float(int(match[1]) << 10 * " KMGTPE".index(match[2] or " "))
+
+
+def claims_bpftrace(printed: Printed) -> bool:
+    """Whether a bucket follows the head of a map."""
+    lines = printed.text.splitlines()
+    return any(_MAP.match(a) and _BUCKET.match(b) for a, b in pairwise(lines))
+
+
+def read_bpftrace(printed: Printed) -> Content:
+    """A metric a map, in a unit that bpftrace does not state; the key is the case. Raises
+    UnreadableError."""
+    maps: list[_Map] = []
+    for number, line in enumerate(printed.text.splitlines(), 1):
+        where = f"{printed.where} line {number}"
+        if match := _MAP.match(line):
+            maps.append(_Map(match[1] or "value", match[2] or ""))
+        elif match := _BUCKET.match(line):
+            if not maps:
+                raise UnreadableError(f"{where}: a bucket before any map")
+            maps[-1].add(match, where)
+        elif line.startswith(("[", "(")) or line.rstrip().endswith("|"):
+            raise UnreadableError(f"{where} is no bucket of bpftrace")
+    results, warnings = [], []
+    names = [(one.name, one.key) for one in maps]
+    for one in maps:
+        where = f"{printed.where}: @{one.name}" + (f"[{one.key}]" if one.key else "")
+        warnings += [f"{where}: {text}" for text in one.doubts()]
+        warnings += [f"{where} is there twice"] * (names.count((one.name, one.key)) > 1)
+        if one.below:
+            warnings.append(f"{where}: {one.below} values lie below the buckets; left out")
+            continue
+        top = max((high for _, high, _ in one.buckets), default=0.0)
+        histogram, doubts = Histogram.up_to(top, list(one.spread()), one.above, where)
+        warnings += doubts
+        if histogram and histogram.values:
+            metric = Metric(safe_name(clean(one.name))[:MAX_NAME], "", "")
+            results.append(Result(metric, (), one.key, (histogram,)))
+    return Content(results, warnings)
+
+
+FORMATS = (
+    Format("perf-sched", "perf-sched(1), latency", claims_sched, read_sched),
+    Format("bpftrace", "the user: unit and direction", claims_bpftrace, read_bpftrace),
+)
