@@ -16,8 +16,7 @@ SHORTEST = 3
 """Revisions between both levels at least: with fewer it is a step whose place is not sure."""
 
 MOVE_PRICE = 7.0
-"""What a move costs more than a step, in variances of one revision: it has a second place. Memory
-makes it dearer as it does a step: else two steps of a machine that wanders pass for a move."""
+"""What a move costs more than a step, in variances of one revision: it has a second place."""
 
 EARLIER, LATER = 7, 3
 """Revisions by which a move may begin before the first step that it replaces, and after it; and end
@@ -40,13 +39,13 @@ class Rollout:
 
 
 def rollouts(
-    fit: Fit, scatter: Floats, is_jump: NDArray[np.bool_], costs: tuple[float, float, float]
+    fit: Fit, scatter: Floats, is_jump: NDArray[np.bool_], costs: tuple[float, float]
 ) -> list[Rollout]:
     """Return the moves that explain `fit` better than its levels do, in order, none beside another.
 
     `scatter` is the standard deviation of each revision, and `is_jump` whether its neighbours alone
-    show that it begins a level. `costs` are those of a level more, of a move more
-    than a step, and of a revision at most, in variances of one revision.
+    show that it begins a level. `costs` are those of a level more, and of a revision at most, in
+    variances of one revision.
     """
     found: list[Rollout] = []
     number = 0
@@ -83,7 +82,7 @@ def _from(
     scatter: Floats,
     is_jump: NDArray[np.bool_],
     number: int,
-    costs: tuple[float, float, float],
+    costs: tuple[float, float],
 ) -> Rollout | None:
     """The longest move that begins with level `number`; None where levels explain more."""
     starts = fit.starts
@@ -100,10 +99,10 @@ def _from(
 
 
 def _best(
-    fit: Fit, scatter: Floats, ends: tuple[int, int], costs: tuple[float, float, float]
+    fit: Fit, scatter: Floats, ends: tuple[int, int], costs: tuple[float, float]
 ) -> Rollout | None:
     number, last = ends
-    price, more, cap = costs
+    price, cap = costs
     starts = [*fit.starts, len(fit.values)]
     low = max(starts[number], starts[number + 1] - AROUND)
     high = min(starts[last + 1], starts[last] + AROUND)
@@ -111,7 +110,7 @@ def _best(
     values, each = fit.values[rows], scatter[rows]
     off = fit.off[rows] / each
     steps = float(np.minimum(off * off, cap).sum()) + price * (last - number)
-    best, found = steps - price - more, None
+    best, found = steps - price - MOVE_PRICE, None
     # No further than half of a level: the next move may begin in its other half.
     first_half = (starts[number] + starts[number + 1]) // 2 + 1
     last_half = (starts[last] + starts[last + 1]) // 2

@@ -11,7 +11,7 @@ from webapp.stats.changes.points import FINEST
 from webapp.stats.levels.curve import LEAD, curves_of, fitted, variances_of_gaps
 from webapp.stats.levels.fitting import Fit, fit_levels, variances_of
 from webapp.stats.levels.partition import Floats
-from webapp.stats.levels.rollouts import MOVE_PRICE, rollouts, straightened
+from webapp.stats.levels.rollouts import MOVE_PRICE, Rollout, rollouts, straightened
 from webapp.stats.levels.scatter import guesses_of, inflation_of_mean, jumps_of, stretches
 from webapp.stats.levels.screen import Screen, unexplained
 from webapp.stats.levels.turns import (
@@ -19,6 +19,7 @@ from webapp.stats.levels.turns import (
     PENALTY,
     State,
     by_turns,
+    cost_of,
     price_of,
     scatter_of,
     starts_of,
@@ -122,8 +123,9 @@ def levels_of(
         curve = fitted(locations, 1 / state.scatter, basis, starts, fit.inside)
         fit = fit_levels(locations - curve, state.scatter, starts)
     price = price_of(len(locations))
-    costs = price * state.inflation, MOVE_PRICE * state.inflation, CAP * price / PENALTY
+    costs = price * state.inflation, CAP * price / PENALTY
     moves = rollouts(fit, state.scatter, state.jumps > 0, costs)
+    moves = [one for one in moves if _pays(one, fit, state)]
     if moves:
         values, starts = straightened(fit.values, fit, moves)
         fit = fit_levels(values, state.scatter, starts)
@@ -142,6 +144,15 @@ def levels_of(
         tuple(of_curve.tolist()),
         {fit.starts.index((one.first + one.stop) // 2): (one.first, one.stop) for one in moves},
     )
+
+
+def _pays(move: Rollout, fit: Fit, state: State) -> bool:
+    """Whether it explains the series better than its steps do, memory around them included: two
+    steps of a machine that wanders look like a move.
+    """
+    values, starts = straightened(fit.values, fit, [move])
+    other = fit_levels(values, state.scatter, starts)
+    return cost_of(other, state.scatter) + MOVE_PRICE < cost_of(fit, state.scatter)
 
 
 def _unexplained(fit: Fit) -> float:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from math import log, sqrt
-from operator import itemgetter
+from typing import NamedTuple
 
 import numpy as np
 
@@ -53,8 +53,12 @@ SAME_BY, FINEST_MOVE = 0.01, 1e-8
 their estimates are taken for settled."""
 
 
-_Turn = tuple[float, list[int], float, Floats]
-"""What a turn's levels leave and cost, where they begin, and memory and scatter around them."""
+class _Turn(NamedTuple):
+    """Levels that were found in a turn, and the noise around them."""
+
+    fit: Fit
+    inflation: float
+    scatter: Floats
 
 
 @dataclass(slots=True)
@@ -79,28 +83,29 @@ def by_turns(locations: Floats, state: State) -> list[int]:
     turns: list[_Turn] = []
     for _ in range(PASSES):
         former = state.inflation, float(state.scatter[-1])
-        turns.append(_turn(locations, state, starts_of(locations, state)))
-        _, _, state.inflation, state.scatter = turns[-1]
+        fit = fit_levels(locations, state.scatter, starts_of(locations, state))
+        state.inflation = inflation_of(_drawn_in(fit.residuals))
+        state.scatter = _around(fit, state)
+        turns.append(_Turn(fit, state.inflation, state.scatter))
         now = state.inflation, float(state.scatter[-1])
         if all(_is_close(one, other) for one, other in zip(former, now, strict=True)):
             break
-    best = min(turns, key=itemgetter(0))
-    if best[0] >= turns[-1][0] - LEAD:
-        return turns[-1][1]
-    _, starts, state.inflation, state.scatter = best
-    return starts
+    if any(one.fit.starts != fit.starts for one in turns):
+        costs = [cost_of(one.fit, one.scatter) for one in turns]
+        if min(costs) < costs[-1] - LEAD:
+            fit, state.inflation, state.scatter = turns[int(np.argmin(costs))]
+    return fit.starts
 
 
-def _turn(locations: Floats, state: State, starts: list[int]) -> _Turn:
-    """Return what levels that begin at `starts` and the memory around them leave, and what they
-    cost: innovations of an AR(1) process (`unexplained`), of revisions at most `LEFT_OUT` off.
+def cost_of(fit: Fit, scatter: Floats) -> float:
+    """Return what levels and the memory around them leave as twice the negative log likelihood, and
+    what levels cost: of innovations of an AR(1) process, no revision counting as further off than
+    `LEFT_OUT`.
     """
-    fit = fit_levels(locations, state.scatter, starts)
-    scatter = _around(fit, state)
     off = _drawn_in(fit.off / scatter)[None]
     left = float(unexplained(off, np.ones_like(off, dtype=bool))[0])
-    left += 2 * float(np.log(scatter).sum()) + price_of(len(scatter)) * (len(starts) - 1)
-    return left, starts, inflation_of(_drawn_in(fit.residuals)), scatter
+    left += 2 * float(np.log(scatter).sum())
+    return left + price_of(len(scatter)) * (len(fit.starts) - 1)
 
 
 def _drawn_in(residuals: Floats) -> Floats:
