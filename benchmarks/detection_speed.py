@@ -21,8 +21,8 @@ from webapp.stats.detector import Report, State, advance, detect, present, start
 from webapp.stats.simulate import draw_levels, draw_samples
 
 LENGTHS = (60, 500, 5000)
-GOAL_WHOLE_MS = {60: 0.8, 500: 7.0, 5000: 60.0}
-GOAL_ONE_MS = dict.fromkeys(LENGTHS, 1.5)
+GOAL_WHOLE_MS = {60: 3.0, 500: 10.0, 5000: 100.0}
+GOAL_ONE_MS = dict.fromkeys(LENGTHS, 3.0)
 STORED = "one new revision, state read and stored"
 IN_A_ROW = 160
 MEAN, USUAL, WORST = (f"{what} of {IN_A_ROW} such in a row" for what in ("mean", "median", "most"))

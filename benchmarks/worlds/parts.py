@@ -17,7 +17,7 @@ from benchmarks.worlds.reading import Floats, draw, read
 from benchmarks.worlds.standing import WORLDS as STANDING
 from benchmarks.worlds.standing import Steps, World, false_of, least_of, levels
 from webapp.stats.changes import drift
-from webapp.stats.levels import findings, scatter, segments
+from webapp.stats.levels import findings, scatter, segments, turns
 from webapp.stats.simulate import Scatter
 
 REVISIONS = 200
@@ -57,7 +57,7 @@ PARTS: Mapping[str, tuple[Replaced, tuple[str, ...]]] = {
         ("a wave of 100", "a wave of 50", "a wave of 100 and a step", "a slow loss of 10 %"),
     ),
     "memory": (
-        (segments, "inflation_of", lambda _: 1.0),
+        (turns, "inflation_of", lambda _: 1.0),
         ("memory .5, no change", "memory .7", "wander and steps"),
     ),
     "jumps": ((scatter, "JUMP", 1e9), ("dips of two and three revisions",)),

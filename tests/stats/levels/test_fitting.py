@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from webapp.stats.levels import segments
+from webapp.stats.levels import turns
 from webapp.stats.levels.fitting import EFFICIENT, LEFT_OUT, fit_levels, variances_of
 from webapp.stats.levels.partition import partition, partition_of_sums, sums_of
 from webapp.stats.levels.scatter import CLIP, FINEST, MEDIAN_OF_SQUARES, OF_CLIPPED, variance_of
@@ -67,10 +67,10 @@ def test_a_variance_is_bit_by_bit_that_of_all_its_turns(seed):
 
 def test_the_levels_to_try_lie_beside_every_revision_however_far_apart():
     rng = np.random.default_rng(1)
-    for reach in (3, 40, 10 * segments.MOST_CELLS):
+    for reach in (3, 40, 10 * turns.MOST_CELLS):
         occupied = np.round(rng.uniform(-reach, reach, 25))
-        near = occupied[:, None] + np.arange(-segments.BESIDE, segments.BESIDE + 1)
-        assert segments._cells(occupied).tolist() == np.unique(near).tolist()
+        near = occupied[:, None] + np.arange(-turns.BESIDE, turns.BESIDE + 1)
+        assert turns._cells(occupied).tolist() == np.unique(near).tolist()
 
 
 def test_costs_added_up_once_serve_several_partitions():

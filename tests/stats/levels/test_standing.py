@@ -44,6 +44,14 @@ def near(steps, at):
     return any(abs(at - place) <= NEAR for place, _ in steps)
 
 
+@pytest.mark.parametrize("seed", [47, 62, 157, 290])
+def test_a_step_that_one_turn_misses_is_not_taken_for_memory_by_the_next(seed):
+    """Each turn but the first measured more memory there, and found fewer of the steps."""
+    world = WORLDS["wander and steps"]
+    [found] = found_in([world.draw(np.random.default_rng([1, seed]))])
+    assert all(any(abs(one - at) <= NEAR for one in found) for at, _ in world.steps)
+
+
 def test_samples_that_scatter_more_for_a_while_have_no_two_modes():
     rng = np.random.default_rng(4)
     for _ in range(MANY):

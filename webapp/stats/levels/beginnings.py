@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from webapp.stats.changes import scale
 from webapp.stats.levels.fitting import LEFT_OUT
 from webapp.stats.levels.partition import Floats
-from webapp.stats.levels.segments import LEAST, Level, Levels
+from webapp.stats.levels.segments import Level, Levels
+from webapp.stats.levels.turns import LEAST
 
 LOOK = 24
 """Revisions on either side of a change that may have been the first of it: at the gap that just

@@ -15,7 +15,7 @@ LONGEST = 16
 SHORTEST = 3
 """Revisions between both levels at least: with fewer it is a step whose place is not sure."""
 
-PRICE = 7.0
+MOVE_PRICE = 7.0
 """What a move costs more than a step, in variances of one revision: it has a second place."""
 
 EARLIER, LATER = 7, 3
@@ -110,7 +110,7 @@ def _best(
     values, each = fit.values[rows], scatter[rows]
     off = fit.off[rows] / each
     steps = float(np.minimum(off * off, cap).sum()) + price * (last - number)
-    best, found = steps - price - PRICE, None
+    best, found = steps - price - MOVE_PRICE, None
     # No further than half of a level: the next move may begin in its other half.
     first_half = (starts[number] + starts[number + 1]) // 2 + 1
     last_half = (starts[last] + starts[last + 1]) // 2

@@ -1,7 +1,7 @@
 """Levels: the stretches of a series without a change, by a loss that no lone revision can pay."""
 
 from dataclasses import dataclass
-from math import inf, isclose, log, sqrt
+from math import inf, isclose
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,54 +9,21 @@ from numpy.typing import NDArray
 from webapp.stats.changes import scale
 from webapp.stats.changes.points import FINEST
 from webapp.stats.levels.curve import LEAD, curves_of, fitted, variances_of_gaps
-from webapp.stats.levels.fitting import LEFT_OUT, Fit, fit_levels, variances_of
-from webapp.stats.levels.partition import Floats, partition_of_sums, sums_of
-from webapp.stats.levels.rollouts import rollouts, straightened
-from webapp.stats.levels.scatter import (
-    EFFICIENCY,
-    Guess,
-    guesses_of,
-    inflation_of,
-    inflation_of_mean,
-    jumps_of,
-    stretches,
-    variance_of,
-    with_guess,
-)
+from webapp.stats.levels.fitting import Fit, fit_levels, variances_of
+from webapp.stats.levels.partition import Floats
+from webapp.stats.levels.rollouts import MOVE_PRICE, Rollout, rollouts, straightened
+from webapp.stats.levels.scatter import guesses_of, inflation_of_mean, jumps_of, stretches
 from webapp.stats.levels.screen import Screen, unexplained
-
-PENALTY = 12.0
-"""What a change of level costs, in variances of one revision. From the rows without a change
-(`calm`, `stepping`): with 10 steps among noise have twice the false ones, with 14 clean steps a
-lower F1."""
-
-YOUNG = 60
-"""Revisions below which a change costs less, for it has fewer places: twice the logarithm of their
-ratio, so that the chance of a false one anywhere stays what it is."""
-
-CAP = 16.0
-"""What one revision costs at most, however far off, in the same unit: less than two changes cost,
-so that one revision alone is never a level; two agreeing ones are, where both are far off."""
-
-LEAST = 2
-"""Revisions of a level."""
-
-STATE_WIDTH = 0.25
-"""Distance of neighbouring levels that are tried, in standard deviations: half of it is lost at
-most, 1/64 of a variance a revision."""
-
-BESIDE = 2
-"""Levels that are tried on either side of each revision."""
-
-MOST_CELLS = 100_000
-"""Levels between the lowest and the highest revision up to which they are looked up in a table."""
-
-PASSES = 4
-"""Times that levels and scatter are estimated by turns, at most."""
-
-SAME_BY, FINEST_MOVE = 0.01, 1e-8
-"""Share of itself, and standard deviation besides, by which scatter and memory may still move when
-their estimates are taken for settled."""
+from webapp.stats.levels.turns import (
+    CAP,
+    PENALTY,
+    State,
+    by_turns,
+    cost_of,
+    price_of,
+    scatter_of,
+    starts_of,
+)
 
 CURVE_PASSES = 3
 """Times that a curve and the levels beside it are, at most."""
@@ -142,22 +109,23 @@ def levels_of(
         return None
     calm = stretches(locations, within, finest)
     guesses = guesses_of(within, share, calm, finest)
-    scatter, freedom = _scatter(np.diff(locations), calm, guesses)
+    scatter, freedom = scatter_of(np.diff(locations), calm, guesses)
     if freedom.max() < scale.LEAST_FREEDOM:
         return None
-    state = _State(scatter, 1.0, freedom, calm, guesses, jumps_of(locations, scatter))
-    starts = _by_turns(locations, state)
+    state = State(scatter, 1.0, freedom, calm, guesses, jumps_of(locations, scatter))
+    starts = by_turns(locations, state)
     fit = fit_levels(locations, state.scatter, starts)
     curve, basis = _best_curve(locations, state, fit)
     if basis is not None:
-        starts = _by_turns(locations - curve, state)
+        starts = by_turns(locations - curve, state)
         fit = fit_levels(locations - curve, state.scatter, starts)
         # These levels need not be those that the curve was fitted beside; sizes are of both.
         curve = fitted(locations, 1 / state.scatter, basis, starts, fit.inside)
         fit = fit_levels(locations - curve, state.scatter, starts)
-    price = _price(len(locations))
+    price = price_of(len(locations))
     costs = price * state.inflation, CAP * price / PENALTY
     moves = rollouts(fit, state.scatter, state.jumps > 0, costs)
+    moves = [one for one in moves if _pays(one, fit, state)]
     if moves:
         values, starts = straightened(fit.values, fit, moves)
         fit = fit_levels(values, state.scatter, starts)
@@ -178,16 +146,13 @@ def levels_of(
     )
 
 
-@dataclass(slots=True)
-class _State:
-    """What is known of a series' noise while its levels are looked for."""
-
-    scatter: Floats
-    inflation: float
-    freedom: Floats
-    calm: list[int]
-    guesses: list[Guess]
-    jumps: Floats
+def _pays(move: Rollout, fit: Fit, state: State) -> bool:
+    """Whether it explains the series better than its steps do, memory around them included: two
+    steps of a machine that wanders look like a move.
+    """
+    values, starts = straightened(fit.values, fit, [move])
+    other = fit_levels(values, state.scatter, starts)
+    return cost_of(other, state.scatter) + MOVE_PRICE < cost_of(fit, state.scatter)
 
 
 def _unexplained(fit: Fit) -> float:
@@ -196,27 +161,7 @@ def _unexplained(fit: Fit) -> float:
     return float(left[0]) + PENALTY * (len(fit.starts) - 1)
 
 
-def _by_turns(locations: Floats, state: _State) -> list[int]:
-    """Estimate levels, scatter and memory by turns; return where levels begin."""
-    for _ in range(PASSES):
-        starts = _starts(_sums(locations, state), state)
-        fit = fit_levels(locations, state.scatter, starts)
-        former = state.inflation, float(state.scatter[-1])
-        drawn_in = np.minimum(np.maximum(fit.residuals, -LEFT_OUT), LEFT_OUT)
-        state.inflation = inflation_of(drawn_in)
-        state.scatter = _around(fit, state)
-        now = state.inflation, float(state.scatter[-1])
-        if all(_is_close(one, other) for one, other in zip(former, now, strict=True)):
-            break
-    return starts
-
-
-def _is_close(former: float, now: float) -> bool:
-    """Whether another turn would move it by about a percent at most."""
-    return abs(former - now) <= SAME_BY * abs(now) + FINEST_MOVE
-
-
-def _best_curve(locations: Floats, state: _State, alone: Fit) -> tuple[Floats, Floats | None]:
+def _best_curve(locations: Floats, state: State, alone: Fit) -> tuple[Floats, Floats | None]:
     """The curve that explains the series better than the levels `alone`, and its basis; 0 and None
     where none does.
     """
@@ -251,7 +196,7 @@ def _best_curve(locations: Floats, state: _State, alone: Fit) -> tuple[Floats, F
 
 
 def _spared(
-    locations: Floats, state: _State, basis: Floats, found: tuple[Floats, Fit]
+    locations: Floats, state: State, basis: Floats, found: tuple[Floats, Fit]
 ) -> tuple[Floats, Fit]:
     """The trend `basis` and its levels, without those that cost more than they explain.
 
@@ -274,7 +219,7 @@ def _spared(
 
 def _curve(
     locations: Floats,
-    state: _State,
+    state: State,
     basis: Floats,
     first: tuple[list[int], NDArray[np.bool_]],
     most: float,
@@ -289,7 +234,7 @@ def _curve(
         curve = fitted(locations, 1 / state.scatter, basis, starts, kept)
         former, kept_before = starts, kept
         flat = locations - curve
-        starts = _starts(_sums(flat, state), state)
+        starts = starts_of(flat, state)
         fit = fit_levels(flat, state.scatter, starts)
         kept = fit.inside
         is_settled = starts == former and np.array_equal(kept, kept_before)
@@ -298,84 +243,7 @@ def _curve(
     return curve, fit
 
 
-def _scatter(differences: Floats, calm: list[int], guesses: list[Guess]) -> tuple[Floats, Floats]:
-    """The standard deviation of each revision by differences alone, and its degrees of freedom."""
-    count = len(differences) + 1
-    scatter, freedom = np.empty(count), np.empty(count)
-    for first, stop, guess in zip(calm, [*calm[1:], count], guesses, strict=True):
-        squares = differences[first : stop - 1] ** 2 / 2
-        own = EFFICIENCY * len(squares)
-        variance, freedom[first:stop] = with_guess(variance_of(squares), own, guess)
-        scatter[first:stop] = sqrt(variance)
-    return scatter, freedom
-
-
-def _price(count: int) -> float:
-    """What a change of level costs in a series of `count` revisions."""
-    return PENALTY - 2 * log(max(YOUNG / count, 1.0))
-
-
-def _unsure(state: _State, price: float) -> Floats:
-    """By what the scatter of each revision is multiplied for what is known of it so far: so that a
-    gap which just pays has the normal score that it would have if the scatter were known.
-    """
-    return np.array(
-        [sqrt(scale.as_student(sqrt(price), one) / price) for one in state.freedom[state.calm]]
-    ).repeat(np.diff([*state.calm, len(state.scatter)]))
-
-
-def _sums(locations: Floats, state: _State) -> Floats:
-    """What revisions cost at each level that is tried, added up along the series."""
-    price = _price(len(locations))
-    scatter = state.scatter * _unsure(state, price)
-    width = STATE_WIDTH * float(scatter.min())
-    off = np.subtract.outer(locations, _cells(np.round(locations / width)) * width)
-    off /= scatter[:, None]
-    off *= off
-    return sums_of(np.minimum(off, CAP * price / PENALTY, out=off))
-
-
-def _cells(occupied: Floats) -> Floats:
-    """Return the numbers of the cells that are occupied (whole numbers) and of those beside them,
-    two on either side.
-    """
-    least = float(occupied.min())
-    span = float(occupied.max()) - least
-    if span > MOST_CELLS:
-        cells = np.unique(occupied)
-        return np.unique(np.concatenate([cells + i for i in range(-BESIDE, BESIDE + 1)]))
-    is_near = np.zeros(int(span) + 2 * BESIDE + 1, dtype=bool)
-    at = (occupied - least).astype(np.intp)
-    for i in range(2 * BESIDE + 1):
-        is_near[at + i] = True
-    return np.asarray(np.flatnonzero(is_near) + (least - BESIDE), dtype=np.float64)
-
-
-def _starts(sums: Floats, state: _State) -> list[int]:
-    """Where levels begin, given the `_sums` of a series."""
-    price = _price(len(state.scatter))
-    prices = np.maximum(price * state.inflation - state.jumps, price)
-    starts, _ = partition_of_sums(sums, prices, LEAST)
-    return starts
-
-
-def _around(fit: Fit, state: _State) -> Floats:
-    """The standard deviation of each revision around its level."""
-    count = len(fit.off)
-    scatter = np.empty(count)
-    begins = np.zeros(count, dtype=bool)
-    begins[fit.starts] = True
-    stops = [*state.calm[1:], count]
-    for first, stop, guess in zip(state.calm, stops, state.guesses, strict=True):
-        kept = fit.off[first:stop][fit.inside[first:stop]]
-        own = max(len(kept) - max(int(begins[first:stop].sum()), 1), 0)
-        variance = variance_of(kept**2) * len(kept) / own if own else 0.0
-        variance, _ = with_guess(variance, EFFICIENCY * own, guess)
-        scatter[first:stop] = sqrt(variance)
-    return scatter
-
-
-def _levels(state: _State, fit: Fit) -> list[Level]:
+def _levels(state: State, fit: Fit) -> list[Level]:
     starts, variances = fit.starts, variances_of(fit, state.scatter)
     kept = np.add.reduceat(fit.inside.astype(np.intp), starts).tolist()
     inflations = [inflation_of_mean(state.inflation, max(count, 1)) for count in kept]
@@ -391,7 +259,7 @@ def _levels(state: _State, fit: Fit) -> list[Level]:
     return [Level(*row) for row in rows]
 
 
-def _freedoms(state: _State, starts: list[int]) -> list[float]:
+def _freedoms(state: State, starts: list[int]) -> list[float]:
     """The degrees of freedom behind each level: by weight, where its scatter changed."""
     weights = state.scatter**-2.0
     together = np.add.reduceat(weights * state.freedom, starts)

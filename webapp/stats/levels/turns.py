@@ -1,0 +1,191 @@
+"""Where levels begin, and how revisions scatter and remember around them: by turns."""
+
+from dataclasses import dataclass
+from math import log, sqrt
+from typing import NamedTuple
+
+import numpy as np
+
+from webapp.stats.changes import scale
+from webapp.stats.levels.curve import LEAD
+from webapp.stats.levels.fitting import LEFT_OUT, Fit, fit_levels
+from webapp.stats.levels.partition import Floats, partition_of_sums, sums_of
+from webapp.stats.levels.scatter import (
+    EFFICIENCY,
+    Guess,
+    inflation_of,
+    variance_of,
+    with_guess,
+)
+from webapp.stats.levels.screen import unexplained
+
+PENALTY = 12.0
+"""What a change of level costs, in variances of one revision. From the rows without a change
+(`calm`, `stepping`): with 10 steps among noise have twice the false ones, with 14 clean steps a
+lower F1."""
+
+YOUNG = 60
+"""Revisions below which a change costs less, for it has fewer places: twice the logarithm of their
+ratio, so that the chance of a false one anywhere stays what it is."""
+
+CAP = 16.0
+"""What one revision costs at most, however far off, in the same unit: less than two changes cost,
+so that one revision alone is never a level; two agreeing ones are, where both are far off."""
+
+LEAST = 2
+"""Revisions of a level."""
+
+STATE_WIDTH = 0.25
+"""Distance of neighbouring levels that are tried, in standard deviations: half of it is lost at
+most, 1/64 of a variance a revision."""
+
+BESIDE = 2
+"""Levels that are tried on either side of each revision."""
+
+MOST_CELLS = 100_000
+"""Levels between the lowest and the highest revision up to which they are looked up in a table."""
+
+PASSES = 4
+"""Times that levels and scatter are estimated by turns, at most."""
+
+SAME_BY, FINEST_MOVE = 0.01, 1e-8
+"""Share of itself, and standard deviation besides, by which scatter and memory may still move when
+their estimates are taken for settled."""
+
+
+class _Turn(NamedTuple):
+    """Levels that were found in a turn, and the noise around them."""
+
+    fit: Fit
+    inflation: float
+    scatter: Floats
+
+
+@dataclass(slots=True)
+class State:
+    """What is known of a series' noise while its levels are looked for."""
+
+    scatter: Floats
+    inflation: float
+    freedom: Floats
+    calm: list[int]
+    guesses: list[Guess]
+    jumps: Floats
+
+
+def by_turns(locations: Floats, state: State) -> list[int]:
+    """Estimate levels, scatter and memory by turns; return where levels begin.
+
+    A turn that misses a step finds it again as memory, which hides more steps in the next turn. So
+    an earlier turn counts where its levels and memory explain the series better, by `LEAD` in twice
+    the log likelihood. `state` then holds the noise around these levels.
+    """
+    turns: list[_Turn] = []
+    for _ in range(PASSES):
+        former = state.inflation, float(state.scatter[-1])
+        fit = fit_levels(locations, state.scatter, starts_of(locations, state))
+        state.inflation = inflation_of(_drawn_in(fit.residuals))
+        state.scatter = _around(fit, state)
+        turns.append(_Turn(fit, state.inflation, state.scatter))
+        now = state.inflation, float(state.scatter[-1])
+        if all(_is_close(one, other) for one, other in zip(former, now, strict=True)):
+            break
+    if any(one.fit.starts != fit.starts for one in turns):
+        costs = [cost_of(one.fit, one.scatter) for one in turns]
+        if min(costs) < costs[-1] - LEAD:
+            fit, state.inflation, state.scatter = turns[int(np.argmin(costs))]
+    return fit.starts
+
+
+def cost_of(fit: Fit, scatter: Floats) -> float:
+    """Return what levels and the memory around them leave as twice the negative log likelihood, and
+    what levels cost: of innovations of an AR(1) process, no revision counting as further off than
+    `LEFT_OUT`.
+    """
+    off = _drawn_in(fit.off / scatter)[None]
+    left = float(unexplained(off, np.ones_like(off, dtype=bool))[0])
+    left += 2 * float(np.log(scatter).sum())
+    return left + price_of(len(scatter)) * (len(fit.starts) - 1)
+
+
+def _drawn_in(residuals: Floats) -> Floats:
+    return np.minimum(np.maximum(residuals, -LEFT_OUT), LEFT_OUT)
+
+
+def _is_close(former: float, now: float) -> bool:
+    """Whether another turn would move it by about a percent at most."""
+    return abs(former - now) <= SAME_BY * abs(now) + FINEST_MOVE
+
+
+def scatter_of(differences: Floats, calm: list[int], guesses: list[Guess]) -> tuple[Floats, Floats]:
+    """Return the standard deviation of each revision by differences alone, and its degrees of
+    freedom.
+    """
+    count = len(differences) + 1
+    scatter, freedom = np.empty(count), np.empty(count)
+    for first, stop, guess in zip(calm, [*calm[1:], count], guesses, strict=True):
+        squares = differences[first : stop - 1] ** 2 / 2
+        own = EFFICIENCY * len(squares)
+        variance, freedom[first:stop] = with_guess(variance_of(squares), own, guess)
+        scatter[first:stop] = sqrt(variance)
+    return scatter, freedom
+
+
+def price_of(count: int) -> float:
+    """Return what a change of level costs in a series of `count` revisions."""
+    return PENALTY - 2 * log(max(YOUNG / count, 1.0))
+
+
+def _unsure(state: State, price: float) -> Floats:
+    """By what the scatter of each revision is multiplied for what is known of it so far: so that a
+    gap which just pays has the normal score that it would have if the scatter were known.
+    """
+    return np.array(
+        [sqrt(scale.as_student(sqrt(price), one) / price) for one in state.freedom[state.calm]]
+    ).repeat(np.diff([*state.calm, len(state.scatter)]))
+
+
+def starts_of(locations: Floats, state: State) -> list[int]:
+    """Return where levels of `locations` begin, by what is known of their noise."""
+    price = price_of(len(locations))
+    scatter = state.scatter * _unsure(state, price)
+    width = STATE_WIDTH * float(scatter.min())
+    off = np.subtract.outer(locations, _cells(np.round(locations / width)) * width)
+    off /= scatter[:, None]
+    off *= off
+    sums = sums_of(np.minimum(off, CAP * price / PENALTY, out=off))
+    prices = np.maximum(price * state.inflation - state.jumps, price)
+    starts, _ = partition_of_sums(sums, prices, LEAST)
+    return starts
+
+
+def _cells(occupied: Floats) -> Floats:
+    """Return the numbers of the cells that are occupied (whole numbers) and of those beside them,
+    two on either side.
+    """
+    least = float(occupied.min())
+    span = float(occupied.max()) - least
+    if span > MOST_CELLS:
+        cells = np.unique(occupied)
+        return np.unique(np.concatenate([cells + i for i in range(-BESIDE, BESIDE + 1)]))
+    is_near = np.zeros(int(span) + 2 * BESIDE + 1, dtype=bool)
+    at = (occupied - least).astype(np.intp)
+    for i in range(2 * BESIDE + 1):
+        is_near[at + i] = True
+    return np.asarray(np.flatnonzero(is_near) + (least - BESIDE), dtype=np.float64)
+
+
+def _around(fit: Fit, state: State) -> Floats:
+    """The standard deviation of each revision around its level."""
+    count = len(fit.off)
+    scatter = np.empty(count)
+    begins = np.zeros(count, dtype=bool)
+    begins[fit.starts] = True
+    stops = [*state.calm[1:], count]
+    for first, stop, guess in zip(state.calm, stops, state.guesses, strict=True):
+        kept = fit.off[first:stop][fit.inside[first:stop]]
+        own = max(len(kept) - max(int(begins[first:stop].sum()), 1), 0)
+        variance = variance_of(kept**2) * len(kept) / own if own else 0.0
+        variance, _ = with_guess(variance, EFFICIENCY * own, guess)
+        scatter[first:stop] = sqrt(variance)
+    return scatter
