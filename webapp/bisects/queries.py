@@ -6,13 +6,12 @@ from typing import Any, NamedTuple
 
 from django.db import connection
 
-from webapp.bisects.by_hand import command_for
 from webapp.bisects.document import detail_document, summary_document
 from webapp.bisects.draft import Draft
 from webapp.bisects.forecasting import forecast_of
 from webapp.bisects.sentences import LEAST_LEAD, chance_text, with_what_is_left
 from webapp.bisects.view import NOT_YET, BisectView, Suspect, view_of
-from webapp.bisects.workers import agents_for
+from webapp.bisects.workers import agents_for, command_for
 from webapp.stats.bisection.ending import SET_MASS
 
 __all__ = [

@@ -1,13 +1,20 @@
 """Which workers can measure for a bisect."""
 
+import re
+import shlex
 from collections.abc import Sequence
 from datetime import datetime
 
-from webapp.bisects.models import Bisect
+from webapp.bisects.models import Bisect, BisectSettings
 from webapp.bisects.question import Scope
 from webapp.jobs.models import Worker
 from webapp.jobs.queries import Capability
-from webapp.results.models import Series
+from webapp.results.models import HASH_PATTERN, Revision, Series
+
+SUBVERSION = re.compile(r"r([0-9]+)")
+SHORTEST_HASH = 10
+"""Shorter ones may be a commit count such as c255632."""
+WORD = re.compile(r"\{(revision|hardware|mode|metric)\}")
 
 
 def workers_for(series: Series, now: datetime) -> list[Capability]:
@@ -33,3 +40,27 @@ def agents_for(bisect: Bisect, now: datetime) -> int:
 def offers(now: datetime) -> list[Capability]:
     """What the workers that spoke lately can do, in one query."""
     return [serves for worker in Worker.objects.alive(now) for serves in worker.capabilities]
+
+
+def command_for(revision: Revision, series: Series, settings: BisectSettings | None) -> str:
+    """The operator's command for the tree with its words filled in, each quoted for a shell; else
+    the checkout of the revision; empty when its kind is not known.
+    """
+    if settings is not None and settings.command:
+        values = {
+            "revision": revision.name,
+            "hardware": series.hardware.name,
+            "mode": series.mode.name,
+            "metric": series.metric.name,
+        }
+        return WORD.sub(lambda found: shlex.quote(values[found[1]]), settings.command)
+    return _checkout(revision)
+
+
+def _checkout(revision: Revision) -> str:
+    names = [revision.name, *revision.aliases.values_list("name", flat=True)]
+    hashes = [one for one in names if len(one) >= SHORTEST_HASH and HASH_PATTERN.fullmatch(one)]
+    if hashes:
+        return f"git checkout {max(hashes, key=len)}"
+    found = SUBVERSION.fullmatch(revision.name)
+    return f"svn update -r {found[1]}" if found else ""

@@ -6,7 +6,7 @@ Each takes the stored mail and returns a `Message`. A system check tries every o
 from collections.abc import Mapping
 
 COMPOSERS: Mapping[str, str] = {
-    "account.address": "webapp.notifications.mails.status.address",
+    "account.address": "webapp.notifications.mails.notices.address",
     "account.password": "webapp.notifications.mails.accounts.new_password",
     "account.changed": "webapp.notifications.mails.accounts.changed",
     "alert.opened": "webapp.notifications.mails.alerts.opened",
@@ -17,7 +17,7 @@ COMPOSERS: Mapping[str, str] = {
     "alert.retracted": "webapp.notifications.mails.alerts.retracted",
     "digest.daily": "webapp.notifications.mails.digests.daily",
     "digest.weekly": "webapp.notifications.mails.digests.weekly",
-    "lab.refused": "webapp.notifications.mails.status.refused",
-    "status.changed": "webapp.notifications.mails.status.changed",
+    "lab.refused": "webapp.notifications.mails.notices.refused",
+    "status.changed": "webapp.notifications.mails.notices.changed",
     "bisect.done": "webapp.bisects.mails.compose_done",
 }

@@ -13,6 +13,9 @@ from webapp.launcher.launcher import Options, say, up
 from webapp.launcher.programs import PROJECT
 from webapp.launcher.service import KINDS, service_file
 
+HOME = PROJECT if (PROJECT / "pyproject.toml").exists() else Path.cwd()
+"""Where data lie by default: in the checkout; of an installed wheel in the current folder."""
+
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -53,7 +56,7 @@ def _given() -> argparse.Namespace:
     common.add_argument("--port", type=_port, default=8000, help="port of the pages (8000)")
     common.add_argument("--bind", default="127.0.0.1", help="address to listen on (127.0.0.1)")
     common.add_argument(
-        "--state", type=Path, default=PROJECT / ".run", help="directory of the data (.run)"
+        "--state", type=Path, default=HOME / ".run", help="directory of the data (.run)"
     )
     parser = argparse.ArgumentParser(prog=f"python -m {__package__}")
     commands = parser.add_subparsers(dest="command", required=True)

@@ -24,7 +24,7 @@ from webapp.pages.lab import (
     waiting_runs,
 )
 from webapp.pages.mail import feeds, outbox, subscriptions, webhooks
-from webapp.pages.overview import first_steps, overview
+from webapp.pages.overview import overview
 from webapp.pages.profiles import diff as profile_diff
 from webapp.pages.profiles import functions, profile
 from webapp.pages.trends import chosen, trends
@@ -32,7 +32,7 @@ from webapp.pages.trends import chosen, trends
 urlpatterns = [
     path("", overview.overview, name="overview"),
     path("progress/", overview.progress, name="overview_progress"),
-    path("first-steps/", first_steps.progress, name="first_steps"),
+    path("first-steps/", overview.first_steps_progress, name="first_steps"),
     path("lately/", overview.lately, name="lately"),
     path("hardware/", hardware_list.page, name="hardware_list"),
     path("hardware/<path:name>/knobs/<str:knob>/", knobs.page, name="knob"),

@@ -16,7 +16,7 @@ from webapp.stats.changes.points import Value
 from webapp.stats.changes.present import percent
 from webapp.stats.defaults import ALONE
 from webapp.stats.levels import Finding, Findings
-from webapp.stats.normal import TWO_SIDED_95
+from webapp.stats.student import TWO_SIDED_95
 
 Floats = NDArray[np.float64]
 

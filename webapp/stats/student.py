@@ -9,18 +9,18 @@ from math import cos, pi, sin, sqrt, tan
 
 from webapp.stats.errors import OutOfRangeError
 
+TWO_SIDED_95 = 1.959964
+"""That of 97.5 %: half the width of a 95 % interval, in standard errors."""
+POWER_80 = 0.841621
+"""That of 80 %: what a test that sees four effects in five adds to its critical value."""
 LEVELS = (80.0, 90.0, 95.0, 98.0, 99.0, 99.5)
 """Two-sided levels, percent, by the names that ministat gives them."""
-
 LARGEST_TABULATED_DF = 100
 """Degrees of freedom above this use the normal distribution."""
-
 _UPPER_QUANTILE = {80.0: 0.9, 90.0: 0.95, 95.0: 0.975, 98.0: 0.99, 99.0: 0.995, 99.5: 0.999}
 _NORMAL = {80.0: 1.282, 90.0: 1.645, 95.0: 1.960, 98.0: 2.326, 99.0: 2.576, 99.5: 3.090}
-
 # The column ministat calls 99.5 holds the quantile .999 (99.8 % two-sided), except for these.
 _PRINTED_99_5 = {1: 318.313, 7: 4.782, 8: 4.499, 9: 4.296, 10: 4.143, 11: 4.024, 12: 3.929}
-
 _BISECTIONS = 60
 
 

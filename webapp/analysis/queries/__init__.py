@@ -1,5 +1,6 @@
+from webapp.analysis.queries.as_of import moment_of
 from webapp.analysis.queries.blocks import FLAVOURS, LEVELS, PLAIN_BLOCK, BlockOptions
-from webapp.analysis.queries.claims import JudgedPair, ModeClaim, claims_of
+from webapp.analysis.queries.claims import JudgedPair, ModeClaim, claims_of, one_build_lines
 from webapp.analysis.queries.commit_points import (
     CommitPoint,
     Previous,
@@ -36,7 +37,6 @@ from webapp.analysis.queries.links import (
     with_query,
 )
 from webapp.analysis.queries.noise import SeriesFacts, build_noise_of, facts_of
-from webapp.analysis.queries.one_build import one_build_lines
 from webapp.analysis.queries.options import (
     measured_options,
     newest_with_both,
@@ -96,7 +96,6 @@ from webapp.analysis.queries.sides import (
     SideError,
     differing_parts,
 )
-from webapp.analysis.queries.then import moment_of
 from webapp.analysis.queries.today import (
     TODAY,
     Placed,

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from django.db import connection
 
+from webapp.analysis.queries.as_of import absent_points
 from webapp.analysis.queries.claims import JudgedPair, ModeClaim, TableClaims, claims_of
 from webapp.analysis.queries.compared import ComparedRow, ComparedSet, ComparedTable, digests_of
 from webapp.analysis.queries.named import revisions_of
@@ -28,7 +29,6 @@ from webapp.analysis.queries.sides import (
     options_of,
     require_sides,
 )
-from webapp.analysis.queries.then import absent_points
 from webapp.analysis.queries.unmatched import Unmatched, unmatched_of
 from webapp.analysis.queries.verdicts import PointVerdict, judge_pairs
 from webapp.events.models import LabEvent

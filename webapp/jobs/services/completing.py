@@ -22,8 +22,7 @@ from django.utils import timezone
 
 from webapp.jobs.errors import ResultRefused, WrongKernel
 from webapp.jobs.models import Job, JobEvent
-from webapp.jobs.services.events import Kind, end, end_cancelled, note
-from webapp.jobs.services.locks import lock_job_for
+from webapp.jobs.services.events import Kind, end, end_cancelled, lock_job_for, note
 from webapp.jobs.services.reporting import fail_locked
 from webapp.labs.models import Agent
 from webapp.results.models import HardwareAlias, ModeAlias, Revision, Run

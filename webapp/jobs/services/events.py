@@ -5,10 +5,13 @@ from typing import Any
 
 from webapp.accounts.models import User
 from webapp.jobs import wake
+from webapp.jobs.errors import ForeignJob, NoSuchJob
 from webapp.jobs.models import Job, JobEvent
 from webapp.jobs.rules import LEASE
 from webapp.jobs.signals import job_ended
+from webapp.labs.models import Agent
 
+NUMBER_MAX = 2**63 - 1
 Kind = JobEvent.Kind
 NOW = timedelta(0)
 REASON_MAX = 500
@@ -66,3 +69,20 @@ def _shorten_silence(job: Job, at: datetime) -> None:
 
 def _forget_progress(job: Job) -> None:
     job.stage, job.stage_since, job.progress = "", None, ""
+
+
+def lock_job(number: int) -> Job:
+    """The job, which nobody else changes until this transaction ends. Raises NoSuchJob."""
+    locked = Job.objects.named().select_for_update(of=["self"], no_key=True)
+    job = locked.filter(pk=number).first() if 0 <= number <= NUMBER_MAX else None
+    if job is None:
+        raise NoSuchJob(f"there is no job {number}")
+    return job
+
+
+def lock_job_for(number: int, agent: Agent) -> Job:
+    """`lock_job` for an agent that reports on it. Raises NoSuchJob, ForeignJob."""
+    job = lock_job(number)
+    if job.hardware.lab_id != agent.lab_id:
+        raise ForeignJob(f"job {number} is for hardware of another lab than this token")
+    return job

@@ -8,8 +8,7 @@ from django.utils import timezone
 from webapp.accounts.models import User
 from webapp.jobs.errors import ActRefused
 from webapp.jobs.models import Job
-from webapp.jobs.services.events import REASON_MAX, Kind, end_cancelled, note, put_back
-from webapp.jobs.services.locks import lock_job
+from webapp.jobs.services.events import REASON_MAX, Kind, end_cancelled, lock_job, note, put_back
 from webapp.jobs.services.requesting import check_priority
 
 

@@ -17,11 +17,11 @@ from webapp.jobs.services.events import (
     end_cancelled,
     extend_lease,
     fail_attempt,
+    lock_job_for,
     note,
     put_back,
 )
 from webapp.jobs.services.leasing import was_leased
-from webapp.jobs.services.locks import lock_job_for
 from webapp.labs.models import Agent
 
 PROGRESS_MAX = 200

@@ -1,11 +1,14 @@
 """`/`: what got worse since I last looked?"""
 
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta
 from hashlib import sha256
+from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
@@ -18,18 +21,20 @@ from webapp.bisects.queries import running_bisects
 from webapp.charts.around import SHOWN
 from webapp.experiments.models import Experiment
 from webapp.jobs.queries import SILENT_AFTER, Machine, machines
+from webapp.labs.models import Agent
+from webapp.labs.services import AgentMissing, agent_wheel_name
 from webapp.pages.overview import losses as overview_losses
 from webapp.pages.overview import timeline as overview_timeline
 from webapp.pages.overview import wall as overview_wall
-from webapp.pages.overview.first_steps import first_steps
 from webapp.pages.overview.headline import headline_of
 from webapp.pages.overview.strip import Strip
 from webapp.pages.overview.wall import FILTERS, REVISIONS_SHOWN, Chosen
 from webapp.pages.parts.ages import age
 from webapp.pages.parts.kept import Kept
 from webapp.pages.parts.summaries import CommitSummary, summarise
-from webapp.results.models import Revision, Run, Series
+from webapp.results.models import Revision, Run, Series, Tree
 
+TREES_SHOWN = 3
 REGRESSIONS_SHOWN: Mapping[str, int] = {
     Finding.State.CONFIRMED: 12,
     Finding.State.ONE_BUILD: 6,
@@ -38,12 +43,10 @@ REGRESSIONS_SHOWN: Mapping[str, int] = {
 TESTED_SHOWN = 15
 RUNS_LOOKED_AT = 400
 """The revisions of the runs received last are those tested lately; an index finds these runs."""
-
 LOSSES_SHOWN = 12
 BISECTS_SHOWN = 20
 DAYS = SILENT_AFTER.days
 NEW_TO_STRANGERS = timedelta(hours=24)
-
 WALLS: Kept[dict[str, object]] = Kept(most=6, seconds=60.0)
 """Drawn walls: most readers of a morning see the same. A revision may be renamed, or a point be
 computed anew from what an operator decided, without a sign of it here: that shows in a minute."""
@@ -177,3 +180,34 @@ def _tested_lately() -> list[int]:
 
 def _summaries(ids: Sequence[int], found: Mapping[int, Revision]) -> list[CommitSummary]:
     return summarise([found[pk] for pk in ids])
+
+
+@require_safe
+def first_steps_progress(request: HttpRequest) -> HttpResponse:
+    """The steps, read again and again; once something has arrived, the page is loaded anew."""
+    if Run.objects.exists():
+        return HttpResponse(headers={"HX-Refresh": "true"})
+    return render(request, "pages/_first_steps.html", first_steps(request))
+
+
+def first_steps(request: HttpRequest) -> dict[str, Any]:
+    """Which of the steps are done: the history of trees, and agents that may upload."""
+    agents = Agent.objects.order_by("-last_seen_at", "pk")
+    return {"known": _known_trees(), "agent": agents.first(), "wheel": _wheel(request)}
+
+
+def _wheel(request: HttpRequest) -> str:
+    """What pip installs the agent from; a folder where this instance has no wheel of it."""
+    with suppress(AgentMissing):
+        return request.build_absolute_uri(reverse("agent_file", args=[agent_wheel_name()]))
+    return "./agents"
+
+
+def _known_trees() -> list[dict[str, Any]]:
+    """Trees whose history was imported, how much of it, and the newest revision."""
+    found = []
+    for tree in Tree.objects.filter(revisions__isnull=False).distinct()[:TREES_SHOWN]:
+        placed = Revision.objects.of_tree(tree).placed()
+        newest = placed.order_by("-position").first()
+        found.append({"tree": tree, "revisions": placed.count(), "newest": newest})
+    return found

@@ -13,25 +13,44 @@ import numpy.typing as npt
 from django.contrib.postgres.aggregates import ArrayAgg
 from django.http import Http404
 
+from webapp.analysis.models import Comparison
+from webapp.analysis.queries import RUNS_DISAGREE
 from webapp.charts.thin import Indices, extremes
-from webapp.charts.trend import Revisions, Whiskers
+from webapp.charts.trend import Revisions, Trend, Whiskers
 from webapp.pages.parts.kept import Kept
-from webapp.pages.trends.newest import POINTS_SHOWN
 from webapp.pages.trends.query import End, TrendQuery, nearest
 from webapp.results.models import Point, PointQuerySet, Revision, Series, Tree
 from webapp.results.queries import received_by
 from webapp.stats.compare import intervals_of
 
+POINTS_SHOWN = 20
+
+
+@dataclass(frozen=True, slots=True)
+class PointLine:
+    """One point in a table; ``percent`` and ``verdict`` against the one before it."""
+
+    series_id: int
+    revision: str
+    subject: str
+    n: int
+    centre: float
+    percent: float | None
+    percent_error: float | None
+    verdict: str
+    flag: str
+    runs: Sequence[float]
+    left_out: str
+    foreign: str
+
+
 SUBJECT_LENGTH = 80
 MOST_WHOLE = 5_000
 """Points of a chart that are sent one and all; of more, the extremes of each pixel."""
-
 PIXELS = 500
 """Columns in which the part in sight is drawn: a point is about as wide as two on a wide screen."""
-
 PIXELS_BESIDE = 100
 """And the rest, which is in sight while a gesture moves the window."""
-
 DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 Places = npt.NDArray[np.int64]
 Values = npt.NDArray[np.float64]
@@ -69,7 +88,6 @@ class RevisionRow(NamedTuple):
 
 COLUMNS = (*PointRow._fields[:-3], "beside_text", "uploads_text", "left_out_text")
 """The same as they are read; four of them are JSON as it is written."""
-
 UNIT = COLUMNS.index("unit")
 
 
@@ -312,3 +330,42 @@ def whiskers_of(
         ends = intervals_of(units, [one.exponent for one in points])
     pairs = [one or (None, None) for one in ends]
     return [low for low, _ in pairs], [high for _, high in pairs]
+
+
+def newest_points(trend: Trend) -> list[PointLine]:
+    """The newest points, the last first, when there is but one series to show them of; in one
+    query.
+    """
+    if len(trend.series) != 1:
+        return []
+    series = trend.series[0]
+    shown = range(max(len(series.indices) - POINTS_SHOWN, 0), len(series.indices))
+    names = [trend.revisions.names[series.indices[at]] for at in shown]
+    judged = {
+        row.revision.name: row
+        for row in Comparison.objects.of_all([series.id])
+        .filter(revision__name__in=names)
+        .select_related("revision")
+    }
+    means = {one.at: one.means for one in series.apart}
+    lines = []
+    for at, name in zip(shown, names, strict=True):
+        row = judged.get(name)
+        runs = means.get(at, ())
+        lines.append(
+            PointLine(
+                series_id=series.id,
+                revision=name,
+                subject=trend.revisions.subjects[series.indices[at]],
+                n=series.counts[at],
+                centre=series.centres[at],
+                percent=row.percent if row else None,
+                percent_error=row.percent_error if row else None,
+                verdict=RUNS_DISAGREE if runs else row.verdict if row else "",
+                flag=row.flag if row else "",
+                runs=runs,
+                left_out=series.left_out.get(at, ""),
+                foreign=series.foreign.get(at, ""),
+            )
+        )
+    return lines[::-1]

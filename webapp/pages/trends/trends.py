@@ -34,8 +34,8 @@ from webapp.pages.parts.kept import Kept
 from webapp.pages.trends import data as trend_data
 from webapp.pages.trends.data import Loaded, Selection
 from webapp.pages.trends.headline import headline, subject, todays, too_few_known
-from webapp.pages.trends.newest import newest_points
 from webapp.pages.trends.offer import NotOffered
+from webapp.pages.trends.points import newest_points
 from webapp.pages.trends.query import MOST_LAST, TrendQuery
 
 CHANGES_SHOWN = 25

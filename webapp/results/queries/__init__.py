@@ -1,7 +1,6 @@
 """Reads about what was measured that are more than a QuerySet's."""
 
 from webapp.results.known_history import whole_history_sql
-from webapp.results.queries.histograms import histograms_at, histograms_until
 from webapp.results.queries.neighbours import Neighbour, Neighbours, neighbours_of, tested_near
 from webapp.results.queries.profiles import (
     PACKETS,
@@ -9,6 +8,8 @@ from webapp.results.queries.profiles import (
     call_tree_reader,
     call_trees,
     fitting,
+    histograms_at,
+    histograms_until,
     newest,
     profiles_of_runs,
     rates_of_runs,

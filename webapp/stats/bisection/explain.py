@@ -13,7 +13,7 @@ from webapp.stats.bisection.plan import Evidence, Plan
 from webapp.stats.bisection.posterior import Lab, Posterior
 from webapp.stats.bisection.remainder import SHARE as SECOND
 from webapp.stats.bisection.validation import BOUND, ERROR, MOST_BOOTS, SHARE, Validation, Verdict
-from webapp.stats.normal import TWO_SIDED_95
+from webapp.stats.student import TWO_SIDED_95
 
 LEAST_CHANCE = 0.005
 """Truths less probable than this are not listed."""

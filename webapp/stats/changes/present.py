@@ -18,7 +18,7 @@ from webapp.stats.changes.findings import (
 from webapp.stats.changes.layout import Table, is_silent, of_mean, spread
 from webapp.stats.changes.state import Break, Interval, Regime, State
 from webapp.stats.limits import worth_telling
-from webapp.stats.normal import POWER_80, TWO_SIDED_95
+from webapp.stats.student import POWER_80, TWO_SIDED_95
 
 MOST_PERCENT_LOG = 700.0
 """A hundred times exp() of more than this is no number any more."""

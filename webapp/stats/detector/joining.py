@@ -11,7 +11,7 @@ from webapp.stats.changes import Analysis, At, Change, Retracted, Segment, scale
 from webapp.stats.changes.findings import Verdict
 from webapp.stats.detector.state import State
 from webapp.stats.levels import Findings, Step, Stretch
-from webapp.stats.normal import TWO_SIDED_95
+from webapp.stats.student import TWO_SIDED_95
 
 FRESH = 10
 """Revisions of a new level by which levels must bear it out: with so many, whatever the fold can

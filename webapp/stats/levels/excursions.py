@@ -10,7 +10,7 @@ import numpy as np
 from webapp.stats.changes import scale
 from webapp.stats.changes.points import Value
 from webapp.stats.levels.segments import Levels
-from webapp.stats.normal import TWO_SIDED_95
+from webapp.stats.student import TWO_SIDED_95
 
 FURTHEST = 8.0
 """Standard deviations of one revision from which on an excursion is told: heavy tails reach less

@@ -17,7 +17,7 @@ from webapp.stats.levels.modes import Modes, take_out
 from webapp.stats.levels.partition import Floats
 from webapp.stats.levels.segments import Levels, freedom_between, levels_of
 from webapp.stats.levels.slow import slow_move
-from webapp.stats.normal import TWO_SIDED_95
+from webapp.stats.student import TWO_SIDED_95
 
 
 @dataclass(frozen=True, slots=True)

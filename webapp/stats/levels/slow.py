@@ -10,7 +10,7 @@ from webapp.stats.levels.fitting import LEFT_OUT
 from webapp.stats.levels.partition import Floats
 from webapp.stats.levels.scatter import inflation_of
 from webapp.stats.levels.segments import Levels
-from webapp.stats.normal import TWO_SIDED_95
+from webapp.stats.student import TWO_SIDED_95
 
 LIMIT = 5.0
 """Normal score that a trend must reach (`slow`): with 3 it is told of 1.2 % of series whose builds

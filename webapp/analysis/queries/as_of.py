@@ -1,4 +1,4 @@
-"""Which points are what they were at a moment, so that no sample needs to be read for them."""
+"""`?asof=`: a page as it was at a moment; which points need no sample to be read for that."""
 
 import json
 from collections.abc import Sequence

@@ -1,4 +1,6 @@
-"""The mail to operators about what turned wrong in the instance, and what is right again."""
+"""Mails that are not about alerts: to operators about what turned wrong in the instance and what is
+right again, to a person whose address is to be confirmed, to a lab whose runs were not replaced.
+"""
 
 from datetime import UTC, datetime, timedelta
 
