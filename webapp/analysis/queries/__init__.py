@@ -17,6 +17,10 @@ from webapp.analysis.queries.compared import (
     ComparedRow,
     ComparedSet,
     ComparedTable,
+    PointRow,
+    PointTable,
+    SidePoint,
+    as_points,
 )
 from webapp.analysis.queries.function_series import (
     AskedFunctions,
@@ -79,13 +83,7 @@ from webapp.analysis.queries.releases import (
     measured_releases,
     release_pair,
 )
-from webapp.analysis.queries.side_points import (
-    PointRow,
-    PointTable,
-    SidePoint,
-    as_points,
-    compare_points,
-)
+from webapp.analysis.queries.side_points import compare_points
 from webapp.analysis.queries.sides import (
     MOST_SIDES,
     OPTION_MARK,

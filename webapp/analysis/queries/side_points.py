@@ -1,22 +1,19 @@
 """The sides of a comparison by their points: every row with its verdict, and no sample read.
 
 A point keeps what a comparison needs of its samples, so that a table of hundreds of rows costs one
-statement and one call for all verdicts. Where a point pools runs that a side does not take, only
-samples tell: such a comparison is made by `compare_sides`, and `as_points` gives it the same shape.
+statement and one call for all verdicts. Where a point pools runs that a side does not take, samples
+decide: `compare_sides` makes such a comparison, and `as_points` gives it the same shape.
 """
 
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
-from functools import cached_property
 from typing import Any, NamedTuple
 
 from django.db import connection
 
 from webapp.analysis.queries.as_of import absent_points
-from webapp.analysis.queries.claims import JudgedPair, ModeClaim, TableClaims, claims_of
-from webapp.analysis.queries.compared import ComparedRow, ComparedSet, ComparedTable, digests_of
+from webapp.analysis.queries.compared import PointRow, PointTable, SidePoint, digests_of
 from webapp.analysis.queries.named import revisions_of
 from webapp.analysis.queries.noise import BLIND, NOISES, Beliefs, SeriesFacts, noise_from
 from webapp.analysis.queries.sides import (
@@ -29,14 +26,13 @@ from webapp.analysis.queries.sides import (
     options_of,
     require_sides,
 )
-from webapp.analysis.queries.unmatched import Unmatched, unmatched_of
+from webapp.analysis.queries.unmatched import unmatched_of
 from webapp.analysis.queries.verdicts import PointVerdict, judge_pairs
 from webapp.events.models import LabEvent
 from webapp.events.queries import ONE_EPOCH, Epochs, epochs_of
 from webapp.results.models import Hardware, LeftOut, ModeName, Revision, Series
 from webapp.results.queries import machine_of
 from webapp.stats.better import Better
-from webapp.stats.compare import Headline
 from webapp.stats.defaults import MARGIN_PCT
 
 # The points of every side in one statement. The base alone is judged by its history: a variant's is
@@ -88,81 +84,6 @@ SELECT side.number - 1, point.series_id, machine.id, machine.name, machine.displ
 """.format(  # noqa: S608 (names of our own tables and columns; values are parameters)
     blind=BLIND, noises=NOISES.format(revision="(%(revisions)s::bigint[])[1]")
 )
-
-
-class SidePoint(NamedTuple):
-    """What one side has in one row: of which series and ``revision``, how many samples, and their
-    mean in the metric's unit; whether its runs disagree, and what of them does not count.
-    """
-
-    series_id: int
-    revision: Revision
-    hardware: Hardware
-    simulated: bool
-    mode: str
-    metric: str
-    unit: str
-    better: Better
-    variant: str
-    n: int
-    mean: float
-    disagrees: bool
-    left_out: LeftOut | None
-
-
-class PointRow(NamedTuple):
-    """Points that agree in everything but the compared axis, the base first.
-
-    ``mode`` is the name by which it was matched, without the options that are compared.
-    ``judged`` and ``parted`` (an epoch of the machine begins between the two) have an entry for
-    each point after the base.
-    """
-
-    mode: str
-    points: tuple[SidePoint, ...]
-    judged: tuple[PointVerdict, ...]
-    parted: tuple[bool, ...]
-
-    @property
-    def base(self) -> SidePoint:
-        """What the others are held to."""
-        return self.points[0]
-
-    @property
-    def left_out(self) -> tuple[str, ...]:
-        """A clause for each side some of whose samples do not count."""
-        return tuple(one.left_out.text for one in self.points if one.left_out)
-
-
-@dataclass(frozen=True)
-class PointTable:
-    """All rows that every side has, and what only some have."""
-
-    sides: tuple[Side, ...]
-    revisions: tuple[Revision, ...]
-    rows: tuple[PointRow, ...]
-    unmatched: tuple[Unmatched, ...]
-
-    @cached_property
-    def claims(self) -> TableClaims:
-        """What may be said of the table."""
-        return claims_of(
-            [
-                JudgedPair(row.mode, row.base.metric, index, row.base.better, judged)
-                for row in self.rows
-                for index, judged in enumerate(row.judged)
-            ]
-        )
-
-    @property
-    def modes(self) -> Sequence[ModeClaim]:
-        """What may be said of each mode over its machines."""
-        return self.claims.modes
-
-    @property
-    def headline(self) -> Headline:
-        """What may be said of each pair alone, row by row."""
-        return self.claims.headline
 
 
 class _Found(NamedTuple):
@@ -254,45 +175,6 @@ def _judged(
             for number, other in enumerate(points[1:])
         }
     )
-
-
-@dataclass(frozen=True, slots=True)
-class _Set:
-    """A set of samples as `judge_pairs` sees it."""
-
-    one: ComparedSet
-
-    @property
-    def levels(self) -> Mapping[str, Any]:
-        return self.one.units.to_data()
-
-    @property
-    def disagrees(self) -> bool:
-        return self.one.disagrees
-
-    @property
-    def build_names(self) -> frozenset[str]:
-        return self.one.build_names
-
-    def is_of_the_builds_of(self, other: "_Set") -> bool:
-        """Whether both hold samples of the very same builds."""
-        return self.one.is_of_the_builds_of(other.one)
-
-
-def as_points(table: ComparedTable) -> PointTable:
-    """The same table of what was compared by samples, all pairs judged in one call."""
-    judged = judge_pairs(
-        {
-            (number, index): (_Set(row.sets[0]), _Set(other), row.facts)
-            for number, row in enumerate(table.rows)
-            for index, other in enumerate(row.sets[1:])
-        }
-    )
-    rows = (
-        _as_row(row, tuple(judged[number, index] for index in range(len(row.sets) - 1)))
-        for number, row in enumerate(table.rows)
-    )
-    return PointTable(table.sides, table.revisions, tuple(rows), table.unmatched)
 
 
 def _found(
@@ -396,31 +278,4 @@ def _parted(points: Sequence[_Found], epochs: Mapping[int, Epochs]) -> tuple[boo
             for one in (base, other)
         )
         for other in (one.point for one in points[1:])
-    )
-
-
-def _as_row(row: ComparedRow, judged: tuple[PointVerdict, ...]) -> PointRow:
-    return PointRow(
-        mode=row.mode_label,
-        points=tuple(_as_point(row, one) for one in row.sets),
-        judged=judged,
-        parted=row.parted,
-    )
-
-
-def _as_point(row: ComparedRow, one: ComparedSet) -> SidePoint:
-    return SidePoint(
-        series_id=one.series_id,
-        revision=one.revision,
-        hardware=one.hardware,
-        simulated=one.hardware.lab.simulated,
-        mode=one.mode.name,
-        metric=row.metric.name,
-        unit=row.metric.unit,
-        better=row.better,
-        variant=one.variant.name if one.variant else "",
-        n=len(one.samples),
-        mean=one.mean,
-        disagrees=one.disagrees,
-        left_out=one.left_out,
     )
