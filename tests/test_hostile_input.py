@@ -79,6 +79,7 @@ ASKED = {"flavour": "2015", "confidence": "99", "width": "60", "bars": "shared",
     "comparison": "no", "names": "no", "asof": "2026-01-01T00:00:00Z",
 }  # fmt: skip
 QUERIES: Mapping[str, Form] = {
+    "audit": {"table": "results_run", "row": "1", "since": "2026-01-01", "before": "9"},
     "overview": {"show": "changed"},
     "hardware_list": {"show": "silent"},
     "commit": {"part": "runs"},

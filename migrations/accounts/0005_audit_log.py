@@ -36,8 +36,8 @@ BEGIN
     SELECT count(*) INTO number FROM rows_before;
   ELSE
     SELECT count(*) INTO number
-      FROM (SELECT to_jsonb(one) AS was FROM rows_before AS one) AS b
-      JOIN (SELECT to_jsonb(one) AS is_now FROM rows_after AS one) AS a
+      FROM (SELECT to_jsonb(changed) AS was FROM rows_before AS changed) AS b
+      JOIN (SELECT to_jsonb(changed) AS is_now FROM rows_after AS changed) AS a
         ON b.was -> key = a.is_now -> key
      WHERE b.was - left_out <> a.is_now - left_out;
   END IF;
@@ -56,7 +56,7 @@ BEGIN
     SELECT now(), who.kind, who.person, who.actor, who.origin, who.action,
            'insert', TG_TABLE_NAME, a.is_now ->> key, 1,
            driftline_audit_values(a.is_now - key, left_out, hidden, true)
-      FROM (SELECT to_jsonb(one) AS is_now FROM rows_after AS one) AS a,
+      FROM (SELECT to_jsonb(changed) AS is_now FROM rows_after AS changed) AS a,
            jsonb_to_record(acting)
         AS who (kind text, person bigint, actor text, origin text, action text);
   ELSIF TG_OP = 'DELETE' THEN
@@ -65,7 +65,7 @@ BEGIN
     SELECT now(), who.kind, who.person, who.actor, who.origin, who.action,
            'delete', TG_TABLE_NAME, b.was ->> key, 1,
            driftline_audit_values(b.was - key, left_out, hidden, true)
-      FROM (SELECT to_jsonb(one) AS was FROM rows_before AS one) AS b,
+      FROM (SELECT to_jsonb(changed) AS was FROM rows_before AS changed) AS b,
            jsonb_to_record(acting)
         AS who (kind text, person bigint, actor text, origin text, action text);
   ELSE
@@ -76,8 +76,8 @@ BEGIN
            'update', TG_TABLE_NAME, a.is_now ->> key, 1,
            driftline_audit_values(b.was, same.names, hidden, false),
            driftline_audit_values(a.is_now, same.names, hidden, false)
-      FROM (SELECT to_jsonb(one) AS was FROM rows_before AS one) AS b
-      JOIN (SELECT to_jsonb(one) AS is_now FROM rows_after AS one) AS a
+      FROM (SELECT to_jsonb(changed) AS was FROM rows_before AS changed) AS b
+      JOIN (SELECT to_jsonb(changed) AS is_now FROM rows_after AS changed) AS a
         ON b.was -> key = a.is_now -> key
      CROSS JOIN LATERAL (
            SELECT left_out || coalesce(array_agg(each.key), '{}') AS names

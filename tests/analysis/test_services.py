@@ -189,8 +189,14 @@ def test_a_young_database_reads_no_more_for_a_point_where_there_are_more_of_them
     agent: Agent,
 ) -> None:
     """The planner knows nothing of the tables yet: it must not read all runs of a machine's mode,
-    nor all measurements of a series, for each point.
+    nor all measurements of a series, for each point. It plans here as an instance does, not as the
+    server of the tests (`tests.servers`).
     """
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SET LOCAL plan_cache_mode = auto; SET LOCAL join_collapse_limit = 8;"
+            "SET LOCAL from_collapse_limit = 8"
+        )
 
     def rows_read() -> int:
         with connection.cursor() as cursor:

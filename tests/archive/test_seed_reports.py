@@ -112,7 +112,7 @@ def test_without_its_readme_the_blocks_and_the_sentence_remain(
         head = " ".join(start.split())
         assert any(head in line and mean in line for line in figures), (head, mean)
     assert re.search(r"gainst .*: ", text) or "VIMAGE: " in text
-    assert "Cores, " in text
+    assert "Cores " in text
     assert client.get(f"/experiments/{number}.svg").status_code == 200
 
 

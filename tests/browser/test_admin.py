@@ -22,7 +22,7 @@ def signed_in(live_server: LiveServer, page: Page) -> Page:
     page.goto(f"{live_server.url}/admin/")
     page.get_by_label("Username").fill("ada")
     page.get_by_label("Password").fill("a long password")
-    page.get_by_role("button", name="Log in").click()
+    page.get_by_role("button", name="Sign in", exact=True).click()
     expect(page.get_by_role("heading", name="Operators")).to_be_visible()
     return page
 

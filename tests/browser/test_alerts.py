@@ -193,7 +193,7 @@ def test_a_triager_who_was_signed_out_is_asked_to_sign_in(inbox: Page) -> None:
     inbox.get_by_label("Username").fill("ada")
     inbox.get_by_label("Password").fill("a long password")
     assert states() == ["new", "new"]
-    inbox.get_by_role("button", name="Sign in").click()
+    inbox.get_by_role("button", name="Sign in", exact=True).click()
     expect(inbox.locator("[data-alert]")).to_have_count(2)
     assert states() == ["new", "new"]
 

@@ -49,6 +49,7 @@ OFF_LINKS = [
 NO_PAGES = {
     *("healthz", "readyz", "metrics", "account_logout", "agent_file", "openid_connect_callback"),
     *("trends_figure", "trends_svg", "trends_png", "badge", "bisect_figure", "bisect_json"),
+    *("audit_csv", "audit_jsonl"),
     *("bisect_markdown", "compare_text", "compare_markdown", "compare_svg", "compare_png"),
     *("releases_markdown", "releases_svg", "releases_png"),
     *("experiment_markdown", "experiment_text", "experiment_zip"),

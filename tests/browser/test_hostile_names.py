@@ -135,7 +135,7 @@ def test_what_an_agent_uploads_is_never_markup_in_a_trend_chart(
     expect(page.locator("#tip")).to_contain_text(said["mode"])
     expect(page.locator("#series")).to_contain_text(said["mode"])
     page.mouse.click(*middle_of_point(page, 8))
-    expect(page.locator("#card")).to_contain_text(said["hardware"])
+    expect(page.locator("#card")).to_contain_text(str(Hardware.objects.get(name=said["hardware"])))
     unharmed(page)
     page.route("**/plotly*.js", lambda route: route.abort())
     page.reload()

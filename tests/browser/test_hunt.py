@@ -35,7 +35,7 @@ def sign_in(page: Page, url: str) -> None:
     page.goto(f"{url}sign-in/")
     page.get_by_label("Username").fill("demo")
     page.get_by_label("Password").fill("driftline-demo")
-    page.locator("main").get_by_role("button", name="Sign in").click()
+    page.locator("main").get_by_role("button", name="Sign in", exact=True).click()
 
 
 def test_two_simulated_agents_find_the_commit_while_one_looks(

@@ -38,7 +38,7 @@ def test_a_shared_view_is_opened_by_another_account_until_it_is_taken_back(
     ada, ken = make.user("ada"), make.user("ken")
     make.point(make.series(in_mode="pf"), make.revision("r300000"))
     sign_in(page, live_server, ada)
-    page.goto(f"{live_server.url}/hardware/{make.hardware()}/?q=pf")
+    page.goto(f"{live_server.url}/hardware/{make.hardware().name}/?q=pf")
     page.locator(".bar > .menu > summary").click()
     page.get_by_label("Name of this view").fill("our pf")
     page.get_by_role("button", name="Save this view").click()

@@ -45,7 +45,7 @@ class TestExplorer:
         assert cost["id"] == cost_series().pk
         assert (
             "VIMAGE costs 3.6 % since r300026: cost of VIMAGE in forwarding, with in % of without "
-            "(bench/nic)"
+            "(bench nic)"
         ) in shown["texts"]
         assert [one for one in shown["texts"] if one.endswith("\u202f%")] == ["−2.5\u202f%"], (
             "a loss"

@@ -84,7 +84,7 @@ def test_the_mail_names_who_tried_what_and_that_nothing_was_changed(root: User) 
     assert "12 runs" in said.text
     assert "and 2 more" in said.text
     assert "r20" in said.text
-    assert "bench/nic" in said.html
+    assert "bench nic" in said.html
     assert "{" not in said.text + said.html.split("<body")[1]
 
 
