@@ -29,6 +29,7 @@ LOADING = ("--no-owner", "--no-privileges", "--no-comments", "--exit-on-error")
 MAINTENANCE = ("postgres", "template1")
 OURS_FROM_THE_START = (
     *("django_", "auth_", "readiness_", "results_labelrule", "notifications_problem"),
+    "accounts_auditentry",
 )
 """Tables that a new instance fills by itself, or that say nothing of what it holds."""
 
