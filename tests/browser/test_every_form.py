@@ -56,7 +56,6 @@ FORMS = """html => {
     }));
   });
 }"""
-NUMBER_FROM_ONE = "ALTER SEQUENCE alerts_alert_id_seq RESTART"
 TABLE = "SELECT '{0}', md5(string_agg(md5(t::text), '' ORDER BY md5(t::text))) FROM {0} AS t"
 WRITES = "SELECT relname, n_tup_ins + n_tup_upd + n_tup_del FROM pg_stat_xact_user_tables"
 """How many rows the transaction wrote, those of what was rolled back among them."""
@@ -568,8 +567,6 @@ def test_every_form_keeps_its_promise_to_triagers_and_strangers(reading: Page) -
 
 def visitors(reading: Page) -> list[Visitor]:
     """An operator, a triager and a stranger before an instance with something on every page."""
-    with connection.cursor() as cursor:
-        cursor.execute(NUMBER_FROM_ONE)
     operator = fill()
     triager = make.user("tess", email="tess@example.org", role=User.Role.TRIAGER)
     make.subscription(triager, "losses")
