@@ -149,7 +149,7 @@ def test_a_machine_whose_noise_is_not_known_is_named() -> None:
     lab.measured_before(first)
     lab.upload(lab.documents(second, [0, 16], boots=1))
 
-    with pytest.raises(BisectError, match=f"{second.mode} on {OTHER}: The noise"):
+    with pytest.raises(BisectError, match=f"{second.mode} on Xeon CX4: The noise"):
         lab.draft(first, beside=[(lab.series(second), -2.0)])
 
 
