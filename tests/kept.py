@@ -93,7 +93,10 @@ def numbered_from_one() -> Iterator[None]:
 def number_anew() -> None:
     """Let the next row of each table have the number after the last that is there."""
     with connection.cursor() as cursor:
-        cursor.execute("SELECT setval(oid::regclass, 1, false) FROM pg_class WHERE relkind = 'S'")
+        cursor.execute(
+            "SELECT setval(oid::regclass, 1, false) FROM pg_class"
+            " WHERE relkind = 'S' AND relname <> 'django_migrations_id_seq'"
+        )
         for one in read():
             if one.numbered:
                 cursor.execute(f"SELECT {one.numbered}")
