@@ -6,8 +6,8 @@ from typing import NamedTuple
 from django.db import connection
 
 # Series of plain kernels in modes with an option, each with its twin: the same but for it. What is
-# asked for is found first: in one join of nine tables, finding the best order takes longer than all
-# else (60 ms).
+# asked for is found first: in one join of nine tables PostgreSQL's search for the best order takes
+# longer than all else.
 TWINS = """
 WITH asked AS MATERIALIZED (
     SELECT option.name, mode.id AS with_id, base.id AS without_id

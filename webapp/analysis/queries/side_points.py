@@ -38,7 +38,7 @@ from webapp.stats.defaults import MARGIN_PCT
 # The points of every side in one statement. The base alone is judged by its history: a variant's is
 # that of the plain kernel. `OFFSET 0` and sub-selects keep what each row has one of out of the
 # order of joins, which PostgreSQL searches at each first look: with all eleven tables in one join
-# the search took twenty times as long as the rest.
+# the search takes longer than reading the points.
 POINTS = """
 SELECT side.number - 1, point.series_id, machine.id, machine.name, machine.display_name,
        machine.cpu, machine.nic, machine.agreed_cpu, machine.agreed_nic,
