@@ -32,8 +32,8 @@ def save(row: Model, aliases: list[dict[str, Any]], kept: int = 0, **fields: Any
     return operator().post(url(type(row), "change", row.pk), data, follow=True)
 
 
-def save_hardware(row: Hardware, name: str, *aliases: dict[str, Any]) -> HttpResponse:
-    fields = {"name": name, "lab": row.lab_id, "facts": "{}", "description": ""}
+def save_hardware(row: Hardware, name: str, *aliases: dict[str, Any], **typed: str) -> HttpResponse:
+    fields = {"name": name, "lab": row.lab_id, "facts": "{}", "description": "", **typed}
     return save(row, list(aliases), **fields)
 
 
@@ -51,6 +51,17 @@ def test_a_name_that_hardware_cannot_take_is_said_on_the_page(name: str, why: st
     upload(measured("r1", hardware="old"), measured("r1", hardware="other"))
     assert why in text_of(save_hardware(Hardware.objects.get(name="old"), name))
     assert Hardware.objects.filter(name="old").exists()
+
+
+@pytest.mark.parametrize("typed", [{"display_name": "THE router"}, {"cpu": "the", "nic": "Router"}])
+def test_what_pages_call_a_machine_is_taken(typed: dict[str, str]) -> None:
+    upload(measured("r1", hardware="old"), measured("r1", hardware="other"))
+    Hardware.objects.filter(name="other").update(display_name="The router")
+    machine = Hardware.objects.get(name="old")
+    refused = text_of(save_hardware(machine, "old", **typed))
+    assert "Pages call other The router: choose a display name of its own" in refused
+    assert "was changed successfully" in text_of(save_hardware(machine, "old", display_name="Mine"))
+    assert "was changed successfully" in text_of(save_hardware(machine, "old", display_name="Mine"))
 
 
 def test_hardware_is_added_and_gets_an_alias_that_no_other_hardware_has() -> None:

@@ -196,6 +196,19 @@ def test_any_order_of_uploads_gives_the_same_facts_as_finding_them_anew() -> Non
         assert kept == [intervals(fact, name) for fact in ("cpu", "nic")]
 
 
+def test_machines_alike_have_names_of_their_own() -> None:
+    for name in ("amd1/nic0", "amd2/nic0", "amd2/nic1", "amd3/T540"):
+        upload(told(1, name, cpu="EPYC", nic="T540"))
+        upload(told(2, name, cpu="EPYC", nic="T540"))
+    called = {machine.name: str(machine) for machine in Hardware.objects.all()}
+    assert called == {
+        "amd1/nic0": "EPYC T540",
+        "amd2/nic0": "amd2 T540",
+        "amd2/nic1": "amd2 nic1",
+        "amd3/T540": "amd3 T540",
+    }
+
+
 SLIPPED = "Xeon_E5-2697Av4_16Cores/Intel_82599EB"
 
 

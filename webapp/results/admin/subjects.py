@@ -38,6 +38,20 @@ class HardwareForm(ModelForm):
                 raise forms.ValidationError([one.message for one in error.problems]) from error
         return name
 
+    def clean(self) -> dict[str, Any]:
+        """Refuse what another machine is called: pages would have one name for two."""
+        typed: dict[str, Any] = super().clean() or self.cleaned_data
+        if "name" not in typed:
+            return typed
+        parts = {name: typed.get(name, "") for name in ("name", "display_name", "cpu", "nic")}
+        agreed = {part: getattr(self.instance, part) for part in ("agreed_cpu", "agreed_nic")}
+        called = str(Hardware(**parts, **agreed)).lower()
+        others = Hardware.objects.exclude(pk=self.instance.pk)
+        if taken := next((one for one in others if str(one).lower() == called), None):
+            error = f"Pages call {taken.name} {taken!s}: choose a display name of its own"
+            self.add_error("display_name", error)
+        return typed
+
 
 class HardwareAliasForm(ModelForm):
     def clean_name(self) -> str:

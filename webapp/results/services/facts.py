@@ -188,7 +188,8 @@ def rebuild_facts(hardware: int) -> int:
 def call_by_facts(machines: Collection[int]) -> None:
     """Note what pages may call ``machines`` (ids): the newest measured fact; else what most of the
     runs that state it have in a README, where it names what is registered. READMEs are copied from
-    one machine to the next.
+    one machine to the next. Of machines alike the first keeps the name, and another is called by
+    what is registered.
     """
     if not machines:
         return
@@ -212,7 +213,20 @@ def call_by_facts(machines: Collection[int]) -> None:
         if (machine.agreed_cpu, machine.agreed_nic) != (found["cpu"], found["nic"]):
             machine.agreed_cpu, machine.agreed_nic = found["cpu"], found["nic"]
             changed.append(machine)
-    Hardware.objects.bulk_update(changed, ["agreed_cpu", "agreed_nic"])
+    if changed:
+        _tell_apart(changed)
+        Hardware.objects.bulk_update(changed, ["agreed_cpu", "agreed_nic"])
+
+
+def _tell_apart(changed: Collection[Hardware]) -> None:
+    """Take from a machine whose name another has what its runs state, the CPU first."""
+    others = Hardware.objects.exclude(pk__in=[machine.pk for machine in changed])
+    taken = {str(machine) for machine in others}
+    for machine in changed:
+        for part in ("agreed_cpu", "agreed_nic"):
+            if str(machine) in taken:
+                setattr(machine, part, "")
+        taken.add(str(machine))
 
 
 def _majorities(typed: Mapping[NamingFact, Collection[str]]) -> dict[NamingFact, str]:
