@@ -8,17 +8,20 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from html import unescape
 from html.parser import HTMLParser
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
+from django.db.models import Count
 from django.test import Client
 from labagent.model import Overrides, runs_of
 from labagent.readers.benchlab import read_directories
 
 from tests import make
 from tests.archive.goldens import ARCHIVE
+from tests.events.steps import release
 from tests.whole_site import fill, pages_from
 from webapp.accounts.models import User
 from webapp.alerts.models import Alert
@@ -31,10 +34,12 @@ from webapp.charts.text import half_width, interval, number, percent
 from webapp.charts.today import STILL, WON_BACK
 from webapp.demo import simulated
 from webapp.demo.benchdirs import simulated_files
+from webapp.events.models import Release
 from webapp.labs.services import create_agent
 from webapp.notifications.mails.alerts import preview
-from webapp.results.models import Series
+from webapp.results.models import Hardware, Metric, Point, Revision, Series
 from webapp.stats.compare import Outcome
+from webapp.stats.markdown import inline
 from webapp.stats.simulate.lab import make_lab
 
 pytestmark = pytest.mark.django_db
@@ -49,6 +54,8 @@ COUNTED = re.compile(
     r"(?:, \d+ (?:differ|show|cannot)[a-z ]*)*"
 )
 REPORT = re.compile(r"^/experiments/(\d+)/$")
+RELEASES = re.compile(r"^/releases/(.+)\.\.\.(.+)/$")
+RANGES = re.compile(r"^/compare/\?a=([^&]+(?:\.\.|±)[^&]+)&b=([^&]+)$")
 OF_EACH = 2
 """Pages of one kind, beside those that the walk starts from."""
 
@@ -116,6 +123,9 @@ def uploaded(directories: Sequence[Path], tree: str) -> Client:
         store_runs(agent=agent, runs=runs[first : first + 300], register=True)
     while analyse_dirty_series().finished:
         pass
+    along = measured_revisions()
+    release("11.0", along[len(along) // 4])
+    release("12.0", along[-len(along) // 4])
     return signed_in(make.user("ada", role=User.Role.OPERATOR))
 
 
@@ -145,11 +155,14 @@ def test_figures_of_one_thing_agree(instance: Callable[[Path], Client], tmp_path
             wrong += [f"{address}: {one}" for one in answers.miscounted_at_commit(html)]
         if urlsplit(address).path == "/compare/" and "±" not in address and ".." not in address:
             wrong += [f"{address}: {one}" for one in answers.miscounted(address, html)]
+        if RANGES.search(address) or RELEASES.search(address):
+            wrong += [f"{address}: {one}" for one in answers.rows_that_differ(address, html)]
         if report := REPORT.search(address):
             wrong += [f"{address}: {one}" for one in answers.means_that_differ(report[1])]
     wrong += list(mails_that_differ(reader))
     assert "\n".join(wrong) == ""
-    assert {name.split(":")[0] for name in answers.seen} >= {"pair", "counts", *LEVELS} - {"median"}
+    kinds = {name.split(":")[0] for name in answers.seen}
+    assert kinds >= {"pair", "counts", "releases", "ranges", *LEVELS} - {"median"}
 
 
 def starts() -> list[str]:
@@ -165,7 +178,30 @@ def starts() -> list[str]:
             }
         )
     ]
-    return ["/", "/alerts/?state=all", *alerts, *dict.fromkeys(commits), *compared[:OF_EACH]]
+    firsts = ["/", "/alerts/?state=all", *alerts, *dict.fromkeys(commits), *compared[:OF_EACH]]
+    return [*firsts, *ranges(), *releases()]
+
+
+def measured_revisions() -> list[Revision]:
+    """Of the tree with the most points, in order."""
+    counted = Point.objects.values("series__tree").annotate(count=Count("pk")).order_by("-count")
+    along = Revision.objects.filter(tree=counted[0]["series__tree"], points__isnull=False)
+    return list(along.select_related("tree").order_by("position").distinct())
+
+
+def ranges() -> Iterator[str]:
+    """The earlier half of a tree's revisions against the later one."""
+    along = measured_revisions()
+    half = len(along) // 2
+    a, b = (f"{its[0].tree}:{its[0]}..{its[-1]}" for its in (along[:half], along[half:]))
+    yield f"/compare/?a={a}&b={b}"
+
+
+def releases() -> Iterator[str]:
+    """Neighbouring releases of a tree, each with the next."""
+    rows = Release.objects.select_related("tree").order_by("tree", "revision__position")
+    for earlier, later in list(pairwise(rows))[:OF_EACH]:
+        yield f"/releases/{earlier.tree}:{earlier}...{later.tree}:{later}/"
 
 
 class Answers:
@@ -275,6 +311,27 @@ class Answers:
                 if f"| {mean} | {before} |" not in text
             )
 
+    def rows_that_differ(self, address: str, html: str) -> Iterator[str]:
+        """Where a page or the Markdown of two releases or ranges lacks figures of a row that the
+        API gives.
+        """
+        kind = "releases" if (asked := RELEASES.search(address)) else "ranges"
+        sides = asked or RANGES.search(address)
+        assert sides
+        a, b = map(unquote, sides.groups())
+        found = self._json(f"/api/v1/compare/{kind}", a=a, b=b)
+        file = re.sub(r"/(?=$|\?)", ".md", address)
+        lines = self.reader.get(file).content.decode().splitlines()
+        for row in found.get("rows", ()):
+            self.seen[f"{kind}:{a}:{b}:{row['hardware']}:{row['mode']}"] = row
+            levels, change = printed_row(row)
+            named = inline(Hardware.objects.get(name=row["hardware"])), inline(row["mode"])
+            parts = [*named, *levels, change]
+            if change not in unescape(html):
+                yield f"{named}: the page has not {change!r}"
+            if not any(all(part in line for part in parts) for line in lines):
+                yield f"{named}: no line of the Markdown with {parts}"
+
     def miscounted(self, address: str, html: str) -> Iterator[str]:
         """Where the headings of a comparison count otherwise than the API."""
         query = parse_qs(urlsplit(address).query)
@@ -320,6 +377,23 @@ LEVELS: Mapping[str, Callable[..., list[str]]] = {
     **{part: partial(Answers.point, part=part) for part in ("mean", "median")},
 }
 """By the kind of a figure that is a level or a unit, what may stand there."""
+
+
+def printed_row(row: Mapping[str, Any]) -> tuple[list[str], str]:
+    """Both levels of a row of the API as they are to be printed, and the interval of its change; of
+    what an option costs as costs.
+    """
+    ranged = "levels" in row
+    levels = row["levels"] if ranged else [row["a_mean"], row["b_mean"]]
+    ends = [row["low_percent"], row["high_percent"]] if ranged else [row["low"], row["high"]]
+    is_cost = Metric.objects.get(name=row["metric"]).is_cost
+    if levels is None:
+        return [], row["verdict"]
+    if is_cost:
+        low, high = sorted(cost_points(levels[0], end, row["better"]) for end in ends)
+        ends = [low, high]
+    shown = [level_figure(level, row["better"], is_cost=is_cost) for level in levels]
+    return shown, interval(*ends)
 
 
 def _figure(

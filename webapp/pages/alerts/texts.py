@@ -114,17 +114,17 @@ def sure(probability: float) -> str:
 
 
 def how_sure(one: Suspicion) -> str:
-    """How sure it is where the change began, given that it is real."""
+    """How sure the place of a change is, given that the change is real."""
     if one.is_slow:
         return "gradual, no single commit"
     if one.is_excursion:
-        return "the modes of one boot share its trouble, so no commit is blamed"
+        return "the modes of one boot share the trouble, so no commit is blamed"
     if one.commit:
         return f"{sure(one.chance)} sure"
     if one.commits is not None and one.commits > 1:
-        return f"{sure(one.chance)} sure it is among these {one.commits:,} commits"
-    known = f" ({one.gap_text})" if one.gap_text else ""
-    return f"{sure(one.chance)} sure it began between them{known}"
+        return f"{sure(one.chance)} sure that one of these {one.commits:,} commits began the change"
+    known = f", {one.gap_text}" if one.gap_text else ""
+    return f"{sure(one.chance)} sure{known}"
 
 
 def beside_worst(one: Listed) -> str:

@@ -152,12 +152,10 @@ def _where(finding: FindingAt, suspicion: Suspicion) -> str:
         begun = f"Most likely {_link_to(revision)} ({escape(text.chance(suspicion.chance))})."
     elif suspicion.last == revision and (suspicion.commits or 0) > 1:
         chance = escape(text.chance(suspicion.chance))
-        begun = f"{chance} sure it is among these {suspicion.commits:,} commits."
+        begun = f"{chance} sure that one of these {suspicion.commits:,} commits began the change."
     elif suspicion.last == revision and suspicion.gap_text:
         chance = escape(text.chance(suspicion.chance))
-        begun = (
-            f"{chance} sure it began between {_link_to(suspicion.after)} and {_link_to(revision)}"
-        )
+        begun = f"{chance} sure of {_link_to(suspicion.after)} to {_link_to(revision)}"
         begun += f" ({suspicion.gap_text})."
     else:
         begun = f"Seen first at {_link_to(revision)} ({escape(text.chance(finding.here))})."

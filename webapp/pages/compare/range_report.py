@@ -4,7 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from webapp.analysis.queries import BlockOptions, RangeRow, RangeTable, lost_between_ranges
-from webapp.charts.text import better_text, change_within, number
+from webapp.charts.cost_text import POINTS, cost_interval, cost_points, level_figure
+from webapp.charts.text import UNKNOWN, better_text, interval, percent
 from webapp.charts.today import short_beside
 from webapp.pages.compare.report import SIMULATED
 from webapp.pages.compare.titles import for_people, subject_of, titles_of
@@ -43,13 +44,14 @@ def headline(table: RangeTable) -> str:
 def as_markdown(table: RangeTable, _options: BlockOptions, *, is_of_now: bool = True) -> str:
     """The same as a report; unless it ``is_of_now`` without what is lost today."""
     stands = lost_between_ranges(table) if is_of_now else {}
-    lines = [_line(row, stands.get(row.series.pk)) for row in ordered(table.rows)]
+    rows = [(row, subject(row, table)) for row in ordered(table.rows)]
+    lines = [_line(row, named, stands.get(row.series.pk)) for row, named in rows]
     pairs = zip(for_people([table.a.side, table.b.side]), (table.a, table.b), strict=True)
     ends = [f"- {inline(str(side))}: {one.first} to {one.last}" for side, one in pairs]
     told = [GATED, *([SIMULATED] if is_simulated(table) else []), *_unmatched(table)]
     parts = [f"# {inline(headline(table))}", "\n".join(ends), *told]
     labels = titles_of([table.a.side, table.b.side])
-    evidence = [_evidence(row, labels) for row in ordered(table.rows)]
+    evidence = [_evidence(row, named, labels) for row, named in rows]
     return "\n\n".join([*parts, "\n".join([HEAD, *lines]), "\n".join(evidence)]) + "\n"
 
 
@@ -71,13 +73,12 @@ def sentence_of(row: RangeRow) -> str:
     if change is None:
         return row.reason
     p = f"p = {change.p_value:.2g}" if change.p_value >= P_SHOWN else f"p < {P_SHOWN:g}"
-    within = change_within(change.pct, change.low_pct, change.high_pct)
     memory = f"correlate by {change.memory:.2f}, which the interval counts"
     if change.memory < LEAST_MEMORY:
         memory = "do not resemble one another"
     return (
-        f"Level against level: {within} %; {p} with {change.freedom:.0f} degrees of freedom. "
-        f"Neighbouring revisions {memory}"
+        f"Level against level: {_with_unit(row)}; {p} with {change.freedom:.0f} degrees of "
+        f"freedom. Neighbouring revisions {memory}"
     )
 
 
@@ -88,9 +89,9 @@ def _unmatched(table: RangeTable) -> list[str]:
     return [f"{count:,} series {verb} measured in one range only."] if count else []
 
 
-def _evidence(row: RangeRow, labels: Sequence[str]) -> str:
+def _evidence(row: RangeRow, named: str, labels: Sequence[str]) -> str:
     """What a verdict rests on, in a line."""
-    named = f"{row.mode} on {row.series.hardware}"
+    named = f"{named} on {row.series.hardware}"
     remarks = [f"{label}: {text}" for label, text in zip(labels, row.left_out, strict=True) if text]
     return f"- {inline('. '.join([f'{named}: {sentence_of(row)}', *remarks]))}."
 
@@ -103,7 +104,7 @@ def _block(row: RangeRow, labels: Sequence[str], options: BlockOptions) -> str:
     )
     said = ". ".join(
         [
-            row.reason or f"{its['change']} %, {its['n']} revisions. {sentence_of(row)}",
+            row.reason or f"{_with_unit(row)}, {its['n']} revisions. {sentence_of(row)}",
             *filter(None, row.left_out),
         ]
     )
@@ -127,27 +128,61 @@ def ordered(rows: Sequence[RangeRow]) -> list[RangeRow]:
     )
 
 
+def has_metrics(table: RangeTable) -> bool:
+    """Whether rows are of several metrics, so that each is named."""
+    return len({row.series.metric_id for row in table.rows}) > 1
+
+
+def subject(row: RangeRow, table: RangeTable) -> str:
+    """The mode of a row, with the metric where the table has several."""
+    return f"{row.mode} {row.series.metric}" if has_metrics(table) else row.mode
+
+
+def moved(row: RangeRow) -> tuple[str, str, str]:
+    """The change of the level, its unit, and its interval; of what an option costs in points."""
+    one, series = row.change, row.series
+    if one is None:
+        return UNKNOWN, "", ""
+    if not series.is_cost:
+        return percent(one.pct), "%", interval(one.low_pct, one.high_pct)
+    before, better = one.a.level, series.better
+    within = cost_interval(before, one.low_pct, one.high_pct, better)
+    return percent(cost_points(before, one.pct, better)), POINTS, within
+
+
 def figures(row: RangeRow) -> dict[str, str]:
     """What a row says: levels ``before`` and ``after``, ``n``, ``change`` with its interval."""
-    one = row.change
+    one, series = row.change, row.series
     if one is None:
         return {"before": "", "after": "", "n": f"{row.counts[0]} / {row.counts[1]}", "change": ""}
     left_out = one.a.left_out + one.b.left_out
     more = f", {left_out} left out" if left_out else ""
+    before, after = (
+        level_figure(its.level, series.better, is_cost=series.is_cost) for its in (one.a, one.b)
+    )
     return {
-        "before": number(one.a.level),
-        "after": number(one.b.level),
+        "before": before,
+        "after": after,
         "n": f"{one.a.count} / {one.b.count}{more}",
-        "change": change_within(one.pct, one.low_pct, one.high_pct),
+        "change": _with_unit(row).removesuffix(" %"),
     }
 
 
-def _line(row: RangeRow, stands: Mapping[str, Any] | None) -> str:
+def _with_unit(row: RangeRow) -> str:
+    """``−11.6 [−16.9, −5.9] %``; of what an option costs ``+2.5 points [+2.1, +2.9]``."""
+    size, unit, within = moved(row)
+    parts = (size, unit, within) if row.series.is_cost else (size, within, unit)
+    return " ".join(filter(None, parts))
+
+
+def _line(row: RangeRow, named: str, stands: Mapping[str, Any] | None) -> str:
     its = figures(row)
-    named = inline(row.mode), inline(str(row.series.hardware))
     verdict = f"{row.verdict}: {row.reason}" if row.reason else row.verdict
     if row.change and stands:
         change = row.change.pct, row.change.low_pct, row.change.high_pct
-        verdict += f", {short_beside(change, stands)}"
-    cells = [*named, its["before"], its["after"], its["n"], its["change"], verdict]
+        verdict = ", ".join(
+            filter(None, (verdict, short_beside(change, stands, is_cost=row.series.is_cost)))
+        )
+    of = inline(named), inline(str(row.series.hardware))
+    cells = [*of, its["before"], its["after"], its["n"], its["change"], verdict]
     return f"| {' | '.join(cells)} |"

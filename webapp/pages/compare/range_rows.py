@@ -13,13 +13,18 @@ from webapp.analysis.queries import BlockOptions, RangeRow, RangeTable, Revision
 from webapp.charts import forest, strip, text
 from webapp.charts.strip import Strip
 from webapp.charts.today import short_beside
-from webapp.pages.compare.range_report import BLOCK_IGNORES, TOO_FEW, figures, sentence_of
+from webapp.pages.compare.range_report import (
+    BLOCK_IGNORES,
+    TOO_FEW,
+    figures,
+    moved,
+    sentence_of,
+)
 from webapp.pages.compare.rows import mode_html, opening, today_html
 from webapp.pages.parts.links import with_query
 from webapp.pages.parts.names import hardware_html
 from webapp.stats.defaults import MARGIN_PCT
 from webapp.stats.errors import TooFewSamplesError
-from webapp.stats.ranges import Range
 
 KINDS = {"worse": "worse", "better": "better", "equivalent": "equivalent"}
 CHIPS = {"equivalent": "same", "cannot tell": "unsure"}
@@ -44,14 +49,14 @@ class Drawing:
 @dataclass(frozen=True, slots=True)
 class RangeSet:
     """One range of an open row: ``count`` measured revisions, of which some may be ``left_out``,
-    and ``its`` level where it has one.
+    and the text of its ``level`` where it has one.
     """
 
     label: str
     range: RevisionRange
     count: int
     left_out: str
-    its: Range | None
+    level: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,15 +89,15 @@ class RangeEvidence:
     @property
     def sets(self) -> list[RangeSet]:
         """Either range."""
-        change = self.row.change
+        its = figures(self.row)
         return [
-            RangeSet(label, one, len(values), left_out, its)
-            for label, one, values, left_out, its in zip(
+            RangeSet(label, one, len(values), left_out, level)
+            for label, one, values, left_out, level in zip(
                 self.labels,
                 (self.table.a, self.table.b),
                 self.row.values,
                 self.row.left_out,
-                (change.a, change.b) if change else (None, None),
+                (its["before"], its["after"]),
                 strict=True,
             )
         ]
@@ -178,14 +183,14 @@ def _summary(row: RangeRow, drawing: Drawing) -> str:
     coloured = kind if kind in {"worse", "better"} else "even"
     chip = CHIPS.get(row.verdict, row.verdict)
     mark = text.MARKS[row.verdict]
-    sign = " %" if percent is not None else ""
+    size, unit, within = moved(row)
     return (
         '<span class="row"><span class="what">'
         f"{hardware_html(series.hardware, line=True)}</span>"
         f'<span class="mode">{mode_html(row.mode)}{metric if drawing.with_metric else ""}</span>'
         f'<span class="plot">{forest.row(drawing.reach, percent, low, high, kind=kind)}</span>'
-        f'<span class="number {coloured}"><b>{text.percent(percent)}{sign}</b></span>'
-        f'<span class="number ci">{text.interval(low, high) or text.UNKNOWN}</span>'
+        f'<span class="number {coloured}"><b>{size} {unit}</b></span>'
+        f'<span class="number ci">{within or text.UNKNOWN}</span>'
         f'<span class="verdict"><span class="chip {chip}">{mark} {escape(row.verdict)}</span>'
         f"{_note(row)}{_today(row, drawing)}</span>"
         f'<span class="number detect">{escape(its["n"])}</span></span>'
@@ -198,7 +203,8 @@ def _today(row: RangeRow, drawing: Drawing) -> str:
     stands = drawing.today.get(series.pk)
     if stands is None or change is None:
         return ""
-    short = short_beside((change.pct, change.low_pct, change.high_pct), stands)
+    ends = change.low_pct, change.high_pct
+    short = short_beside((change.pct, *ends), stands, is_cost=series.is_cost)
     return today_html(series.pk, short)
 
 

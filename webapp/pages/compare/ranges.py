@@ -21,7 +21,7 @@ from webapp.analysis.queries import (
 )
 from webapp.charts import forest, forest_picture
 from webapp.charts.standalone import Part, stacked
-from webapp.pages.compare.range_report import GATED, headline, is_simulated, ordered
+from webapp.pages.compare.range_report import GATED, has_metrics, headline, is_simulated, ordered
 from webapp.pages.compare.range_rows import (
     Drawing,
     evidence_of,
@@ -100,7 +100,7 @@ def _drawing(table: RangeTable, more: Sequence[tuple[str, str]]) -> Drawing:
     return Drawing(
         sides=(table.a.side, table.b.side),
         reach=reach_of(table.rows),
-        with_metric=len({row.series.metric_id for row in table.rows}) > 1,
+        with_metric=has_metrics(table),
         path=reverse("compare"),
         fragment=reverse("compare_row"),
         more=more,

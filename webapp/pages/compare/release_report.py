@@ -183,7 +183,7 @@ def _table(found: ComparedReleases, cells: Sequence[Cell]) -> str:
     stands = {} if found.asof else stands_by_series(series)
     lines = [_line(cell, stands, with_metric=has_metrics(found.table)) for cell in ordered]
     counts = counts_text(found.table.claims.counts)
-    return "\n".join([head, *lines]) + f"\n\n{counts}; {found.table.headline.text}."
+    return "\n".join([head, *lines]) + f"\n\n{counts}; {found.table.headline.by_chance}."
 
 
 def _line(cell: Cell, stands: Mapping[int, Mapping[str, Any]], *, with_metric: bool) -> str:

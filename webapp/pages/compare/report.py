@@ -116,7 +116,7 @@ def _left_out(table: ComparedTable, shown: Callable[[str], str] = str) -> list[s
 def _counts(table: PointTable) -> str:
     """How many comparisons stand under each heading of the page."""
     together = table.headline
-    return f"{counts_text(Counter(together.outcomes))}; {together.text}."
+    return f"{counts_text(Counter(together.outcomes))}; {together.by_chance}."
 
 
 def _section(row: ComparedRow, options: BlockOptions) -> str:

@@ -1,6 +1,6 @@
 """`/hardware/`: which machines work, and what can they see?"""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -115,10 +115,17 @@ def _known(found: Sequence[Machine], now: datetime) -> Known:
 def _tiles(wanted: Sequence[tuple[WallSeries, str]]) -> dict[int, str]:
     """The tile of each series (by id), which is on the machine of that name; one statement."""
     found = wall_tiles([one.id for one, _ in wanted], last=REVISIONS_SHOWN)
-    return {one.id: _tile(one, found[one.id], name) for one, name in wanted if one.id in found}
+    drawn = [(one, name) for one, name in wanted if one.id in found]
+    modes = Counter((name, one.tree, one.mode) for one, name in drawn)
+    return {
+        one.id: _tile(one, found[one.id], name, is_one=modes[name, one.tree, one.mode] == 1)
+        for one, name in drawn
+    }
 
 
-def _tile(one: WallSeries, shown: WallTile, hardware: str) -> str:
+def _tile(one: WallSeries, shown: WallTile, hardware: str, *, is_one: bool) -> str:
+    """Named by the mode; unless it ``is_one`` of the mode by the metric before that."""
+    called = one.mode if is_one else f"{one.metric}, {one.mode}"
     href = (
         f"{reverse('trends')}?tree={quote(one.tree)}&hardware={quote(hardware)}"
         f"&mode={quote(one.mode)}&metric={quote(one.metric)}"
@@ -126,7 +133,7 @@ def _tile(one: WallSeries, shown: WallTile, hardware: str) -> str:
     index_of = {position: index for index, position in enumerate(shown.positions)}
     chart = draw_tile(one, shown, shown.positions, index_of)
     return (
-        f'<a class="small-tile" href="{escape(href)}"><span class="m">{escape(one.mode)}</span>'
+        f'<a class="small-tile" href="{escape(href)}"><span class="m">{escape(called)}</span>'
         f"{news(one, shown)}{chart}</a>"
     )
 

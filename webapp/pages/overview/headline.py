@@ -108,7 +108,7 @@ def _rest_of(one: OpenLoss, losses: Sequence[OpenLoss], since_text: str) -> str:
     if simulated and simulated == others:
         told += f" on {'a simulated machine' if simulated == 1 else 'simulated machines'}"
     elif simulated:
-        told += f", {_count(simulated)} of all on simulated machines"
+        told += f", {_count(simulated)} of the {_count(others)} on simulated machines"
     return f"{news}; {told}."
 
 

@@ -338,7 +338,7 @@ def news(one: WallSeries, shown: WallTile) -> str:
         return f'<span class="muted">too few to tell{moved and f", {moved}"}</span>'
     if apart is not None and abs(apart) > (one.smallest or 0.0):
         return f'<span class="muted">{moved}, not proven</span>'
-    return f'<span class="muted">= {PLUS_MINUS} {half_width(one.smallest or 0.0)} %</span>'
+    return f'<span class="muted nowrap">= {PLUS_MINUS} {half_width(one.smallest or 0.0)} %</span>'
 
 
 def can_tell(one: WallSeries) -> bool:

@@ -76,6 +76,16 @@ class Headline:
     @property
     def text(self) -> str:
         """``3 of 9 differ at 95 %, about 0.5 expected by chance``."""
-        chance = f"{self.expected:.0f}" if self.expected >= 2 else f"{self.expected:.2g}"
         total = len(self.verdicts)
-        return f"{self.differing} of {total} differ at 95 %, about {chance} expected by chance"
+        return (
+            f"{self.differing} of {total} differ at 95 %, about {self._chance} expected by chance"
+        )
+
+    @property
+    def by_chance(self) -> str:
+        """``by chance about 0.5 would differ at 95 %``, beside the counts of all outcomes."""
+        return f"by chance about {self._chance} would differ at 95 %"
+
+    @property
+    def _chance(self) -> str:
+        return f"{self.expected:.0f}" if self.expected >= 2 else f"{self.expected:.2g}"
