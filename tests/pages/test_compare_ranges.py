@@ -82,6 +82,8 @@ def test_the_report_and_the_api_say_the_same(along: list[Revision], client: Clie
     assert f"| {LOSS} |" in text
     assert "| worse |" in text
 
+    elsewhere = client.get(address("11.0±5", "12.0±8", "/api/v1/compare")).json()["error"]
+    assert "compared by /api/v1/compare/ranges" in elsewhere["message"]
     answer = client.get(address("11.0±5", "12.0±8", "/api/v1/compare/ranges")).json()
     assert answer["counts"] == {"worse": 1, "better": 0, "equivalent": 1, "cannot tell": 0}
     row = next(one for one in answer["rows"] if one["mode"] == LOSS)

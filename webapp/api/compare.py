@@ -25,6 +25,7 @@ from webapp.analysis.queries import (
     as_points,
     compare_sides,
     compare_written_ranges,
+    is_range,
     lost_between,
     lost_between_ranges,
     moment_of,
@@ -84,6 +85,8 @@ def compare(request: HttpRequest, sides: Query[Sides]) -> Any:
     """Rows are matched over the parts that every side leaves open."""
     options = BlockOptions.read(sides.dict(exclude={"a", "b", "asof"}))
     moment = _moment(sides.asof)
+    if any(is_range(text) for text in [sides.a, *sides.b]):
+        raise SideError("ranges of revisions are compared by /api/v1/compare/ranges")
     table = compare_sides([Side.parse(text) for text in [sides.a, *sides.b]], moment)
     series = (row.sets[0].series_id for row in table.rows)
     stands = {} if moment else stands_by_series(series)
