@@ -128,7 +128,7 @@ def test_an_untested_neighbour_is_not_told_that_the_last_is_likelier(
     alert: Alert, client: Client
 ) -> None:
     page = " ".join(client.get(f"/commits/freebsd-head/r{115 + 120}/").content.decode().split())
-    assert re.search(r"\d\d % sure it is among these 64 commits", page)
+    assert re.search(r"\d\d % sure that one of these 64 commits began the change", page)
     assert "ost likely" not in page
     assert "is likelier" not in page
     of_last = " ".join(client.get(f"/commits/freebsd-head/{LAST}/").content.decode().split())
@@ -175,7 +175,7 @@ def test_commits_are_not_counted_where_others_may_lie_between(alert: Alert, clie
         assert (found["commit"], found["commits"], found["known_revisions"]) == (None, None, 64)
     for where in told.keys() - {"webhook", f"/api/v1/alerts/{alert.pk}", "/api/v1/alerts"}:
         assert "64 revisions known" in told[where], where
-    assert "sure it began between them (64 revisions known)" in told[f"/alerts/{alert.pk}/"]
+    assert "% sure, 64 revisions known)" in told[f"/alerts/{alert.pk}/"]
 
 
 @pytest.mark.parametrize(("probability", "is_named"), [(0.79, False), (0.8, True)])

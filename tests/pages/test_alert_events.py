@@ -19,10 +19,10 @@ def test_every_kind_of_event_has_its_verb() -> None:
 @pytest.mark.parametrize(
     ("kind", "reason", "actor", "line"),
     [
-        ("opened", "", None, "Driftline opened it"),
-        ("opened", "slow loss", None, "Driftline opened it: slow loss"),
+        ("opened", "", None, "Driftline opened the alert"),
+        ("opened", "slow loss", None, "Driftline opened the alert: slow loss"),
         ("joined", "pf on Atom T540", None, "Driftline added findings: pf on Atom T540"),
-        ("acknowledged", "mine", "tess", "tess acknowledged it: mine"),
+        ("acknowledged", "mine", "tess", "tess acknowledged the alert: mine"),
     ],
 )
 def test_a_line_says_who_did_what(kind: str, reason: str, actor: str | None, line: str) -> None:
