@@ -128,7 +128,7 @@ def suggestions(request: HttpRequest) -> HttpResponse:
     text = (request.GET.getlist(request.GET.get("field", part)) or [""])[0]
     tree = "" if part == "tree" else request.GET.get("of", "")
     found = compare_pickers.suggestions(part, text, tree)
-    return render(request, "pages/_compare_suggestions.html", {"suggestions": found})
+    return render(request, "pages/parts/compare_suggestions.html", {"suggestions": found})
 
 
 @require_safe
@@ -228,7 +228,7 @@ def _compared(request: HttpRequest, sides: Sequence[Side]) -> HttpResponseBase:
     if by_samples is not None and len(by_samples.rows) == 1:
         evidence = _evidence(request, by_samples, options, request.get_full_path())
     context = context_of(request, table, asof, evidence=evidence)
-    return rendered(request, "pages/compare.html", context)
+    return rendered(request, "pages/compare/compare.html", context)
 
 
 def rendered(
@@ -266,7 +266,7 @@ def _evidence(request: HttpRequest, table: ComparedTable, options: BlockOptions,
         "sides": [str(side) for side in table.sides],
         "asof": request.GET.get("asof", ""),
     }
-    return render_to_string("pages/_compare_evidence.html", context, request)
+    return render_to_string("pages/compare/_evidence.html", context, request)
 
 
 def context_of(

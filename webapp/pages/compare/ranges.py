@@ -61,7 +61,7 @@ def page(request: HttpRequest, texts: Sequence[str]) -> HttpResponse:
         **_rows(table, drawing, evidence, most=len(table.rows) if "all" in request.GET else None),
         **_links(texts, more),
     }
-    return render(request, "pages/compare_ranges.html", context)
+    return render(request, "pages/compare/ranges.html", context)
 
 
 def row(request: HttpRequest, texts: Sequence[str]) -> HttpResponse:
@@ -156,4 +156,4 @@ def _evidence(request: HttpRequest, table: RangeTable, options: BlockOptions) ->
         "sides": [str(side) for side in evidence.sides],
         "asof": asof,
     }
-    return render_to_string("pages/_compare_range_evidence.html", context, request)
+    return render_to_string("pages/compare/_range_evidence.html", context, request)

@@ -89,7 +89,7 @@ def page(request: HttpRequest) -> HttpResponse:
         "has_older": bool(older),
         "can_act": is_operator(request.user),
     }
-    return render(request, "pages/aliases.html", context)
+    return render(request, "pages/lab/aliases.html", context)
 
 
 @operator_required
@@ -100,7 +100,7 @@ def new(request: HttpRequest) -> HttpResponse:
     """
     if request.method != "POST":
         given = {name: request.GET.get(name, "")[:TEXT_MAX] for name in FIELDS}
-        return render(request, "pages/alias_new.html", {"form": AliasForm(initial=given)})
+        return render(request, "pages/lab/alias_new.html", {"form": AliasForm(initial=given)})
     form = AliasForm(request.POST)
     if request.POST.get("act") == "make":
         user = signed_in_user(request)
@@ -109,7 +109,7 @@ def new(request: HttpRequest) -> HttpResponse:
             runs = "run was" if alias.moved == 1 else "runs were"
             messages.success(request, f"{alias}: {alias.moved} stored {runs} filed so.")
             return redirect("aliases")
-        return render(request, "pages/alias_new.html", {"form": form}, status=BAD_REQUEST)
+        return render(request, "pages/lab/alias_new.html", {"form": form}, status=BAD_REQUEST)
     preview = _done(form, preview_alias)
     moving = preview.groups if preview else ()
     machines = called({one for each in moving for one in (each.hardware, each.into_hardware)})
@@ -119,7 +119,7 @@ def new(request: HttpRequest) -> HttpResponse:
     ]
     context = {"form": form, "preview": preview, "groups": shown}
     status = 200 if preview is not None else BAD_REQUEST
-    return render(request, "pages/alias_new.html", context, status=status)
+    return render(request, "pages/lab/alias_new.html", context, status=status)
 
 
 @require_POST
