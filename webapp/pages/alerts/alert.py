@@ -136,7 +136,8 @@ def _cards(alert: Alert, findings: Sequence[Finding], stamp: str | None) -> Safe
 def _drawn(alert: Alert, findings: Sequence[Finding]) -> SafeString:
     cards = cards_of(findings, surroundings_of(findings, whiskers=findings), narrow=NARROW)
     written = (
-        render_to_string("pages/alerts/_card.html", {"card": card, "alert": alert}) for card in cards
+        render_to_string("pages/alerts/_card.html", {"card": card, "alert": alert})
+        for card in cards
     )
     return mark_safe("".join(written))  # noqa: S308 (what templates wrote)
 

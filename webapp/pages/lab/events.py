@@ -11,7 +11,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from webapp.accounts.services import is_triager, signed_in_user, triager_required
 from webapp.events.models import LabEvent
 from webapp.events.services import EventFields, edit_event, record_event, withdraw_event
-from webapp.pages.lab.event_form import EventForm, form_of
+from webapp.pages.lab.forms import EventForm, form_of
 from webapp.pages.parts.links import with_query
 from webapp.pages.parts.numbers import NUMBER_MAX, read_number
 from webapp.results.models import Hardware, Tree

@@ -56,7 +56,10 @@ def page(request: HttpRequest) -> HttpResponse:
     context["kinds"] = KINDS
     context["endpoints"] = Endpoint.objects.with_last_sent().select_related("created_by")
     return render(
-        request, "pages/mail/webhooks.html", context, status=BAD_REQUEST if "error" in context else 200
+        request,
+        "pages/mail/webhooks.html",
+        context,
+        status=BAD_REQUEST if "error" in context else 200,
     )
 
 
@@ -91,7 +94,9 @@ def act(request: HttpRequest, number: int) -> HttpResponse:
         return redirect("webhooks")
     if request.POST.get("act") == "renew-secret":
         secret = renew_secret(endpoint=endpoint)
-        return render(request, "pages/mail/webhook.html", _log(request, endpoint) | {"secret": secret})
+        return render(
+            request, "pages/mail/webhook.html", _log(request, endpoint) | {"secret": secret}
+        )
     do = ACTS.get(request.POST.get("act", ""))
     if do and isinstance(request.user, User):
         try:

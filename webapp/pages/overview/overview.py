@@ -83,9 +83,7 @@ def progress(request: HttpRequest) -> HttpResponse:
     lines the overview reads again and again.
     """
     waiting, repeated = Series.objects.dirty().count(), SeriesAnalysis.objects.repeated()
-    return render(
-        request, "pages/overview/_news.html", {"waiting": waiting, "repeated": repeated}
-    )
+    return render(request, "pages/overview/_news.html", {"waiting": waiting, "repeated": repeated})
 
 
 def _since(request: HttpRequest, now: datetime) -> tuple[datetime, str]:
