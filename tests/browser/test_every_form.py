@@ -133,7 +133,7 @@ HARMLESS = ("", "act=", "act=preview", "act=undo")
 BY_HAND = {
     f"pages/account/{name}.html"
     for name in (
-        *("sign_in_code", "sign_in_again", "new_password"),
+        *("sign_in_code", "sign_in_again", "new_password", "_key_form"),
         *("factor_app", "factor_codes", "factor_key"),
     )
 }
