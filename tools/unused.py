@@ -34,7 +34,7 @@ ALLOWED: Mapping[str, str] = {
     "webapp/bisects/deciding.py: replay": "makes recorded decisions again, for audits and tests",
     "webapp/config/gunicorn.py": "gunicorn reads its settings and hooks from this module",
     "webapp/config/instance.py: postgres_major": "stands in the file of the instance",
-    "webapp/config/one_moment.py": _HOOKS,
+    "webapp/config/all_views.py": _HOOKS,
     "webapp/config/repeats.py": _HOOKS,
     "webapp/config/staticfiles.py": _HOOKS,
     "webapp/config/variables.py: VARIABLES": "the table of variables in the docs is made of it",

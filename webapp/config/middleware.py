@@ -1,7 +1,6 @@
-"""What is for some people alone: a private instance, and answers to those who are signed in.
+"""Middleware of the site: private instances, hostile requests, and a database that is away.
 
 On a private instance every address needs an account, unless its view says otherwise.
-
 A new view is private without anybody thinking of it. What stays open carries Django's mark
 ``login_not_required`` and says why: signing in, the checks of supervisors, and addresses that are
 a secret themselves. Static files are served before this and hold nothing of the instance.
@@ -12,10 +11,14 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.middleware import LoginRequiredMiddleware
-from django.http import HttpRequest, HttpResponseBase
+from django.db import InterfaceError, OperationalError
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import render
 from django.utils.cache import patch_cache_control
 
-from webapp.api.wiring import NAMESPACE, refuse_reader
+from webapp.api.wiring import NAMESPACE, explain_loss, refuse_reader
+
+API = "/api/v1/"
 
 
 def reading(request: HttpRequest) -> dict[str, Any]:
@@ -72,3 +75,54 @@ def _reads_by_token(request: HttpRequest) -> bool:
     """Whether a program asks. A password of a proxy's own is no token."""
     scheme = request.headers.get("Authorization", "").partition(" ")[0]
     return scheme.lower() == "bearer" and request.method in ("GET", "HEAD")
+
+
+class RejectNulBytes:
+    """The database holds no NUL, and refuses to look for one: such an address leads nowhere."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        """Answer as without this."""
+        return self.get_response(request)
+
+    def process_view(self, request: HttpRequest, *_view: Any) -> None:
+        """Raises Http404 for a path with a NUL."""
+        if "\0" in request.path:
+            raise Http404
+
+
+class RefuseLargeBodies:
+    """413 for pages. The API asks first who sends, and refuses in its own form."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        """Answer 413 for a body over the limit; the API refuses its own, as JSON."""
+        size = int(request.META.get("CONTENT_LENGTH") or 0)
+        if size > settings.UPLOAD_MAX_BYTES and not request.path_info.startswith(API):
+            return HttpResponse("The request is too large.\n", "text/plain", status=413)
+        return self.get_response(request)
+
+
+class DatabaseLost:
+    """Answer 503 with Retry-After while the database is away."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        """Answer as without this."""
+        return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
+        """The API translates its own (`webapp.api.errors`)."""
+        if not isinstance(error, OperationalError | InterfaceError):
+            return None
+        kind, retry_after = explain_loss(request, error)
+        message = f"{kind.message} Nothing was stored. Try again in {retry_after} seconds."
+        response = render(request, "not_now.html", {"message": message}, status=kind.status)
+        response["Retry-After"] = str(retry_after)
+        return response
