@@ -27,9 +27,10 @@ from webapp.charts.trend.labels import (
     width_of,
 )
 from webapp.charts.trend.room import FOOT, GAP, LETTER, LINE, TOP, WIDE, Frame, Room
+from webapp.charts.trend.series import Revisions, TrendSeries
 from webapp.charts.trend.sketch import Sketch
 from webapp.charts.trend.traces import joints, level_ends, series_traces, sketch_findings
-from webapp.charts.trend.trend import Lane, Revisions, Trend, TrendSeries, Values, x_values
+from webapp.charts.trend.trend import Lane, Trend, Values, x_values
 
 CROWD = 8
 """Series of one lane that there is room for in full."""
