@@ -22,11 +22,11 @@ class JobQuerySet(models.QuerySet["Job"]):
     """Jobs by state, by what they are about, and as a queue."""
 
     def queued(self) -> Self:
-        """Those that wait for a worker, in the order in which they are handed out."""
+        """Jobs that wait for a worker, in the order in which they are handed out."""
         return self.filter(state=Job.State.QUEUED).order_by("-priority", "created_at", "pk")
 
     def leased(self) -> Self:
-        """Those that a worker has now."""
+        """Jobs that a worker has now."""
         return self.filter(state=Job.State.LEASED).order_by("pk")
 
     def ended(self) -> Self:
@@ -53,7 +53,7 @@ class JobQuerySet(models.QuerySet["Job"]):
         return self.filter(state=Job.State.LEASED, lease_until__lte=now)
 
     def about(self, *, tree: str = "", hardware: str = "", mode: str = "") -> Self:
-        """Those of a tree, of hardware and in a mode, by name, where given."""
+        """Jobs of a tree, of hardware and in a mode, by name, where given."""
         parts = {"tree__name": tree, "hardware__name": hardware, "mode__name": mode}
         return self.filter(**{field: name for field, name in parts.items() if name})
 
@@ -236,7 +236,7 @@ class Job(models.Model):
         return self.may_be_retried or not (self.has_ended or self.cancel_requested)
 
     def results(self) -> Sequence[Run]:
-        """Its runs, in the order they came; of one that was replaced, the current one."""
+        """The job's runs, in the order they came; of one that was replaced, the current one."""
         return list(self.runs.current().order_by("pk"))
 
 

@@ -65,19 +65,19 @@ def release(items: OutboxItemQuerySet, token: uuid.UUID) -> None:
 
 
 def put_off(item: OutboxItem, reason: str, *, until: datetime) -> bool:
-    """Its time has not come yet; this was no try."""
+    """Let ``item`` wait until its time comes; this was no try."""
     return _write(
         item, state=OutboxItem.State.WAITING, claim=None, due=until, reason=_plain(reason)
     )
 
 
 def record_sent(item: OutboxItem, **fields: Any) -> bool:
-    """It arrived. Like those below, False when the claim on it is not ours now."""
+    """The item arrived. Like the functions below, False when the claim on it is not ours now."""
     return _end(item, OutboxItem.State.SENT, "", attempts=F("attempts") + 1, **fields)
 
 
 def record_dropped(item: OutboxItem, reason: str) -> bool:
-    """It is not to be sent any more."""
+    """The item is not to be sent any more."""
     return _end(item, OutboxItem.State.DROPPED, reason)
 
 

@@ -18,8 +18,7 @@ from webapp.outbox.models.items import OutboxItem, OutboxItemQuerySet
 from webapp.outbox.models.mails import data_with, data_without
 from webapp.outbox.services import mail_server
 from webapp.outbox.services.posting import DROPPED_BY
-from webapp.outbox.smtp import Line, MailError
-from webapp.outbox.smtp_help import explain
+from webapp.outbox.smtp import Line, MailError, explain
 from webapp.queueing import Task, queue_on_commit
 
 State = Mail.State

@@ -32,7 +32,7 @@ from webapp.analysis.queries import (
     moment_of,
     stands_by_series,
 )
-from webapp.charts import forest, forest_picture
+from webapp.charts import forest
 from webapp.charts.standalone import Part, stacked
 from webapp.pages.compare import answer as compare_answer
 from webapp.pages.compare import pickers as compare_pickers
@@ -169,7 +169,7 @@ def picture_of(table: PointTable, answer: str, foot: Sequence[str]) -> str:
     """
     lines = lines_of(compare_answer.cells_of(table))
     rows = [
-        forest_picture.Row(
+        forest.Row(
             name=" · ".join([line.row.mode, str(cell.row.base.hardware), *_nearest(table, cell)]),
             percent=cell.judged.percent,
             low=cell.judged.low,
@@ -179,7 +179,7 @@ def picture_of(table: PointTable, answer: str, foot: Sequence[str]) -> str:
         for line in lines
         for cell in line.cells
     ]
-    image = forest_picture.draw(reach_of(lines), rows[:ROWS_DRAWN], described=answer)
+    image = forest.draw(reach_of(lines), rows[:ROWS_DRAWN], described=answer)
     more = len(rows) - ROWS_DRAWN
     newest = Run.objects.filter(revision__in=table.revisions).newest_text()
     foot = [f"{foot[0]}; {newest}", *foot[1:]]

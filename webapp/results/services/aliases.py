@@ -173,8 +173,8 @@ class RunMove:
 
 
 def aliases_in_force(lab: int) -> list[Alias]:
-    """Those of a lab (an id), hardware by its id. One statement; two more where there are aliases
-    of hardware, which is looked up each time because it may be renamed and merged.
+    """Aliases in force of a lab (an id), hardware by its id. One statement; two more where there
+    are aliases of hardware, which is looked up each time because it may be renamed and merged.
 
     They are not remembered from one upload to the next: a run would be stored under the wrong name.
     """
@@ -196,8 +196,8 @@ def alias_of(row: NameAlias) -> Alias:
 
 
 def with_hardware(aliases: Sequence[Alias]) -> list[Alias]:
-    """Those of hardware by ids, present or former names alike; one of hardware that is gone is left
-    out.
+    """Aliases of hardware by ids, present or former names alike; one of hardware that is gone is
+    left out.
     """
     named = [one for one in aliases if one.kind == "hardware"]
     if not named:
