@@ -44,7 +44,7 @@ from webapp.results.bounds import (
 )
 from webapp.results.commit_files import read_file
 from webapp.results.errors import Unprocessable
-from webapp.results.git_log import logged
+from webapp.results.git_history import logged
 from webapp.results.modes import ModeName
 from webapp.results.revision_ids import position_of
 from webapp.stats import ministat

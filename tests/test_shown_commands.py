@@ -12,7 +12,7 @@ import pytest
 from django.test import Client
 
 from tests.api.conftest import Send, agent, send, token
-from webapp.outbox.signing import signature
+from webapp.outbox.services.delivering import signature
 
 __all__ = ["agent", "send", "token"]  # fixtures
 

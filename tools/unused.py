@@ -3,7 +3,8 @@
     python -m tools.unused
 
 lets vulture read ``READ`` and prints a line for each name that no code uses, no template and no
-text that names a column; ends with 1 where there is any. What a framework calls by its name is
+text that names a column, and for each template of a page that is named nowhere; ends with 1 where
+there is any. What a framework calls by its name is
 ignored in ``pyproject.toml``; single names stand in ``ALLOWED`` with their reason.
 """
 
@@ -33,7 +34,7 @@ ALLOWED: Mapping[str, str] = {
     "webapp/bisects/deciding.py: replay": "makes recorded decisions again, for audits and tests",
     "webapp/config/gunicorn.py": "gunicorn reads its settings and hooks from this module",
     "webapp/config/instance.py: postgres_major": "stands in the file of the instance",
-    "webapp/config/one_moment.py": _HOOKS,
+    "webapp/config/all_views.py": _HOOKS,
     "webapp/config/repeats.py": _HOOKS,
     "webapp/config/staticfiles.py": _HOOKS,
     "webapp/config/variables.py: VARIABLES": "the table of variables in the docs is made of it",
@@ -79,7 +80,18 @@ def unused(paths: Sequence[str], allowed: Mapping[str, str] = ALLOWED) -> list[s
         idle -= keys
         if not keys & set(allowed):
             lines.append(f"{path}:{one.first_lineno}: unused {one.typ} {one.name}")
+    lines += [f"{path}: unused template" for path in _templates_of_nobody(paths)]
     return lines + [f"{key} is allowed, but used or gone" for key in sorted(idle)]
+
+
+def _templates_of_nobody(paths: Sequence[str]) -> Iterator[str]:
+    """Templates below ``pages`` whose names stand neither in the code nor in another template."""
+    templates = sorted(Path("webapp/templates").rglob("*.*"))
+    texts = [path.read_text(encoding="utf-8") for path in (*templates, *_modules(paths))]
+    for path in templates:
+        name = path.relative_to("webapp/templates").as_posix()
+        if name.startswith("pages/") and not any(name in text for text in texts):
+            yield path.as_posix()
 
 
 def _named_in_templates() -> Iterator[str]:
@@ -90,11 +102,14 @@ def _named_in_templates() -> Iterator[str]:
 
 def _named_in_queries(paths: Sequence[str]) -> Iterator[str]:
     """Texts that are a name (of a column, an attribute, a module), and what queries filter by."""
+    for file in _modules(paths):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            yield from _names_of(node)
+
+
+def _modules(paths: Sequence[str]) -> Iterator[Path]:
     files = (file for path in paths for file in [Path(path), *Path(path).rglob("*.py")])
-    for file in files:
-        if file.is_file():
-            for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-                yield from _names_of(node)
+    return (file for file in files if file.is_file())
 
 
 def _names_of(node: ast.AST) -> Iterator[str]:

@@ -131,9 +131,12 @@ HARMLESS = ("", "act=", "act=preview", "act=undo")
 """What Enter in a field may press, where a form has several buttons."""
 
 BY_HAND = {
-    f"pages/{name}.html"
-    for name in ("sign_in_code", "sign_in_again", "new_password", "factor_app", "factor_key")
-} | {"pages/factor_codes.html"}
+    f"pages/account/{name}.html"
+    for name in (
+        *("sign_in_code", "sign_in_again", "new_password", "_key_form"),
+        *("factor_app", "factor_codes", "factor_key"),
+    )
+}
 """Behind a password, a code or a mail, which tests/browser/test_signing_in.py gives."""
 
 TEMPLATES = PROJECT / "webapp" / "templates"
@@ -502,13 +505,13 @@ class Digests:
 
 def templates_with_forms() -> set[str]:
     """Of the pages; the admin has tests of its own."""
-    found = [path for path in TEMPLATES.glob("pages/*.html") if "<form" in path.read_text()]
+    found = [path for path in TEMPLATES.glob("pages/**/*.html") if "<form" in path.read_text()]
     return {str(path.relative_to(TEMPLATES)) for path in found}
 
 
 def buttons_of_templates() -> set[str]:
     """``name=value`` of the buttons whose name and value stand in a template."""
-    texts = [path.read_text() for path in TEMPLATES.glob("pages/*.html")]
+    texts = [path.read_text() for path in TEMPLATES.glob("pages/**/*.html")]
     tags = [" ".join(tag.split()) for text in texts for tag in BUTTON.findall(text)]
     found = [re.search(r'name="(\w+)" value="([^{"]*)"', tag) for tag in tags]
     return {f"{one[1]}={one[2]}" for one in found if one}

@@ -85,7 +85,7 @@ def html(flame: Flame) -> str:
     drawing = mark_safe(flame_svg(flame, described="Flame graph"))
     links = {"toggles": [], "svg_link": "/flame.svg", "png_link": "/flame.png"}
     context = {"image": drawing, "legend": entries, **links}
-    body = render_to_string("pages/_flame.html", context)
+    body = render_to_string("pages/profiles/_flame.html", context)
     styles = "".join(f'<link rel="stylesheet" href="/static/css/{one}.css">' for one in SHEETS)
     return PAGE.format(styles=styles, flame=body)
 

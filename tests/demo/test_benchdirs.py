@@ -9,8 +9,14 @@ from labagent.model import Overrides, Run, runs_of, skips_of
 from labagent.readers.benchlab import read_directories
 
 from webapp.demo import simulated
-from webapp.demo.benchdirs import Written, published_files, simulated_files
-from webapp.demo.profiled import PROFILED_KINDS, WATCHED, profile_texts
+from webapp.demo.benchdirs import (
+    PROFILED_KINDS,
+    WATCHED,
+    Written,
+    profile_texts,
+    published_files,
+    simulated_files,
+)
 from webapp.demo.published import PUBLICATIONS
 from webapp.results.label_parts import BUILTIN_RULES, tell
 from webapp.results.modes import ModeName

@@ -13,8 +13,7 @@ from pytest_django.live_server_helper import LiveServer
 
 from webapp.accounts.models import User
 from webapp.analysis.models import Comparison
-from webapp.demo.errors import DemonstrationError
-from webapp.demo.loading import Loading
+from webapp.demo.loading import DemonstrationError, Loading
 from webapp.demo.parts import Part, published_part, simulated_part
 from webapp.labs import services
 from webapp.labs.models import Token

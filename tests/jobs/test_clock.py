@@ -8,7 +8,7 @@ from django.db.models import F
 from tests.jobs.steps import MINUTE, NOW, fail, hear, request, take, taken
 from webapp.jobs import services
 from webapp.jobs.models import Job, Worker
-from webapp.jobs.services.expiring import correct_times
+from webapp.jobs.services.leasing import correct_times
 
 pytestmark = pytest.mark.django_db
 LATER = NOW + timedelta(days=3)

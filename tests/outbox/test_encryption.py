@@ -13,7 +13,7 @@ from webapp.notifications.services import checks
 from webapp.outbox.deadlines import Deadline
 from webapp.outbox.models import Endpoint, HookDelivery
 from webapp.outbox.services import post_event, reencrypt_secrets
-from webapp.outbox.services.hooks import DeliveryError, post_delivery
+from webapp.outbox.services.delivering import DeliveryError, post_delivery
 
 pytestmark = pytest.mark.django_db
 URL = "slack://T1/B2/the-key"

@@ -18,10 +18,10 @@ from tests.outbox.receivers import Receiver, receiving
 from tests.outbox.slow import answering, dripping, serving, silent
 from webapp.outbox import addresses, deadlines, http_post, services
 from webapp.outbox.addresses import Target
-from webapp.outbox.alone import alone
 from webapp.outbox.deadlines import Deadline
 from webapp.outbox.models import Endpoint, HookDelivery
 from webapp.outbox.services import claims, delivering, endpoints
+from webapp.outbox.services.claims import singleton_lock
 
 pytestmark = pytest.mark.django_db
 LONG = pytest.mark.long
@@ -239,11 +239,11 @@ def test_only_one_process_sends_at_a_time() -> None:
     seen: list[bool] = []
 
     def other() -> None:
-        with alone("mails") as mine, alone("deliveries") as free:
+        with singleton_lock("mails") as mine, singleton_lock("deliveries") as free:
             seen.extend([mine, free])
         connection.close()
 
-    with alone("mails") as mine:
+    with singleton_lock("mails") as mine:
         assert mine
         thread = threading.Thread(target=other)
         thread.start()

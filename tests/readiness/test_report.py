@@ -15,7 +15,7 @@ from tests.celery_processes import celery, celery_worker, pool_of
 from tests.system.running import wait_for
 from webapp.config.celery import app
 from webapp.readiness import heartbeats
-from webapp.readiness.report import Reporter
+from webapp.readiness.services import Reporter
 
 pytestmark = [pytest.mark.long, pytest.mark.django_db(transaction=True)]
 SECONDS = 90

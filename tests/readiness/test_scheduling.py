@@ -16,8 +16,8 @@ from tests.servers import LOCKS
 from webapp.config.celery import app
 from webapp.readiness.models import Heartbeat
 from webapp.readiness.pulse import Pulse
-from webapp.readiness.report import Reporter
 from webapp.readiness.scheduling import SingleScheduler, SingletonLock
+from webapp.readiness.services import Reporter
 from webapp.readiness.tasks import heartbeat
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -67,3 +67,14 @@ def test_a_name_is_allowed_by_its_path_with_it_or_by_its_whole_file(module: str)
 def test_what_is_allowed_though_it_is_used_is_refused(module: str) -> None:
     allowed = {"module.py": "all of it", "module.py: called": "a reason"}
     assert unused([module], allowed) == ["module.py: called is allowed, but used or gone"]
+
+
+def test_a_template_of_a_page_that_is_named_nowhere_is_refused(module: str) -> None:
+    pages = Path("webapp/templates/pages/rows")
+    pages.mkdir(parents=True)
+    (pages / "row.html").write_text('{% include "pages/rows/_cell.html" %}')
+    (pages / "_cell.html").write_text("a cell")
+    refused = "webapp/templates/pages/rows/row.html: unused template"
+    assert unused([module], {"module.py": "all of it"}) == [refused]
+    Path(module).write_text(SOURCE + 'called("pages/rows/row.html")\n')
+    assert unused([module], {"module.py": "all of it"}) == []

@@ -4,7 +4,7 @@ No cache keeps the answer of such a view: it is a person's own.
 
 Roles include one another: an operator may all that a triager may, who may all that a viewer may.
 Whether reading needs an account too is a matter of the instance, not of a view: see
-``webapp.config.privacy``.
+``webapp.config.middleware``.
 """
 
 from collections.abc import Callable

@@ -175,10 +175,12 @@ def _with_costs(
         return found
     costs = [row for row in rows if row.finding in astray]
     others = [row for row in rows if row.finding not in astray]
-    return [
-        _with(one, [row for row in costs if astray[row.finding] in _findings(one)])
-        for one in _groups(others, opening, received)
-    ]
+    groups = []
+    for one in _groups(others, opening, received):
+        members = {row.finding for row in one.members}
+        beside = [row for row in costs if astray[row.finding] in members]
+        groups.append(replace(one, joiners=(*one.joiners, *beside)))
+    return groups
 
 
 def _repeated(cost: Evidence, rows: Sequence[Evidence], opening: Container[int]) -> int | None:
@@ -187,14 +189,6 @@ def _repeated(cost: Evidence, rows: Sequence[Evidence], opening: Container[int])
     """
     its = (row for row in rows if row.series in cost.parents and row.finding in opening)
     return next((row.finding for row in its if cost.shares_a_commit_with(row)), None)
-
-
-def _findings(one: Group) -> set[int]:
-    return {row.finding for row in one.members}
-
-
-def _with(one: Group, costs: Sequence[Evidence]) -> Group:
-    return replace(one, joiners=(*one.joiners, *costs)) if costs else one
 
 
 def join(own: Group, assigned: Group) -> Group:

@@ -13,7 +13,7 @@ from django.http import HttpRequest, HttpResponseBase
 from webapp.accounts.addresses import client_address
 from webapp.accounts.models import AuditEntry, User
 from webapp.accounts.services import audit
-from webapp.config.one_moment import ASKING
+from webapp.config.all_views import ASKING
 
 MEASURING = frozenset(
     f"api:{name}" for name in ("upload", "upload_profile", "poll", "heartbeat", "fail", "result")

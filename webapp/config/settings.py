@@ -123,10 +123,10 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "webapp.config.requests_counted.CountRequests",
     "django.middleware.security.SecurityMiddleware",
-    "webapp.config.bodies.RefuseLargeBodies",
+    "webapp.config.middleware.RefuseLargeBodies",
     "csp.middleware.CSPMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "webapp.config.privacy.PrivateAnswers",
+    "webapp.config.middleware.PrivateAnswers",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -134,12 +134,12 @@ MIDDLEWARE = [
     "webapp.config.actors.Acting",
     "allauth.account.middleware.AccountMiddleware",
     "webapp.accounts.signing_in.middleware.SignIn",
-    "webapp.config.privacy.PrivateInstance",
-    "webapp.config.bodies.RejectNulBytes",
+    "webapp.config.middleware.PrivateInstance",
+    "webapp.config.middleware.RejectNulBytes",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
-    "webapp.config.database_lost.DatabaseLost",
+    "webapp.config.middleware.DatabaseLost",
 ]
 ROOT_URLCONF = "webapp.config.urls"
 WSGI_APPLICATION = "webapp.config.wsgi.application"
@@ -153,7 +153,7 @@ TEMPLATES: list[dict[str, Any]] = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "webapp.config.privacy.reading",
+                "webapp.config.middleware.reading",
                 "webapp.demo.links.demonstration",
             ]
         },

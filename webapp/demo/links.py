@@ -34,7 +34,7 @@ class SeedComparison:
 
     @property
     def url(self) -> str:
-        """Its compare page."""
+        """The compare page of the block."""
         return f"{reverse('compare')}?{self.query}"
 
 

@@ -1,28 +1,60 @@
 """Load the demonstration through the real path: bench directories, agent, API, worker."""
 
 import io
+import subprocess
 import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
+from webapp.bisects.models import BisectSettings
+from webapp.demo import simulated
 from webapp.demo.account import ensure_account
-from webapp.demo.errors import DemonstrationError
-from webapp.demo.hunting import prepare_agents
 from webapp.demo.parts import PARTS, History, Part
 from webapp.demo.simulated import PlantedRelease
-from webapp.demo.uploading import upload
 from webapp.events.services import record_release
 from webapp.labs import services as labs
 from webapp.labs.models import Agent, Lab
 from webapp.results.models import Run, Series, Tree
 from webapp.results.services import ResultsError, register_hardware
+from webapp.stats.simulate import hunt as simulated_hunt
 
 AGENT = "demonstration"
 LOOK_AGAIN_SECONDS = 0.1
+BISECT_AGENT = "simulated-agents"
+DIRECTORY = "agents"
+TRUTH = "truth.toml"
+TOKEN = "token"  # noqa: S105 (the name of a file)
+
+TRUTH_FORM = """\
+# The simulated agents of the demonstration measure this.
+seed = 64
+build_seconds = 600
+boot_seconds = 120
+run_seconds = 60
+run_noise = {run}
+boot_noise = {boot}
+build_noise = 0.0
+drift = {drift}
+trees = ["{tree}"]
+
+[[hardware]]
+name = "{hardware}"
+levels = {{ {mode} = {level} }}
+
+[[step]]
+tree = "{tree}"
+position = {position}
+percent = {percent}
+"""
+
+
+class DemonstrationError(Exception):
+    """The message says why, and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,3 +191,88 @@ def _stored_digests(agent: Agent) -> set[str]:
     """SHA-256 of every file that a stored run of `agent` came from."""
     sources = Run.objects.filter(agent=agent).values_list("sources", flat=True)
     return {source["sha256"] for of_run in sources for source in of_run}
+
+
+def prepare_agents(demo: Path) -> None:
+    """Write the truth, and a new token in place of the last one; the files are for agents alone.
+
+    Bisects of the tree begin by themselves, unless somebody has set that otherwise.
+    """
+    directory = demo / DIRECTORY
+    directory.mkdir(parents=True, exist_ok=True)
+    (directory / TRUTH).write_text(_truth())
+    agent = labs.create_agent(name=BISECT_AGENT, lab_name=simulated.HUNT_LAB, simulated=True)
+    for token in agent.tokens.usable():
+        labs.revoke_token(token=token)
+    path = directory / TOKEN
+    path.touch(mode=0o600)
+    path.write_text(labs.issue_token(agent=agent).text)
+    tree = Tree.objects.get(name=simulated.HUNT_TREE)
+    BisectSettings.objects.get_or_create(tree=tree, defaults={"automatic": True})
+
+
+def _truth() -> str:
+    return TRUTH_FORM.format(
+        run=simulated_hunt.RUN,
+        boot=simulated_hunt.BOOT,
+        drift=-settings.DEMO_DRIFT / 1000,
+        tree=simulated.HUNT_TREE,
+        hardware=simulated_hunt.HARDWARE,
+        mode=simulated_hunt.WORKLOAD,
+        level=simulated_hunt.LEVEL,
+        position=simulated_hunt.FIRST + simulated_hunt.GUILTY,
+        percent=simulated_hunt.STEP_PCT,
+    )
+
+
+def upload(
+    *,
+    command: Path,
+    paths: Sequence[Path],
+    server: str,
+    token: str,
+    options: Sequence[str],
+    spool: Path,
+    patience: float,
+) -> None:
+    """`labagent upload` of files or directories, runs waiting in `spool` until they are sent.
+
+    Raises:
+        DemonstrationError: it is not installed, failed, or took more than `patience` seconds.
+    """
+    arguments = [str(command), "upload", *map(str, paths), "--server", server, *options]
+    try:
+        done = subprocess.run(
+            arguments,
+            env=_environment(token, spool),
+            capture_output=True,
+            text=True,
+            timeout=patience,
+            check=False,
+        )
+    except FileNotFoundError as error:
+        raise DemonstrationError(
+            f"{command} is missing: `make setup` installs the agent"
+        ) from error
+    except subprocess.TimeoutExpired as error:
+        raise DemonstrationError(
+            f"the upload of {paths[0]} to {server} took more than {patience:g} s; start again to "
+            "go on, with a longer --timeout on a slow machine"
+        ) from error
+    if done.returncode:
+        output = f"{done.stdout}{done.stderr}".strip()
+        raise DemonstrationError(f"labagent ended with status {done.returncode}:\n{output}")
+
+
+def _environment(token: str, spool: Path) -> dict[str, str]:
+    """Not our own: that holds secrets of the server, and perhaps settings of another agent.
+
+    The token goes this way because a command line can be read by everybody on the machine.
+    """
+    return {
+        "DRIFTLINE_TOKEN": token,
+        "DRIFTLINE_SPOOL": str(spool),
+        "DRIFTLINE_CONFIG": str(spool / "config.toml"),
+        "HOME": str(spool),
+        "PYTHONUTF8": "1",
+    }

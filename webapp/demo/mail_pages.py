@@ -75,7 +75,7 @@ def listing(request: HttpRequest) -> HttpResponse:
     names = mailbox.names()
     found = [mailbox.read(name) for name in names[:SHOWN]]
     context = {"mails": [_line(entry) for entry in found if entry], "number": len(names)}
-    return render(request, "pages/mailbox.html", context)
+    return render(request, "pages/demo/mailbox.html", context)
 
 
 @demonstration_only
@@ -91,7 +91,7 @@ def one(request: HttpRequest, name: str) -> HttpResponse:
         "has_html": bool(entry.html),
         "source": entry.raw.decode(errors="replace"),
     }
-    return render(request, "pages/mailbox_mail.html", context)
+    return render(request, "pages/demo/mailbox_mail.html", context)
 
 
 @demonstration_only

@@ -28,12 +28,12 @@ class Entry:
 
     @property
     def text(self) -> str:
-        """Its plain text, or nothing."""
+        """The mail's plain text, or nothing."""
         return self._body("plain")
 
     @property
     def html(self) -> str:
-        """Its HTML, or nothing."""
+        """The mail's HTML, or nothing."""
         return self._body("html")
 
     def _body(self, kind: str) -> str:

@@ -111,11 +111,11 @@ class TokenQuerySet(models.QuerySet["Token"]):
     """Tokens by whether they still open anything."""
 
     def usable(self) -> Self:
-        """Those that nobody revoked and that have not expired."""
+        """Tokens that nobody revoked and that have not expired."""
         return self.filter(USABLE)
 
     def expiring(self, now: datetime, *, within: timedelta) -> Self:
-        """Those in use that expire ``within`` a time, or expired no longer ago."""
+        """Tokens in use that expire ``within`` a time, or expired no longer ago."""
         return self.filter(
             revoked_at__isnull=True,
             expires_at__range=(now - within, now + within),

@@ -16,7 +16,7 @@ from types import ModuleType
 from webapp.config import instance
 from webapp.launcher import commands, front, mail, postgres, redis, servers, state
 from webapp.launcher.errors import StackError, SupervisorLost, UsageError
-from webapp.launcher.leftovers import end_left_behind
+from webapp.launcher.processes import end_left_behind
 from webapp.launcher.programs import (
     agents_program,
     front_program,

@@ -11,7 +11,7 @@ import os
 from pathlib import Path
 
 from webapp.launcher import state
-from webapp.launcher.leftovers import end_left_behind
+from webapp.launcher.processes import end_left_behind
 
 
 def main() -> None:

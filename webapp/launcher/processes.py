@@ -9,15 +9,22 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+
+from webapp.config import instance
 
 PROC = Path("/proc")
 # How each program is asked to end; what remains after the wait is killed, except PostgreSQL,
 # for which SIGQUIT is the hardest end that it takes part in.
 GENTLE: Mapping[str, signal.Signals] = {"postgres": signal.SIGINT}
 HARD: Mapping[str, signal.Signals] = {"postgres": signal.SIGQUIT}
+# Stopping takes as long as the slowest program may take, one after the other.
+STOP_SECONDS = 120
+ORPHAN_SECONDS = 20
+# Above the highest id that any system gives
+NO_PROCESS = 2**31 - 1
 
 
 @dataclass(frozen=True)
@@ -106,3 +113,40 @@ def _wait(processes: list[Process], seconds: float) -> list[Process]:
         now = {(process.pid, process.command) for process in running()}
         left = [process for process in left if (process.pid, process.command) in now]
     return left
+
+
+def end_left_behind(state: Path, say: Callable[[str], None], *, spare: int = 0) -> None:
+    """End the programs of `state`, supervisord first: it stops the rest. Forget their ids.
+
+    The process `spare` is left alone.
+    """
+    pids = state / "pids"
+    recorded = recorded_ids(pids)
+    postmaster = read_id(state / "postgres" / "postmaster.pid")
+    if postmaster:
+        recorded["postgres"] = postmaster
+    left = {name: pid for name, pid in recorded.items() if pid != spare}
+    found = left_behind(state, left)
+    for name in sorted(found, key=lambda name: name != "supervisord"):
+        say(f"ending `{name}`, left running by an instance that was killed")
+        seconds = STOP_SECONDS if name == "supervisord" else ORPHAN_SECONDS
+        end(name, found[name], seconds=seconds)
+    for path in pids.glob("*.pid"):
+        path.unlink(missing_ok=True)
+    if postmaster and "postgres" not in found:
+        _disown(state, postmaster)
+
+
+def _disown(state: Path, pid: int) -> None:
+    """Let PostgreSQL start although another program got the id of the one that was killed.
+
+    It would take that program for itself, and say at every start that it is running already. Its
+    files are kept, because one names the shared memory, by which PostgreSQL knows whether something
+    of it is really running; only the id goes.
+    """
+    if all(process.pid != pid for process in running()):
+        return
+    sockets = Path(instance.read(state).sockets)
+    for path in (state / "postgres" / "postmaster.pid", *sockets.glob(".s.PGSQL.*.lock")):
+        lines = path.read_text().splitlines(keepends=True)
+        path.write_text("".join([f"{NO_PROCESS}\n", *lines[1:]]))

@@ -17,7 +17,7 @@ from supervisor.states import RUNNING_STATES, ProcessStates
 from supervisor.xmlrpc import SupervisorTransport
 
 from webapp.launcher.errors import StackError, SupervisorLost
-from webapp.launcher.leftovers import STOP_SECONDS
+from webapp.launcher.processes import STOP_SECONDS
 
 # What the other programs need until they have ended, and what watches until the end
 LAST = ("postgres", "redis", "lifeline")

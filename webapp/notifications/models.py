@@ -23,15 +23,15 @@ class SubscriptionQuerySet(models.QuerySet["Subscription"]):
     """Subscriptions by cadence, and by whether anybody hears them."""
 
     def heard(self) -> Self:
-        """Those that are on, of people who can be written to."""
+        """Subscriptions that are on, of people who can be written to."""
         return self.filter(enabled=True, user__is_active=True).exclude(user__email="")
 
     def immediate(self) -> Self:
-        """Those that are told at once, not by digests."""
+        """Subscriptions that are told at once, not by digests."""
         return self.filter(cadence=Subscription.Cadence.IMMEDIATE)
 
     def to_all_of(self, machine: Hardware) -> Self:
-        """Those that ask for every change on ``machine``, whatever they are called."""
+        """Subscriptions that ask for every change on ``machine``, whatever they are called."""
         anything = dict.fromkeys(("tree", "mode", "metric"))
         unset = {
             "severity": 0,

@@ -46,7 +46,7 @@ def as_email(mail: Mail) -> EmailMultiAlternatives:
 
 
 def headers(mail: Mail) -> dict[str, str]:
-    """Those that Django would not set, or not the same each time."""
+    """Headers that Django would not set, or not the same each time."""
     found = {
         "Message-ID": mail.message_id,
         "List-Id": f"Driftline <driftline.{_host()}>",

@@ -6,10 +6,10 @@ from celery import shared_task
 from django.conf import settings
 
 from webapp.outbox import services
-from webapp.outbox.alone import alone
 from webapp.outbox.deadlines import Deadline
 from webapp.outbox.models import HookDelivery, Mail
-from webapp.outbox.services import correcting, delivering, mailing
+from webapp.outbox.services import claims, delivering, mailing
+from webapp.outbox.services.claims import singleton_lock
 from webapp.queueing import Task, begins
 
 SOFT, HARD = settings.SENDING_SOFT_LIMIT, settings.SENDING_TIME_LIMIT
@@ -25,8 +25,8 @@ def send_mails() -> None:
 @shared_task(ignore_result=True, soft_time_limit=SOFT, time_limit=HARD)
 def sweep_mails() -> None:
     """Send what became due, and what a lost message or a killed worker left (beat runs this)."""
-    correcting.correct_times(Mail.objects.all())
-    correcting.correct_pauses()
+    claims.correct_times(Mail.objects.all())
+    claims.correct_pauses()
     send_mails()
 
 
@@ -40,8 +40,8 @@ def send_deliveries() -> None:
 @shared_task(ignore_result=True, soft_time_limit=SOFT, time_limit=HARD)
 def sweep_deliveries() -> None:
     """Send what became due, and what a lost message or a killed worker left (beat runs this)."""
-    correcting.correct_times(HookDelivery.objects.all())
-    correcting.correct_pauses()
+    claims.correct_times(HookDelivery.objects.all())
+    claims.correct_pauses()
     send_deliveries()
 
 
@@ -52,7 +52,7 @@ def _send(what: str, send: Callable[[Deadline], None], is_due: Callable[[], bool
     until = Deadline(settings.SENDING_SECONDS)
     is_left = True
     while is_left and not until.is_over:
-        with alone(what) as is_mine:
+        with singleton_lock(what) as is_mine:
             if not is_mine:
                 return
             send(until)

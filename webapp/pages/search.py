@@ -19,7 +19,7 @@ def page(request: HttpRequest) -> HttpResponse:
     found = find(asked, SHOWN)
     if found.first and ("go" in request.GET or found.count == 1):
         return redirect(found.first.address)
-    return render(request, "pages/search.html", {"search_text": asked.text, "found": found})
+    return render(request, "pages/search/search.html", {"search_text": asked.text, "found": found})
 
 
 @require_safe
@@ -28,4 +28,4 @@ def suggestions(request: HttpRequest) -> HttpResponse:
     asked = Asked.of(request.GET.get("q", ""))
     query = urlencode({"q": asked.text})
     context = {"search_text": asked.text, "query": query, "found": find(asked, SUGGESTED)}
-    return render(request, "pages/_suggestions.html", context)
+    return render(request, "pages/search/_suggestions.html", context)

@@ -19,7 +19,7 @@ class Histograms:
 
     @classmethod
     def of(cls, name: str, histograms: Sequence[Histogram], boots: list[int] | None) -> Self:
-        """Those of one boot together: a boot is one observation of a quantile."""
+        """The histograms of one boot together: a boot is one observation of a quantile."""
         if boots is None:
             return cls(name, histograms, None)
         grouped: dict[int, list[Histogram]] = {}
@@ -66,7 +66,7 @@ class Histograms:
 
     @classmethod
     def read(cls, name: str, data: bytes, boots: list[int] | None) -> Self:
-        """Those of which ``data`` is stored."""
+        """The histograms of which ``data`` is stored."""
         return cls(name, unpack(zlib.decompress(data)), boots)
 
 

@@ -105,7 +105,7 @@ def why_counted(mark: Mark, marks: Sequence[Mark], count: int) -> str:
 def counted(
     samples: Sequence[float], boots: Sequence[int] | None, excluded: Iterable[int] | None
 ) -> tuple[list[float], list[int] | None]:
-    """Those of the samples that count, and the boots of these."""
+    """The samples that count, and the boots of these."""
     if not excluded:
         return list(samples), None if boots is None else list(boots)
     out = set(excluded)

@@ -33,7 +33,7 @@ class Asked:
 
     @cached_property
     def terms(self) -> tuple[str, ...]:
-        """Its words, in their order, each once."""
+        """The words of the question, in their order, each once."""
         return tuple(dict.fromkeys(self.text.split()))[:MOST_WORDS]
 
     @property

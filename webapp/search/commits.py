@@ -32,8 +32,9 @@ EVER = -(2**62)
 
 
 def revisions_named(asked: Asked, limit: int) -> Sequence[Revision]:
-    """Those of this name, with or without its letter, then those whose name or hash begins so; of
-    each the newest first."""
+    """Revisions of this name, with or without its letter, then those whose name or hash begins so;
+    of each the newest first.
+    """
     if not asked.names:
         return []
     exact = Q(name__in=asked.names)

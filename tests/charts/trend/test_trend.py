@@ -18,17 +18,9 @@ from webapp.charts.trend.labels import Box, Json, Segment, Taken, around, text_b
 from webapp.charts.trend.levels import Found, Level
 from webapp.charts.trend.markers import Marker
 from webapp.charts.trend.room import BOLD, LETTER
+from webapp.charts.trend.series import Apart, Revisions, TrendSeries
 from webapp.charts.trend.svg import BASE, BELOW
-from webapp.charts.trend.trend import (
-    Apart,
-    Axis,
-    Revisions,
-    Split,
-    Trend,
-    TrendSeries,
-    Values,
-    Whiskers,
-)
+from webapp.charts.trend.trend import Axis, Split, Trend, Values, Whiskers
 
 
 def a_finding(**changes: Any) -> Found:

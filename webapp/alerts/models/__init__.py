@@ -1,8 +1,7 @@
 """What people triage, one file per part."""
 
 from webapp.alerts.models.alerts import Alert, AlertEvent, FormerAlert
-from webapp.alerts.models.holds import AlertHold
-from webapp.alerts.models.membership import AlertFinding, Assignment
+from webapp.alerts.models.membership import AlertFinding, AlertHold, Assignment
 from webapp.alerts.models.min_effects import MinEffect, MinEffectChange
 
 __all__ = [

@@ -17,11 +17,11 @@ class AlertQuerySet(models.QuerySet["Alert"]):
     """Alerts by what they are about, and with what pages show of them."""
 
     def of_levels(self) -> Self:
-        """Those that suspect commits: slow losses and excursions suspect none."""
+        """Alerts that suspect commits: slow losses and excursions suspect none."""
         return self.filter(kind=Alert.Kind.LEVEL)
 
     def open(self) -> Self:
-        """Those that wait for somebody: neither resolved nor snoozed."""
+        """Alerts that wait for somebody: neither resolved nor snoozed."""
         return self.filter(state__in=Alert.OPEN)
 
     def numbered(self, number: int) -> Self:
@@ -30,8 +30,8 @@ class AlertQuerySet(models.QuerySet["Alert"]):
         return self.filter(pk=Coalesce(Subquery(joined), number))
 
     def in_state(self, state: str) -> Self:
-        """Those in ``state``; ``open`` means every state that waits, ``all`` any, ``history`` those
-        of imported runs, which nobody was told of.
+        """Alerts in ``state``; ``open`` means every state that waits, ``all`` any, ``history``
+        those of imported runs, which nobody was told of.
         """
         if state == "all":
             return self
@@ -40,7 +40,7 @@ class AlertQuerySet(models.QuerySet["Alert"]):
         return self.open() if state == "open" else self.filter(state=state)
 
     def about(self, *, tree: str = "", hardware: str = "", mode: str = "") -> Self:
-        """Those of a tree that hold a finding of the hardware in the mode, where given."""
+        """Alerts of a tree that hold a finding of the hardware in the mode, where given."""
         found = self.filter(tree__name=tree) if tree else self
         parts = {"series__hardware__name": hardware, "series__mode__name": mode}
         wanted = {field: name for field, name in parts.items() if name}

@@ -33,7 +33,7 @@ class Open:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """It points at another commit."""
+    """The alert points at another commit."""
 
     alert: int
     commits: CommitRange
@@ -45,7 +45,7 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class Refine:
-    """Its likeliest commit is the same, the others it suspects are not."""
+    """The alert's likeliest commit is the same, its other suspects are not."""
 
     alert: int
     commits: CommitRange
@@ -57,7 +57,7 @@ class Refine:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """Its findings say something else together."""
+    """The alert's findings make another verdict together."""
 
     alert: int
     was: str
@@ -70,7 +70,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class MarkOneBuild:
-    """It rests on one build a side alone, or no longer: more builds confirmed it."""
+    """The alert rests on one build a side alone, or no longer: more builds confirmed it."""
 
     alert: int
     is_one_build: bool
@@ -94,7 +94,7 @@ class Leave:
 
 @dataclass(frozen=True, slots=True)
 class Join:
-    """It holds findings (ids) from now on."""
+    """The alert holds findings (ids) from now on."""
 
     alert: int
     findings: tuple[int, ...]
@@ -122,8 +122,8 @@ class TakeUp:
 
 @dataclass(frozen=True, slots=True)
 class MarkHistory:
-    """It rests on runs uploaded as history alone, or no longer. ``is_event``: as an event, for what
-    nobody triaged falls asleep or wakes, which is one.
+    """The alert rests on runs uploaded as history alone, or no longer. ``is_event``: as an event,
+    for what nobody triaged falls asleep or wakes, which is one.
     """
 
     alert: int
@@ -152,7 +152,7 @@ class Stand:
 
 @dataclass(frozen=True, slots=True)
 class Settle:
-    """It comes to rest in another state, because of news of the given kind."""
+    """The alert comes to rest in another state, because of news of the given kind."""
 
     alert: int
     news: News

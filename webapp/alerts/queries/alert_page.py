@@ -247,8 +247,8 @@ def left_out_beside(findings: Sequence[Finding]) -> list[Point]:
 
 
 def left_out_of(finding: Finding, points: Sequence[Point]) -> list[dict[str, Any]]:
-    """Those of ``points`` (of `left_out_beside`) that this finding rests on, as data: the revision,
-    how many samples of how many are left out, by what kinds, and that in words.
+    """The ``points`` (of `left_out_beside`) that this finding rests on, as data: the revision, how
+    many samples of how many are left out, by what kinds, and that in words.
     """
     sides = _sides_of(finding)
     return [

@@ -190,8 +190,9 @@ def on_display() -> dict[str, Any]:
 
 
 def findings_suspecting(commit: Revision, known: Mapping[int, NamedSeries]) -> list[FindingAt]:
-    """Those shown whose interval of suspects holds ``commit``, in the order of what their series
-    name. One query, one more where there is any, and one for series that are not ``known`` by id.
+    """Findings on display whose interval of suspects holds ``commit``, in the order of what their
+    series name. One query, one more where there is any, and one for series that are not ``known``
+    by id.
     """
     asked = {"tree": commit.tree_id, "at": commit.position}
     rows = rows_of(SUSPECTING, asked | on_display())

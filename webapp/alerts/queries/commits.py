@@ -177,7 +177,7 @@ class Detected:
 
     @property
     def gated(self) -> Sequence[Gated]:
-        """Those of ``begun`` that the gate is for."""
+        """The findings in ``begun`` that the gate is for."""
         return [one for one in self.begun if not one.finding.was_one_build]
 
     @property

@@ -151,7 +151,7 @@ def candidates_beside(alert: Alert) -> FindingQuerySet:
 
 
 def of_interest(findings: FindingQuerySet) -> FindingQuerySet:
-    """Those at least as large as what is in force, by ``webapp.alerts.queries.min_effects``.
+    """Findings at least as large as what is in force, by ``webapp.alerts.queries.min_effects``.
 
     A change beyond the double range has no figure, and is larger than any.
     """

@@ -55,7 +55,7 @@ class MinEffects:
 
     @classmethod
     def of(cls, series: Iterable[int], *, tree: int | None = None) -> Self:
-        """Those that may be in force for ``series``, all of one tree if given, in two queries."""
+        """Thresholds that may be in force for ``series``, all of one tree if given; two queries."""
         found = cls()
         of_tree = Q() if tree is None else Q(tree=tree) | Q(tree__isnull=True)
         for row in MinEffect.objects.filter(of_tree):

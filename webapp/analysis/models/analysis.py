@@ -26,11 +26,11 @@ class SeriesAnalysisQuerySet(models.QuerySet["SeriesAnalysis"]):
     """Analyses by the version of the method."""
 
     def made(self) -> Self:
-        """Those that were ever made."""
+        """Analyses that were ever made."""
         return self.exclude(detector=NEVER_ANALYSED)
 
     def stale(self) -> Self:
-        """Those that an earlier version made, or that somebody wants repeated."""
+        """Analyses that an earlier version made, or that somebody wants repeated."""
         return self.made().filter(detector__lt=changes.VERSION)
 
     def repeated(self) -> "Repeated | None":

@@ -24,7 +24,7 @@ class FindingQuerySet(models.QuerySet["Finding"]):
     """Findings by their state, and with what pages show of them."""
 
     def live(self) -> Self:
-        """Those that the present points show; the others are history."""
+        """Findings that the present points show; the others are history."""
         return self.filter(state__in=Finding.LIVE)
 
     def on_display(self) -> Self:
@@ -40,7 +40,7 @@ class FindingQuerySet(models.QuerySet["Finding"]):
         return self.exclude(is_faint & Q(membership__isnull=True))
 
     def proven(self) -> Self:
-        """Those that no later points took back."""
+        """Findings that no later points took back."""
         return self.filter(state__in=Finding.PROVEN)
 
     def last_changes(self, series: Iterable[Series | int]) -> dict[int, tuple[int, float]]:
@@ -105,17 +105,17 @@ class FindingQuerySet(models.QuerySet["Finding"]):
         )
 
     def of_revision(self, revision: Revision) -> Self:
-        """Those whose likeliest first revision it is."""
+        """Findings whose likeliest first revision it is."""
         return self.filter(revision=revision)
 
     def suspecting(self, tree: Tree, position: int) -> Self:
-        """Those of a tree whose interval of suspects holds ``position``, tested or not."""
+        """Findings of a tree whose interval of suspects holds ``position``, tested or not."""
         return self.filter(
             series__tree=tree, after__position__lt=position, last__position__gte=position
         )
 
     def of_all(self, series: Iterable[Series | int]) -> Self:
-        """Those of some series, by series and along the tree."""
+        """Findings of some series, by series and along the tree."""
         return self.filter(series__in=list(series)).order_by("series_id", "position")
 
     def revisions_lately(self, verdict: str, limits: Mapping[str, int]) -> list[int]:

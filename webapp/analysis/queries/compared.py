@@ -97,7 +97,7 @@ class ComparedSet:
 
     @property
     def build_names(self) -> frozenset[str]:
-        """Its builds by the digests of their ids."""
+        """The set's builds by the digests of their ids."""
         return digests_of({str(one) for one in self.levels.builds or ()})
 
     def is_of_the_builds_of(self, other: "ComparedSet") -> bool:

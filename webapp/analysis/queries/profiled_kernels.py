@@ -92,7 +92,7 @@ def kernel_of(one: Run | ComparedSet) -> Kernel:
 
 
 def profiled_among(kernels: Collection[Kernel]) -> set[Kernel]:
-    """Those of ``kernels`` that have profiles; one query."""
+    """The ``kernels`` that have profiles; one query."""
     revisions, _, machines, modes = zip(*kernels, strict=True) if kernels else ((), (), (), ())
     runs = Run.objects.counted().filter(
         profiles__isnull=False,

@@ -98,7 +98,7 @@ class MeasuredRelease:
 
     @property
     def sorting_position(self) -> int:
-        """Its position on the tree; of a tree that of its newest measured revision."""
+        """The release's position on the tree; of a tree that of its newest measured revision."""
         return self.measured.position if self.position is None else self.position
 
     def distance(self, names: tuple[str, str]) -> int:

@@ -97,7 +97,9 @@ class Side:
 
     @property
     def sessions(self) -> tuple[str, ...]:
-        """Those that it takes runs of, and the one that bears just this name; empty: all."""
+        """The sessions that the side takes runs of, and the one that bears just this name; empty:
+        all.
+        """
         several = self.session.split(SESSION_MARK)
         return tuple(dict.fromkeys(filter(None, (self.session, *several))))
 
@@ -135,7 +137,7 @@ def written_revision(revision: str) -> str:
 
 
 def differing_parts(sides: Sequence[Side]) -> tuple[str, ...]:
-    """Those of `SHOWN_PARTS` that tell the sides apart."""
+    """Parts of `SHOWN_PARTS` that tell the sides apart."""
     return tuple(part for part in SHOWN_PARTS if len({getattr(side, part) for side in sides}) > 1)
 
 
@@ -146,7 +148,7 @@ def require_sides(sides: Sequence[Side]) -> None:
 
 
 def free_parts(sides: Sequence[Side]) -> tuple[str, ...]:
-    """Those of `FREE_PARTS` over which rows are matched. Raises SideError where sides leave
+    """Parts of `FREE_PARTS` over which rows are matched. Raises SideError where sides leave
     different ones open.
     """
     shapes = {tuple(part for part in FREE_PARTS if side.is_open(part)) for side in sides}

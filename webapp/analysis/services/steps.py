@@ -111,8 +111,8 @@ def claim_stale(limit: int, only: int | None = None) -> list[Series]:
 
 
 def stale_among(claimed: Sequence[Series]) -> tuple[list[Series], dict[int, datetime]]:
-    """Those of dirty series whose analysis is stale, with all of their points to be looked at, and
-    up to when its runs were seen. What those show is known already, by another method.
+    """The dirty series whose analysis is stale, with all of their points to be looked at, and up to
+    when its runs were seen. What those show is known already, by another method.
     """
     stale = [series for series in claimed if _is_stale(series)]
     for series in stale:

@@ -5,17 +5,9 @@ from webapp.charts.trend.legend import Entry, legend
 from webapp.charts.trend.levels import Found, Level
 from webapp.charts.trend.markers import AlertMark, Marker, MarkerKind, distinct
 from webapp.charts.trend.room import NARROW, WIDE, Room, room_for, room_of
+from webapp.charts.trend.series import Apart, Revisions, TrendSeries
 from webapp.charts.trend.svg import draw
-from webapp.charts.trend.trend import (
-    Apart,
-    Axis,
-    Revisions,
-    Split,
-    Trend,
-    TrendSeries,
-    Values,
-    Whiskers,
-)
+from webapp.charts.trend.trend import Axis, Split, Trend, Values, Whiskers
 
 __all__ = [
     "NARROW",

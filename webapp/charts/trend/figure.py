@@ -26,11 +26,11 @@ from webapp.charts.trend.labels import (
     text_box,
     width_of,
 )
-from webapp.charts.trend.meta import meta
 from webapp.charts.trend.room import FOOT, GAP, LETTER, LINE, TOP, WIDE, Frame, Room
+from webapp.charts.trend.series import Revisions, TrendSeries
 from webapp.charts.trend.sketch import Sketch
 from webapp.charts.trend.traces import joints, level_ends, series_traces, sketch_findings
-from webapp.charts.trend.trend import Lane, Trend, TrendSeries, x_values
+from webapp.charts.trend.trend import Lane, Trend, Values, x_values
 
 CROWD = 8
 """Series of one lane that there is room for in full."""
@@ -333,3 +333,45 @@ def _shared(names: Sequence[str]) -> int:
 
 def _cut(text: str, longest: int) -> str:
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
+
+
+def meta(trend: Trend) -> Json:
+    """Revisions with their order along the axis, and of each series what no trace says."""
+    return {
+        "window": trend.window,
+        "whole": list(trend.whole_extent),
+        "revisions": _revisions(trend),
+        "series": [_series(trend, one) for one in trend.series],
+    }
+
+
+def _revisions(trend: Trend) -> Json:
+    of: Revisions = trend.revisions
+    places = x_values(trend, range(len(of.names)))
+    placed = [(place, at) for at, place in enumerate(places) if place is not None]
+    return {
+        "name": of.names,
+        "subject": of.subjects,
+        "author": of.authors,
+        "time": of.times,
+        "place": places,
+        "order": [at for _, at in sorted(placed)],
+    }
+
+
+def _series(trend: Trend, series: TrendSeries) -> Json:
+    return {
+        "id": series.id,
+        "name": trend.short_name(series),
+        "hardware": series.hardware,
+        "mode": series.mode,
+        "slot": series.style.slot,
+        "revision": series.indices,
+        "n": series.counts,
+        "found": [
+            {"at": one.index, "verdict": one.verdict, "size": one.whole_size, "state": one.state}
+            for one in (*series.found, *series.marks)
+        ],
+        "apart": [series.indices[one.at] for one in series.apart],
+        "factor": series.factor if trend.values == Values.INDEXED else 1,
+    }

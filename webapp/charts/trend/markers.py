@@ -52,7 +52,7 @@ class Marker:
 
     @property
     def label(self) -> str:
-        """Its text, cut to what a chart has room for."""
+        """The marker's text, cut to what a chart has room for."""
         return self.text if len(self.text) <= LONGEST else f"{self.text[: LONGEST - 1].rstrip()}…"
 
     @property

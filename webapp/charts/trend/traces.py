@@ -12,8 +12,9 @@ from webapp.charts.trend.labels import Json, plain
 from webapp.charts.trend.levels import Found, Level
 from webapp.charts.trend.marks import MARKS, RISER_STEP, Span
 from webapp.charts.trend.room import Frame
+from webapp.charts.trend.series import TrendSeries
 from webapp.charts.trend.sketch import PAPER, Sketch, Stroke, Symbol, Wish, trace
-from webapp.charts.trend.trend import Trend, TrendSeries, Whiskers, x_value, x_values
+from webapp.charts.trend.trend import Trend, Whiskers, x_value, x_values
 
 FEW = 120
 """With more points in view than that they are drawn smaller."""

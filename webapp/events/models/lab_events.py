@@ -18,7 +18,7 @@ class LabEventQuerySet(models.QuerySet["LabEvent"]):
     """Events, and what they are about."""
 
     def in_force(self) -> Self:
-        """Those that nobody withdrew."""
+        """Events that nobody withdrew."""
         return self.filter(withdrawn_at__isnull=True)
 
     def named(self) -> Self:
@@ -36,7 +36,7 @@ class LabEventQuerySet(models.QuerySet["LabEvent"]):
         )
 
     def on_hardware(self, hardware: Hardware) -> Self:
-        """Those of a machine, and those of its whole lab."""
+        """Events of a machine, and those of its whole lab."""
         return self.filter(Q(hardware=hardware) | Q(lab=hardware.lab_id))
 
     def about(self, *, tree: str = "", hardware: str = "") -> Self:
@@ -53,7 +53,7 @@ class LabEventQuerySet(models.QuerySet["LabEvent"]):
         return found
 
     def around(self, revision: Revision) -> Self:
-        """Those whose range of revisions holds a commit."""
+        """Events whose range of revisions holds a commit."""
         return self.filter(
             tree=revision.tree_id,
             first__position__lte=revision.position,

@@ -46,7 +46,7 @@ class Disturbance:
 
     @property
     def sentence(self) -> str:
-        """It as text, as the pages of alerts have it with links."""
+        """The disturbance as text, as the pages of alerts have it with links."""
         if self.event is not None:
             one = self.event
             when = _moment(one.happened_at) or f"{one.first} to {one.last}"

@@ -53,7 +53,7 @@ class ReleaseName(NamedTuple):
 
 
 def release_names() -> list[ReleaseName]:
-    """Those of every tree, in its order, the tree last; one statement."""
+    """Names of the releases of every tree, in its order, the tree last; one statement."""
     with connection.cursor() as cursor:
         cursor.execute(NAMES)
         return [ReleaseName._make(row) for row in cursor.fetchall()]
@@ -150,8 +150,8 @@ def plain_name(name: str) -> str:
 
 
 def names_called(name: str, known: Iterable[ReleaseName]) -> list[ReleaseName]:
-    """Those of ``known`` of that name; else those that end in it, as ``freebsd-releng-11.0`` ends
-    in 11.0.
+    """Releases in ``known`` of that name; else those that end in it, as ``freebsd-releng-11.0``
+    ends in 11.0.
     """
     wanted = plain_name(name)
     plain = [(plain_name(one.name), one) for one in known]
@@ -160,6 +160,6 @@ def names_called(name: str, known: Iterable[ReleaseName]) -> list[ReleaseName]:
 
 
 def names_with(parts: Iterable[str], known: Iterable[ReleaseName]) -> list[ReleaseName]:
-    """Those of ``known`` with every one of ``parts`` in their name."""
+    """Releases in ``known`` with every one of ``parts`` in their name."""
     wanted = [plain_name(part) for part in parts]
     return [one for one in known if all(part in plain_name(one.name) for part in wanted)]

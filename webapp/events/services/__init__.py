@@ -1,6 +1,5 @@
 """Writes about what surrounds measurements, one file per matter."""
 
-from webapp.events.errors import ReleaseTaken
 from webapp.events.services.canaries import (
     create_canary,
     end_twins,
@@ -16,6 +15,7 @@ from webapp.events.services.lab_events import (
 from webapp.events.services.naming import (
     CanaryNames,
     EventNames,
+    ReleaseTaken,
     canary_of,
     event_fields,
     record_release,

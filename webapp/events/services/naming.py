@@ -5,7 +5,6 @@ from datetime import date, datetime
 
 from django.db import transaction
 
-from webapp.events.errors import ReleaseTaken
 from webapp.events.models import Release
 from webapp.events.models.releases import RELEASE_NAME_MAX
 from webapp.events.services.canaries import NewCanary
@@ -20,7 +19,11 @@ from webapp.results.models import (
     Tree,
     wrong_with_line,
 )
-from webapp.results.services import Problem, Unprocessable, answer_to, ensure_revision
+from webapp.results.services import Problem, ResultsError, Unprocessable, answer_to, ensure_revision
+
+
+class ReleaseTaken(ResultsError):
+    """A release of this name is stored with another revision, kind or date."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,7 +98,7 @@ class Experiment(models.Model):
         return f"report {self.pk}"
 
     def get_absolute_url(self) -> str:
-        """Its report."""
+        """The address of the report."""
         return reverse("experiment", args=[self.pk])
 
 

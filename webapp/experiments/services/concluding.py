@@ -40,7 +40,7 @@ def set_margin(*, experiment: Experiment, actor: User, margin_pct: float) -> Non
 
 
 def conclude(*, experiment: Experiment, actor: User, text: str) -> None:
-    """It is decided, and ``text`` says what people conclude."""
+    """Decide an experiment: ``text`` says what people conclude."""
     _end(experiment, actor, Experiment.State.DECIDED, Kind.CONCLUDED, text)
 
 

@@ -1,8 +1,8 @@
-"""Jobs: a request to an agent to measure one revision on one hardware in one mode."""
+"""Jobs and their log: a request to an agent to measure one revision on one hardware in one mode."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import Self
+from typing import Any, Self
 
 from django.db import models
 from django.db.models import Count, Q
@@ -22,11 +22,11 @@ class JobQuerySet(models.QuerySet["Job"]):
     """Jobs by state, by what they are about, and as a queue."""
 
     def queued(self) -> Self:
-        """Those that wait for a worker, in the order in which they are handed out."""
+        """Jobs that wait for a worker, in the order in which they are handed out."""
         return self.filter(state=Job.State.QUEUED).order_by("-priority", "created_at", "pk")
 
     def leased(self) -> Self:
-        """Those that a worker has now."""
+        """Jobs that a worker has now."""
         return self.filter(state=Job.State.LEASED).order_by("pk")
 
     def ended(self) -> Self:
@@ -53,7 +53,7 @@ class JobQuerySet(models.QuerySet["Job"]):
         return self.filter(state=Job.State.LEASED, lease_until__lte=now)
 
     def about(self, *, tree: str = "", hardware: str = "", mode: str = "") -> Self:
-        """Those of a tree, of hardware and in a mode, by name, where given."""
+        """Jobs of a tree, of hardware and in a mode, by name, where given."""
         parts = {"tree__name": tree, "hardware__name": hardware, "mode__name": mode}
         return self.filter(**{field: name for field, name in parts.items() if name})
 
@@ -236,5 +236,43 @@ class Job(models.Model):
         return self.may_be_retried or not (self.has_ended or self.cancel_requested)
 
     def results(self) -> Sequence[Run]:
-        """Its runs, in the order they came; of one that was replaced, the current one."""
+        """The job's runs, in the order they came; of one that was replaced, the current one."""
         return list(self.runs.current().order_by("pk"))
+
+
+class JobEvent(models.Model):
+    """What happened to a job. Rows are only added.
+
+    ``worker`` and ``lease`` say under whose lease, ``actor`` which person did it.
+    """
+
+    class Kind(models.TextChoices):
+        QUEUED = "queued", "queued"
+        LEASED = "leased", "taken"
+        EXPIRED = "expired", "lease ran out"
+        FAILED = "failed", "attempt failed"
+        RESULT = "result", "result"
+        LATE_RESULT = "late result", "late result"
+        REFUSED = "refused", "result refused"
+        GAVE_UP = "gave up", "given up"
+        CANCEL_REQUESTED = "cancel requested", "to be cancelled"
+        CANCELLED = "cancelled", "cancelled"
+        PRIORITY = "priority", "priority changed"
+        RETRIED = "retried", "queued again by hand"
+
+    job = models.ForeignKey(Job, on_delete=models.CASCADE, related_name="events")
+    at = models.DateTimeField()
+    kind = models.CharField(max_length=16, choices=Kind)
+    actor = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, related_name="+")
+    worker = models.ForeignKey(Worker, on_delete=models.SET_NULL, null=True, related_name="+")
+    lease = models.CharField(max_length=32, blank=True)
+    stage = models.CharField(max_length=6, choices=Job.Stage, blank=True)
+    reason = models.TextField(blank=True)
+    log = models.TextField(blank=True)
+    data: Any = models.JSONField(default=dict, blank=True)
+
+    class Meta:
+        ordering = ["job", "pk"]
+
+    def __str__(self) -> str:
+        return f"job {self.job_id}: {self.kind}"

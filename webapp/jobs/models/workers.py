@@ -18,11 +18,11 @@ class WorkerQuerySet(models.QuerySet["Worker"]):
     """Workers by when they spoke last."""
 
     def heard_since(self, moment: datetime) -> Self:
-        """Those that spoke at ``moment`` or later."""
+        """Workers that spoke at ``moment`` or later."""
         return self.filter(last_seen_at__gte=moment)
 
     def alive(self, now: datetime) -> Self:
-        """Those that spoke lately and take new jobs."""
+        """Workers that spoke lately and take new jobs."""
         return self.heard_since(now - SILENT_AFTER).filter(draining=False)
 
     def with_agents(self) -> Self:

@@ -11,7 +11,6 @@ from webapp.jobs.errors import (
 )
 from webapp.jobs.rules import LEASE
 from webapp.jobs.services.completing import begin_result, check_result, complete, refuse_result
-from webapp.jobs.services.expiring import expire_leases, pass_time
 from webapp.jobs.services.job_acts import cancel_job, change_priority, retry_job
 from webapp.jobs.services.leasing import (
     MOST_SECONDS,
@@ -19,6 +18,8 @@ from webapp.jobs.services.leasing import (
     Serves,
     capabilities_of,
     claim,
+    expire_leases,
+    pass_time,
     poll,
 )
 from webapp.jobs.services.reporting import fail, hear

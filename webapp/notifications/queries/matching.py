@@ -61,7 +61,7 @@ class Target:
         return absolute(reverse("unsubscribe", args=[self.token]))
 
     def subscriptions(self) -> QuerySet[Subscription]:
-        """Those that it stops, as far as they still exist."""
+        """Subscriptions that the link stops, as far as they still exist."""
         by_cadence = Q(user=self.user, cadence=self.cadence)
         return Subscription.objects.filter(
             Q(pk=self.subscription) if self.subscription else by_cadence

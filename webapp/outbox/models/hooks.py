@@ -34,11 +34,11 @@ class EndpointQuerySet(models.QuerySet["Endpoint"]):
         return self.filter(Q(kinds__contains=[kind]) | Q(kinds=[]), enabled=True)
 
     def webhooks(self) -> Self:
-        """Those that get signed JSON."""
+        """Endpoints that get signed JSON."""
         return self.filter(is_channel=False)
 
     def channels(self) -> Self:
-        """Those that get messages, in a chat service."""
+        """Endpoints that get messages, in a chat service."""
         return self.filter(is_channel=True)
 
     def with_last_sent(self) -> Self:
@@ -51,7 +51,7 @@ class EndpointQuerySet(models.QuerySet["Endpoint"]):
         return self.filter(enabled=True).exclude(next_try__gt=now)
 
     def with_due_deliveries(self, now: datetime) -> Self:
-        """Those to which something is to be sent, and nothing is on its way."""
+        """Endpoints to which something is to be sent, and nothing is on its way."""
         own = HookDelivery.objects.filter(endpoint=OuterRef("pk"))
         return self.filter(Exists(own.claimable(now)), ~Exists(own.under_way(now)))
 
@@ -97,7 +97,7 @@ class Endpoint(models.Model):
         super().save(*args, **kwargs)
 
     def get_absolute_url(self) -> str:
-        """Its page, with the log of its deliveries."""
+        """The endpoint's page, with the log of its deliveries."""
         return reverse("webhook", args=[self.pk])
 
     @property
@@ -107,7 +107,7 @@ class Endpoint(models.Model):
 
     @property
     def shown_url(self) -> str:
-        """Its URL, of a channel without what opens it."""
+        """The endpoint's URL, of a channel without what opens it."""
         if isinstance(self.url, Unreadable):
             return f"The URL {LOST}."
         return channels.shown(self.url) if self.is_channel else self.url

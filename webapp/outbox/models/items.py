@@ -25,15 +25,15 @@ class OutboxItemQuerySet(models.QuerySet[Any]):
     """Works on the queue of one kind of item."""
 
     def unfinished(self) -> Self:
-        """Those that still wait or are being sent."""
+        """Items that still wait or are being sent."""
         return self.filter(state__in=OutboxItem.UNFINISHED)
 
     def claimable(self, now: datetime) -> Self:
-        """Those whose time has come, the longest due first, and those whose claim has run out."""
+        """Items whose time has come, the longest due first, and those whose claim has run out."""
         return self.unfinished().filter(due__lte=now).order_by("due", "pk")
 
     def in_state(self, state: str) -> Self:
-        """Those in ``state``; all of them when it is empty."""
+        """Items in ``state``; all of them when it is empty."""
         return self.filter(state=state) if state else self
 
     def backlog(self) -> "Backlog":

@@ -20,12 +20,12 @@ from webapp.outbox.services.mailing import OTHER_ADDRESS, send_due_mails
 from webapp.outbox.services.operating import (
     TestMailError,
     drop_mails,
+    move_mails,
     retry_all_mails,
     retry_mails,
     send_test_mail,
 )
 from webapp.outbox.services.posting import post_event, post_mails, post_messages
-from webapp.outbox.services.renaming import move_mails
 
 __all__ = [
     "CHANNEL",

@@ -1,18 +1,34 @@
-"""Claims on items: taking them, and writing what became of them while they are still ours."""
+"""Claims on items: taking them, writing what became of them while they are still ours, and ending
+waits that were reckoned by a wrong clock.
+"""
 
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import Any
 
 import structlog
-from django.db import transaction
-from django.db.models import F
+from django.db import connection, transaction
+from django.db.models import Case, F, Q, When
+from django.db.models.functions import Coalesce, Least
 from django.utils import timezone
 
 from webapp.outbox import backoff
+from webapp.outbox.models import Endpoint, MailServer
 from webapp.outbox.models.items import OutboxItem, OutboxItemQuerySet
+from webapp.readiness.services import heartbeats
 
 REASON_LENGTH = 1000
+TRY = "SELECT pg_try_advisory_xact_lock(hashtextextended(%s, 0))"
+CLOCKS_DIFFER_BY = timedelta(minutes=1)
+"""Those of two machines of one instance, without anything being wrong."""
+
+LONGEST_LEASE = timedelta(minutes=3)
+LONGEST_WAIT = max(backoff.PAUSES) * (1 + backoff.JITTER) + timedelta(hours=1)
+"""Of an item; quiet hours end within a day."""
+
+LONGEST_SERVER_PAUSE = max(backoff.SERVER_PAUSES) * (1 + backoff.JITTER)
 log = structlog.get_logger()
 
 
@@ -49,19 +65,19 @@ def release(items: OutboxItemQuerySet, token: uuid.UUID) -> None:
 
 
 def put_off(item: OutboxItem, reason: str, *, until: datetime) -> bool:
-    """Its time has not come yet; this was no try."""
+    """Let ``item`` wait until its time comes; this was no try."""
     return _write(
         item, state=OutboxItem.State.WAITING, claim=None, due=until, reason=_plain(reason)
     )
 
 
 def record_sent(item: OutboxItem, **fields: Any) -> bool:
-    """It arrived. Like those below, False when the claim on it is not ours now."""
+    """The item arrived. Like the functions below, False when the claim on it is not ours now."""
     return _end(item, OutboxItem.State.SENT, "", attempts=F("attempts") + 1, **fields)
 
 
 def record_dropped(item: OutboxItem, reason: str) -> bool:
-    """It is not to be sent any more."""
+    """The item is not to be sent any more."""
     return _end(item, OutboxItem.State.DROPPED, reason)
 
 
@@ -103,3 +119,48 @@ def _write(item: OutboxItem, **fields: Any) -> bool:
 def _plain(reason: str) -> str:
     """PostgreSQL holds no NUL, and servers say what they like."""
     return reason.replace("\0", "")[:REASON_LENGTH]
+
+
+@contextmanager
+def singleton_lock(what: str) -> Iterator[bool]:
+    """Whether nobody else does ``what`` now; if so, nobody else will inside.
+
+    The lock belongs to a transaction of its own, which ends with a process that is killed. The
+    worker of the outbox has a process for mails and one for webhooks: were both to wait for slow
+    endpoints, mails would wait too.
+    """
+    with heartbeats.connect(connection.settings_dict) as other, other.transaction():
+        row = other.execute(TRY, [f"driftline-{what}"]).fetchone()
+        yield row is not None and bool(row[0])
+
+
+def correct_times(items: OutboxItemQuerySet, *, now: datetime | None = None) -> int:
+    """Make due at once what waits for a time further ahead than any that is written here: the clock
+    was set back since. How many.
+    """
+    at = now or timezone.now()
+    ahead = at + CLOCKS_DIFFER_BY
+    touched_ahead = Q(touched__gt=ahead)
+    claimed_too_long = Q(state=OutboxItem.State.CLAIMED, due__gt=ahead + LONGEST_LEASE)
+    too_far = Q(due__gt=ahead + LONGEST_WAIT)
+    rows = items.unfinished().annotate(touched=Coalesce("tried_at", "created_at"))
+    # What was tried keeps the time at which it was made: a delivery tells it, the same every time.
+    made = Case(When(tried_at=None, then=Least("created_at", at)), default=F("created_at"))
+    wrong = rows.filter(touched_ahead | claimed_too_long | too_far, due__gt=at)
+    corrected: int = wrong.update(
+        due=at,
+        created_at=made,
+        tried_at=Case(When(tried_at=None, then=None), default=Least("tried_at", at)),
+    )
+    return corrected
+
+
+def correct_pauses(*, now: datetime | None = None) -> int:
+    """End pauses of the mail server and of endpoints that a wrong clock prolonged; how many."""
+    at = now or timezone.now()
+    far = at + CLOCKS_DIFFER_BY + LONGEST_SERVER_PAUSE
+    began = Least("failing_since", at)
+    return sum(
+        model._default_manager.filter(next_try__gt=far).update(next_try=at, failing_since=began)  # noqa: SLF001
+        for model in (Endpoint, MailServer)
+    )

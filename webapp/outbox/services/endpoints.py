@@ -191,7 +191,7 @@ def note_failure(*, endpoint: Endpoint, reason: str) -> None:
 
 
 def note_success(*, endpoint: Endpoint) -> None:
-    """It answers again."""
+    """The endpoint answers again."""
     Endpoint.objects.filter(pk=endpoint.pk, failures__gt=0).update(
         failures=0, failing_since=None, next_try=None
     )

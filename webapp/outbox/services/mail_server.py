@@ -28,7 +28,7 @@ def note_failure(reason: str) -> None:
 
 
 def note_success() -> None:
-    """It took mails again."""
+    """The mail server took mails again."""
     MailServer.objects.filter(failures__gt=0).update(
         failures=0, failing_since=None, next_try=None, reason=""
     )

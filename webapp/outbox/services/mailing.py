@@ -16,8 +16,7 @@ from webapp.outbox.deadlines import Deadline
 from webapp.outbox.models import Mail
 from webapp.outbox.models.items import OutboxItem
 from webapp.outbox.services import claims, mail_server
-from webapp.outbox.smtp import Line, NotNow, Refused, ServerAway
-from webapp.outbox.smtp_help import explain
+from webapp.outbox.smtp import Line, NotNow, Refused, ServerAway, explain
 from webapp.readiness.services import heartbeats, still_works
 
 BATCH = 50

@@ -2,22 +2,23 @@
 
 from collections.abc import Sequence
 from email.utils import make_msgid
+from typing import Any
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.mail import EmailMessage
 from django.core.validators import validate_email
 from django.db import transaction
+from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from webapp.outbox import mail_settings
-from webapp.outbox.models import Mail
-from webapp.outbox.models.items import OutboxItemQuerySet
+from webapp.outbox.models import HookDelivery, Mail
+from webapp.outbox.models.items import OutboxItem, OutboxItemQuerySet
 from webapp.outbox.models.mails import data_with, data_without
 from webapp.outbox.services import mail_server
 from webapp.outbox.services.posting import DROPPED_BY
-from webapp.outbox.smtp import Line, MailError
-from webapp.outbox.smtp_help import explain
+from webapp.outbox.smtp import Line, MailError, explain
 from webapp.queueing import Task, queue_on_commit
 
 State = Mail.State
@@ -98,3 +99,23 @@ def _test_mail(address: str) -> EmailMessage:
         to=[address],
         headers={"Auto-Submitted": "auto-generated", "Message-ID": make_msgid("test", host)},
     )
+
+
+def move_mails(*, about: str, to: str, **data: object) -> None:
+    """Count what was mailed ``about`` one thing as about another, with ``data`` changed like it.
+
+    Who knows of it is not told again, and hears what follows: there is one mail of a kind for a
+    person, or a channel, and a thing.
+    """
+    _move(Mail.objects.all(), "recipient", about, to, data=data_with(**data))
+    messages = HookDelivery.objects.all()
+    _move(messages, "endpoint", about, to, payload=data_with("payload", **data))
+
+
+def _move(items: QuerySet[Any], receiver: str, about: str, to: str, **fields: object) -> None:
+    beside = {receiver: OuterRef(receiver), "kind": OuterRef("kind")}
+    gone_too = items.filter(about=about, **beside).exclude(state=OutboxItem.State.DROPPED)
+    # What was dropped was read by nobody: it is not to hide what was sent.
+    items.filter(Exists(gone_too), about=to, state=OutboxItem.State.DROPPED).delete()
+    twins = items.filter(about=to, **beside)
+    items.filter(about=about).exclude(Exists(twins)).update(about=to, **fields)

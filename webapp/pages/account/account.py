@@ -117,7 +117,7 @@ BAD_REQUEST, NOT_FOUND = 400, 404
 class Password(PasswordChangeView):
     """Changes one's own password; other sessions of the person end by that."""
 
-    template_name = "pages/account_password.html"
+    template_name = "pages/account/password.html"
     form_class = LimitedPasswordChange
     success_url = reverse_lazy("account")
 
@@ -145,7 +145,7 @@ def address(request: HttpRequest, token: str) -> HttpResponse:
     except AddressNotTaken as error:
         context["error"] = str(error)
     status = NOT_FOUND if "error" in context else 200
-    return render(request, "pages/account_address.html", context, status=status)
+    return render(request, "pages/account/address.html", context, status=status)
 
 
 @signed_in_required
@@ -159,7 +159,7 @@ def page(request: HttpRequest) -> HttpResponse:
         return redirect("account")
     status = BAD_REQUEST if request.method == "POST" else 200
     context = {"form": form, "asked": asked_address(user)}
-    return render(request, "pages/account.html", context, status=status)
+    return render(request, "pages/account/account.html", context, status=status)
 
 
 @transaction.atomic

@@ -173,7 +173,7 @@ class SingleSignOn(DefaultSocialAccountAdapter):
         if settings.OIDC_ACCOUNTS and not has_account:
             return True
         context = {"name": settings.OIDC_NAME, "email": email if has_account else ""}
-        page = render(request, "pages/no_account.html", context, status=FORBIDDEN)
+        page = render(request, "pages/account/no_account.html", context, status=FORBIDDEN)
         raise ImmediateHttpResponse(page)
 
     def save_user(self, request: HttpRequest, sociallogin: Any, form: Any = None) -> User:

@@ -23,7 +23,7 @@ def page(request: HttpRequest) -> HttpResponse:
     """The views that the person can open; POST saves the page `address` as `name`."""
     user = signed_in_user(request)
     if request.method != "POST":
-        return render(request, "pages/saved_views.html", {"views": views_for(user)})
+        return render(request, "pages/account/saved_views.html", {"views": views_for(user)})
     name, address = request.POST.get("name", ""), request.POST.get("address", "")
     try:
         view = save_view(owner=user, name=name, address=address)

@@ -38,7 +38,7 @@ def sign_on_name() -> str:
 class SignIn(LoginView):
     """Name and password, a passkey, or single sign-on."""
 
-    template_name = "pages/sign_in.html"
+    template_name = "pages/account/sign_in.html"
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         """With where to go then, and what the provider is called."""
@@ -67,7 +67,7 @@ class Passkey(LoginWebAuthnView):
 class Forgotten(PasswordResetView):
     """A link to a new password. The answer is the same whether an account has the address."""
 
-    template_name = "pages/forgotten.html"
+    template_name = "pages/account/forgotten.html"
     success_url = reverse_lazy("account_login")
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
@@ -86,7 +86,7 @@ class Forgotten(PasswordResetView):
 class Factors(IndexView):
     """What a person signs in with."""
 
-    template_name = "pages/factors.html"
+    template_name = "pages/account/factors.html"
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         """With keys, and identities of single sign-on."""
@@ -126,7 +126,7 @@ def sign_on(request: HttpRequest) -> HttpResponseBase:
     if response.status_code != REDIRECTS:
         return response
     context = {"name": settings.OIDC_NAME, "to": response["Location"]}
-    return render(request, "pages/sign_on.html", context)
+    return render(request, "pages/account/sign_on.html", context)
 
 
 @login_not_required

@@ -26,7 +26,7 @@ HOME = reverse_lazy("mfa_index")
 
 def own(view: Any, template: str, **options: Any) -> AnyView:
     """A page of who is signed in."""
-    return signed_in_required(view.as_view(template_name=f"pages/{template}.html", **options))
+    return signed_in_required(view.as_view(template_name=template, **options))
 
 
 def act(view: Any, **options: Any) -> AnyView:
@@ -38,27 +38,39 @@ SIGN_IN: list[tuple[str, AnyView, str]] = [
     ("", never_cache(sign_in.SignIn.as_view()), "account_login"),
     (
         "code/",
-        mfa.AuthenticateView.as_view(template_name="pages/sign_in_code.html"),
+        mfa.AuthenticateView.as_view(template_name="pages/account/sign_in_code.html"),
         "mfa_authenticate",
     ),
     ("passkey/", sign_in.Passkey.as_view(), "mfa_login_webauthn"),
     ("oidc/", sign_in.sign_on, "openid_connect_login"),
     ("forgotten/", sign_in.Forgotten.as_view(), "account_reset_password"),
-    ("again/", own(account.ReauthenticateView, "sign_in_again"), "account_reauthenticate"),
-    ("again/code/", own(mfa.ReauthenticateView, "sign_in_again"), "mfa_reauthenticate"),
+    (
+        "again/",
+        own(account.ReauthenticateView, "pages/account/sign_in_again.html"),
+        "account_reauthenticate",
+    ),
+    (
+        "again/code/",
+        own(mfa.ReauthenticateView, "pages/account/sign_in_again.html"),
+        "mfa_reauthenticate",
+    ),
     (
         "again/key/",
-        own(keys.ReauthenticateWebAuthnView, "sign_in_again"),
+        own(keys.ReauthenticateWebAuthnView, "pages/account/sign_in_again.html"),
         "mfa_reauthenticate_webauthn",
     ),
 ]
 OWN: list[tuple[str, AnyView, str]] = [
-    ("", own(sign_in.Factors, "factors"), "mfa_index"),
-    ("app/", own(app.ActivateTOTPView, "factor_app"), "mfa_activate_totp"),
+    ("", own(sign_in.Factors, "pages/account/factors.html"), "mfa_index"),
+    ("app/", own(app.ActivateTOTPView, "pages/account/factor_app.html"), "mfa_activate_totp"),
     ("app/remove/", act(app.DeactivateTOTPView), "mfa_deactivate_totp"),
-    ("keys/", own(keys.AddWebAuthnView, "factor_key"), "mfa_add_webauthn"),
+    ("keys/", own(keys.AddWebAuthnView, "pages/account/factor_key.html"), "mfa_add_webauthn"),
     ("keys/<int:pk>/remove/", act(keys.RemoveWebAuthnView), "mfa_remove_webauthn"),
-    ("codes/", own(codes.ViewRecoveryCodesView, "factor_codes"), "mfa_view_recovery_codes"),
+    (
+        "codes/",
+        own(codes.ViewRecoveryCodesView, "pages/account/factor_codes.html"),
+        "mfa_view_recovery_codes",
+    ),
     (
         "codes/new/",
         require_POST(signed_in_required(codes.GenerateRecoveryCodesView.as_view())),
@@ -79,7 +91,8 @@ urlpatterns = [
         "sign-in/new-password/<slug:uidb36>/<str:key>/",
         never_cache(
             account.PasswordResetFromKeyView.as_view(
-                template_name="pages/new_password.html", success_url=reverse_lazy("account_login")
+                template_name="pages/account/new_password.html",
+                success_url=reverse_lazy("account_login"),
             )
         ),
         name="account_reset_password_from_key",

@@ -85,7 +85,7 @@ def page(request: HttpRequest, number: int) -> HttpResponse:
     if alert.pk != number:
         messages.info(request, f"Alert {number} is part of this one: their commits are one.")
         return redirect(_with_moment(alert, request.GET.get("asof", "")))
-    return render(request, "pages/alert.html", _context(request, one))
+    return render(request, "pages/alerts/alert.html", _context(request, one))
 
 
 def _context(request: HttpRequest, one: Listed) -> dict[str, object]:
@@ -136,7 +136,8 @@ def _cards(alert: Alert, findings: Sequence[Finding], stamp: str | None) -> Safe
 def _drawn(alert: Alert, findings: Sequence[Finding]) -> SafeString:
     cards = cards_of(findings, surroundings_of(findings, whiskers=findings), narrow=NARROW)
     written = (
-        render_to_string("pages/_alert_card.html", {"card": card, "alert": alert}) for card in cards
+        render_to_string("pages/alerts/_card.html", {"card": card, "alert": alert})
+        for card in cards
     )
     return mark_safe("".join(written))  # noqa: S308 (what templates wrote)
 
@@ -158,7 +159,7 @@ def evidence(request: HttpRequest, number: int) -> HttpResponse:
     one = _found(number, one_listed(min(number, NUMBER_MAX), shown=3))
     near = surroundings_of(one.members.findings, whiskers=one.members.findings)
     context = {"chosen": chosen_of(one, near), "here": request.GET.get("here", "")[:2000]}
-    return render(request, "pages/_chosen.html", context)
+    return render(request, "pages/alerts/_chosen.html", context)
 
 
 @require_safe
@@ -167,7 +168,7 @@ def ministat(request: HttpRequest, number: int, finding: int) -> HttpResponse:
     rows = Finding.all_kinds.filter(pk=min(finding, NUMBER_MAX), membership__alert=number)
     row = get_object_or_404(rows.with_subjects().with_revisions())
     context = {"row": row, "number": number, **_samples(row)}
-    return render(request, "pages/_alert_ministat.html", context)
+    return render(request, "pages/alerts/_ministat.html", context)
 
 
 @require_POST

@@ -131,7 +131,7 @@ def page(request: HttpRequest) -> HttpResponse:
         "number": number,
         "quality_days": QUALITY_DAYS,
     }
-    return render(request, "pages/alerts.html", context)
+    return render(request, "pages/alerts/alerts.html", context)
 
 
 def _choose(numbers: Sequence[int], wanted: int, acted: Mapping[int, int]) -> int:

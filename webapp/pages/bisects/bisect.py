@@ -59,14 +59,14 @@ def page(request: HttpRequest, number: int) -> HttpResponse:
     if request.headers.get("HX-Request") == "true":
         return _news(request, view, context)
     context |= {"can_act": is_triager(request.user), "acts_on_revision": ACTS_ON_REVISION}
-    return render(request, "pages/bisect.html", context)
+    return render(request, "pages/bisects/bisect.html", context)
 
 
 def _news(request: HttpRequest, view: BisectView, context: dict[str, object]) -> HttpResponse:
     """What changed since the version that the page shows; when it ended, the page whole."""
     if read_number(request.GET.get("version", "")) == view.bisect.version:
         return HttpResponse(status=NO_CONTENT)
-    response = render(request, "pages/_bisect_news.html", context)
+    response = render(request, "pages/bisects/_news.html", context)
     if view.bisect.has_ended:
         response["HX-Refresh"] = "true"
     return response

@@ -46,7 +46,7 @@ def page(request: HttpRequest) -> HttpResponse:
         "older": _older(state, tree, rows[ROWS - 1].pk) if len(rows) > ROWS else "",
         "any": bool(rows) or Bisect.objects.exists(),
     }
-    return render(request, "pages/bisects.html", context)
+    return render(request, "pages/bisects/bisects.html", context)
 
 
 def _filters(request: HttpRequest) -> tuple[str, str]:

@@ -100,7 +100,7 @@ def _ask(request: HttpRequest) -> HttpResponse:
             context |= _forecast(wanted)
         except BisectError as error:
             context["problem"] = str(error)
-    return render(request, "pages/bisect_new.html", context | _form(wanted))
+    return render(request, "pages/bisects/new.html", context | _form(wanted))
 
 
 def _forecast(wanted: Wanted) -> dict[str, Any]:
@@ -136,7 +136,7 @@ def _start(request: HttpRequest) -> HttpResponse:
     except BisectError as error:
         messages.error(request, str(error))
         context = {"wanted": wanted, "can_act": True, **_form(wanted)}
-        return render(request, "pages/bisect_new.html", context)
+        return render(request, "pages/bisects/new.html", context)
     return redirect(bisect)
 
 

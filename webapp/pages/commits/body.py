@@ -128,8 +128,8 @@ def _body(commit: Revision, part: str, *, ask_from: str) -> Body:
         has_tables=bool(shown["tables"]),
         has_variants=bool(shown["variants"]),
         simulated=any(point.series.hardware.lab.simulated for point in everything),
-        lead=render_to_string("pages/_commit_lead.html", shown),
-        html=render_to_string("pages/_commit_body.html", shown),
+        lead=render_to_string("pages/commits/_lead.html", shown),
+        html=render_to_string("pages/commits/_body.html", shown),
     )
 
 

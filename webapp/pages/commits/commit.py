@@ -27,10 +27,10 @@ SUSPECTS_SHOWN = 20
 OTHERS_MOST = 20
 
 PARTS = {
-    "runs": "pages/_commit_runs.html",
-    "why": "pages/_commit_why.html",
-    "findings": "pages/_commit_all_findings.html",
-    "profiles": "pages/_commit_profiles.html",
+    "runs": "pages/commits/_runs.html",
+    "why": "pages/commits/_why.html",
+    "findings": "pages/commits/_all_findings.html",
+    "profiles": "pages/commits/_profiles.html",
 }
 """What is folded, and read when it is opened: `?part=…`."""
 
@@ -55,13 +55,13 @@ def page(request: HttpRequest, tree: str, revision: str) -> HttpResponse:
         return redirect(commit)
     if commit.is_waiting:
         waiting = {"commit": commit, "runs": Run.objects.of_revision(commit).with_marks()}
-        return render(request, "pages/commit_waiting.html", waiting)
+        return render(request, "pages/commits/waiting.html", waiting)
     asked = request.GET.get("part", "")
     part = asked if asked in PARTS else ""
     context = _context(commit, part, ask_from=request.path if is_triager(request.user) else "")
     _show_runs_of(request, context)
     is_fragment = part and request.headers.get("HX-Request") == "true"
-    return render(request, PARTS[part] if is_fragment else "pages/commit.html", context)
+    return render(request, PARTS[part] if is_fragment else "pages/commits/commit.html", context)
 
 
 def _context(commit: Revision, part: str, *, ask_from: str) -> dict[str, object]:

@@ -170,7 +170,7 @@ def page(request: HttpRequest, tree: str) -> HttpResponse:
         "stopped": bound is not None and len(rows) <= ROWS,
         "has_paths": not asked.path or Revision.objects.with_paths(found),
     }
-    return render(request, "pages/commits.html", context)
+    return render(request, "pages/commits/commits.html", context)
 
 
 def _rows(tree: Tree, asked: CommitFilter, bound: int | None) -> list[Revision]:
@@ -241,4 +241,4 @@ def listing(request: HttpRequest) -> HttpResponse:
     trees = list(Tree.objects.all())
     if len(trees) == 1:
         return redirect(trees[0])
-    return render(request, "pages/trees.html", {"trees": trees})
+    return render(request, "pages/commits/trees.html", {"trees": trees})

@@ -60,7 +60,7 @@ def _subject(one: CommitSummary) -> str:
 
 
 def _since(one: Suspicion, revision: Revision) -> str:
-    """Among which commits the change began, as `pages/_since.html` says it."""
+    """Among which commits the change began, as `pages/parts/since.html` says it."""
     tree = revision.tree.name
     after, last = (_named(tree, name) for name in (one.after.name, one.last.name))
     if one.commit:

@@ -32,7 +32,7 @@ from webapp.analysis.queries import (
     moment_of,
     stands_by_series,
 )
-from webapp.charts import forest, forest_picture
+from webapp.charts import forest
 from webapp.charts.standalone import Part, stacked
 from webapp.pages.compare import answer as compare_answer
 from webapp.pages.compare import pickers as compare_pickers
@@ -49,19 +49,20 @@ from webapp.pages.compare.rows import (
     Drawing,
     Line,
     Section,
+    axis_of,
     kind_of,
     lines_of,
+    reach_of,
     revisions_of,
     rows_html,
 )
 from webapp.pages.compare.start import readable, start
 from webapp.pages.compare.titles import for_people, subject_of, titles_of
-from webapp.pages.parts.claims import direction_texts
 from webapp.pages.parts.figures import rendered_with_plotly
 from webapp.pages.parts.links import with_query
 from webapp.pages.parts.variants import variants_beside
 from webapp.results.models import Revision, Run, histogram_name
-from webapp.stats.compare import Outcome, Verdict
+from webapp.stats.compare import Outcome
 from webapp.stats.defaults import MARGIN_PCT
 
 TITLES = {
@@ -128,7 +129,7 @@ def suggestions(request: HttpRequest) -> HttpResponse:
     text = (request.GET.getlist(request.GET.get("field", part)) or [""])[0]
     tree = "" if part == "tree" else request.GET.get("of", "")
     found = compare_pickers.suggestions(part, text, tree)
-    return render(request, "pages/_compare_suggestions.html", {"suggestions": found})
+    return render(request, "pages/parts/compare_suggestions.html", {"suggestions": found})
 
 
 @require_safe
@@ -168,7 +169,7 @@ def picture_of(table: PointTable, answer: str, foot: Sequence[str]) -> str:
     """
     lines = lines_of(compare_answer.cells_of(table))
     rows = [
-        forest_picture.Row(
+        forest.Row(
             name=" · ".join([line.row.mode, str(cell.row.base.hardware), *_nearest(table, cell)]),
             percent=cell.judged.percent,
             low=cell.judged.low,
@@ -178,7 +179,7 @@ def picture_of(table: PointTable, answer: str, foot: Sequence[str]) -> str:
         for line in lines
         for cell in line.cells
     ]
-    image = forest_picture.draw(_reach(lines), rows[:ROWS_DRAWN], described=answer)
+    image = forest.draw(reach_of(lines), rows[:ROWS_DRAWN], described=answer)
     more = len(rows) - ROWS_DRAWN
     newest = Run.objects.filter(revision__in=table.revisions).newest_text()
     foot = [f"{foot[0]}; {newest}", *foot[1:]]
@@ -228,7 +229,7 @@ def _compared(request: HttpRequest, sides: Sequence[Side]) -> HttpResponseBase:
     if by_samples is not None and len(by_samples.rows) == 1:
         evidence = _evidence(request, by_samples, options, request.get_full_path())
     context = context_of(request, table, asof, evidence=evidence)
-    return rendered(request, "pages/compare.html", context)
+    return rendered(request, "pages/compare/compare.html", context)
 
 
 def rendered(
@@ -266,7 +267,7 @@ def _evidence(request: HttpRequest, table: ComparedTable, options: BlockOptions,
         "sides": [str(side) for side in table.sides],
         "asof": request.GET.get("asof", ""),
     }
-    return render_to_string("pages/_compare_evidence.html", context, request)
+    return render_to_string("pages/compare/_evidence.html", context, request)
 
 
 def context_of(
@@ -291,7 +292,7 @@ def context_of(
     drawing = Drawing(
         table=table,
         titles=titles,
-        reach=_reach(lines),
+        reach=reach_of(lines),
         with_metric=with_metric,
         path=reverse("compare"),
         fragment=reverse("compare_row"),
@@ -310,7 +311,7 @@ def context_of(
         "panels": panels_of(groups, drawing.reach),
         "drawing": drawing,
         "definitions": forest.definitions(drawing.reach),
-        "axis": _axis(lines, drawing),
+        "axis": axis_of(lines, drawing),
         "margin": MARGIN_PCT,
         "orders": [(name, _ordered(request, name), name == order) for name in ORDERS],
         **_rows(lines, drawing, evidence, most=most),
@@ -355,26 +356,6 @@ def _links(table: PointTable, more: Sequence[tuple[str, str]]) -> dict[str, obje
         "change_link": f"{compare_link(*table.sides)}&change=1",
         "swapped": compare_link(*reversed(table.sides)) if len(table.sides) == 2 else "",
     }
-
-
-def _reach(lines: Sequence[Line]) -> forest.Reach:
-    """A scale for what is proven, else for all: wide intervals that tell nothing leave it."""
-    proven = [line for line in lines if line.differs] or lines
-    intervals = ((cell.judged.low, cell.judged.high) for line in proven for cell in line.cells)
-    return forest.reach_of(intervals, margin=MARGIN_PCT)
-
-
-def _axis(lines: Sequence[Line], drawing: Drawing) -> str:
-    """The head of the plots, with the metric's words where all rows have the same."""
-    bases = [line.row.base for line in lines]
-    ways = {tuple(direction_texts(one.better, one.unit).items()) for one in bases}
-    better = {one.better for one in bases}
-    if len(ways) != 1 or len(better) != 1:
-        return forest.axis(drawing.reach, less="muted:less", more="muted:more")
-    words = dict(ways.pop())
-    ends = f"worse:{words[Verdict.WORSE]}", f"better:{words[Verdict.BETTER]}"
-    less, more = ends if better.pop() == "more" else ends[::-1]
-    return forest.axis(drawing.reach, less=less, more=more)
 
 
 def _labels(lines: Sequence[Line]) -> list[tuple[str, int]]:

@@ -19,7 +19,7 @@ from webapp.analysis.queries import (
     lost_between_ranges,
     moment_of,
 )
-from webapp.charts import forest, forest_picture
+from webapp.charts import forest
 from webapp.charts.standalone import Part, stacked
 from webapp.pages.compare.range_report import GATED, has_metrics, headline, is_simulated, ordered
 from webapp.pages.compare.range_rows import (
@@ -61,7 +61,7 @@ def page(request: HttpRequest, texts: Sequence[str]) -> HttpResponse:
         **_rows(table, drawing, evidence, most=len(table.rows) if "all" in request.GET else None),
         **_links(texts, more),
     }
-    return render(request, "pages/compare_ranges.html", context)
+    return render(request, "pages/compare/ranges.html", context)
 
 
 def row(request: HttpRequest, texts: Sequence[str]) -> HttpResponse:
@@ -80,7 +80,7 @@ def drawing(texts: Sequence[str], asof: datetime | None, here: str) -> str:
     table = compare_written_ranges(texts, asof)
     lines = ordered(table.rows)
     rows = [
-        forest_picture.Row(
+        forest.Row(
             name=f"{line.mode} · {line.series.hardware}",
             percent=line.change.pct if line.change else None,
             low=line.change.low_pct if line.change else None,
@@ -90,7 +90,7 @@ def drawing(texts: Sequence[str], asof: datetime | None, here: str) -> str:
         for line in lines[:ROWS_DRAWN]
     ]
     answer = headline(table)
-    image = forest_picture.draw(reach_of(table.rows), rows, described=answer)
+    image = forest.draw(reach_of(table.rows), rows, described=answer)
     left = len(lines) - len(rows)
     foot = [" against ".join(texts), here]
     return stacked(answer, [Part(f"and {left} more rows" if left else "", image)], foot=foot)
@@ -156,4 +156,4 @@ def _evidence(request: HttpRequest, table: RangeTable, options: BlockOptions) ->
         "sides": [str(side) for side in evidence.sides],
         "asof": asof,
     }
-    return render_to_string("pages/_compare_range_evidence.html", context, request)
+    return render_to_string("pages/compare/_range_evidence.html", context, request)

@@ -63,7 +63,7 @@ def page(request: HttpRequest, pair: str) -> HttpResponseBase:
         for row in found.table.rows
     )
     context |= _context(found, pair) | {"can_keep": can_keep}
-    return compare.rendered(request, "pages/releases.html", context)
+    return compare.rendered(request, "pages/compare/releases.html", context)
 
 
 @require_safe

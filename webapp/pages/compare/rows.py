@@ -27,6 +27,7 @@ from webapp.pages.compare.answer import Cell
 from webapp.pages.parts.claims import direction_texts
 from webapp.pages.parts.names import machine_html
 from webapp.stats.compare import Outcome, Verdict
+from webapp.stats.defaults import MARGIN_PCT
 
 KINDS = {
     Verdict.WORSE: "worse",
@@ -306,3 +307,23 @@ def _by_hardware(line: Line) -> str:
 
 def _by_nothing(_line: Line) -> str:
     return ""
+
+
+def reach_of(lines: Sequence[Line]) -> forest.Reach:
+    """A scale for what is proven, else for all: wide intervals that tell nothing leave it."""
+    proven = [line for line in lines if line.differs] or lines
+    intervals = ((cell.judged.low, cell.judged.high) for line in proven for cell in line.cells)
+    return forest.reach_of(intervals, margin=MARGIN_PCT)
+
+
+def axis_of(lines: Sequence[Line], drawing: Drawing) -> str:
+    """The head of the plots, with the metric's words where all rows have the same."""
+    bases = [line.row.base for line in lines]
+    ways = {tuple(direction_texts(one.better, one.unit).items()) for one in bases}
+    better = {one.better for one in bases}
+    if len(ways) != 1 or len(better) != 1:
+        return forest.axis(drawing.reach, less="muted:less", more="muted:more")
+    words = dict(ways.pop())
+    ends = f"worse:{words[Verdict.WORSE]}", f"better:{words[Verdict.BETTER]}"
+    less, more = ends if better.pop() == "more" else ends[::-1]
+    return forest.axis(drawing.reach, less=less, more=more)

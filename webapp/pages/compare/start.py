@@ -38,4 +38,4 @@ def start(
         "parts": pickers.PARTS,
     }
     status = BAD_REQUEST if error else 200
-    return render(request, "pages/compare_start.html", context, status=status)
+    return render(request, "pages/compare/start.html", context, status=status)

@@ -74,7 +74,7 @@ def page(request: HttpRequest, number: int) -> HttpResponse:
     its sentence alone, for the list."""
     experiment = _experiment(number)
     if request.GET.get("part") == "answer" and request.headers.get("HX-Request") == "true":
-        return render(request, "pages/_experiment_answer.html", {"answer": _answer(experiment)})
+        return render(request, "pages/experiments/_answer.html", {"answer": _answer(experiment)})
     context: dict[str, Any] = {
         "experiment": experiment,
         "events": experiment.events.select_related("actor"),
@@ -86,8 +86,8 @@ def page(request: HttpRequest, number: int) -> HttpResponse:
         options, is_flavour_asked = _options(request)
         report = shown_of(experiment, options, is_flavour_asked=is_flavour_asked)
     except SideError as error:
-        return render(request, "pages/experiment.html", context | {"gone": str(error)})
-    return render(request, "pages/experiment.html", context | _context(report))
+        return render(request, "pages/experiments/experiment.html", context | {"gone": str(error)})
+    return render(request, "pages/experiments/experiment.html", context | _context(report))
 
 
 @require_safe

@@ -52,7 +52,7 @@ def page(request: HttpRequest) -> HttpResponse:
         "trees": Tree.objects.all(),
         "older": with_query(reverse("experiments"), pairs) if older else "",
     }
-    return render(request, "pages/experiments.html", context)
+    return render(request, "pages/experiments/experiments.html", context)
 
 
 def _beside(experiment: Experiment, listed: Sequence[Experiment]) -> list[Experiment]:

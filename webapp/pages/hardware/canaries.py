@@ -71,7 +71,7 @@ def canary_lines(canaries: Sequence[Canary]) -> list[CanaryLine]:
 def page(request: HttpRequest) -> HttpResponse:
     """All canaries by hardware, and where each stands."""
     lines = canary_lines(list(Canary.objects.named()))
-    return render(request, "pages/canaries.html", {"lines": lines, "least": LEAST_BOOTS})
+    return render(request, "pages/hardware/canaries.html", {"lines": lines, "least": LEAST_BOOTS})
 
 
 @require_safe
@@ -93,7 +93,7 @@ def one(request: HttpRequest, number: int) -> HttpResponse:
         "jobs": Job.objects.filter(canary__canary=canary).order_by("-pk")[:JOBS_SHOWN],
         "least": LEAST_BOOTS,
     }
-    return render(request, "pages/canary.html", context)
+    return render(request, "pages/hardware/canary.html", context)
 
 
 @require_POST

@@ -80,7 +80,7 @@ def page(request: HttpRequest) -> HttpResponse:
         "axis": mark_safe(detects.axis()),  # noqa: S308 (figures only)
         "days": DAYS,
     }
-    return render(request, "pages/hardware_list.html", context)
+    return render(request, "pages/hardware/hardware_list.html", context)
 
 
 def _kinds(found: Sequence[Machine]) -> dict[str, list[Machine]]:

@@ -80,7 +80,7 @@ def page(request: HttpRequest, name: str, knob: str) -> HttpResponse:
             }.items(),
         ),
     }
-    return render(request, "pages/knob.html", context)
+    return render(request, "pages/hardware/knob.html", context)
 
 
 def knobs_of(hardware: str, modes: Iterable[ModeName]) -> list[Knob]:

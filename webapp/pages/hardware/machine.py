@@ -130,7 +130,7 @@ def page(request: HttpRequest, name: str) -> HttpResponse:
         "canaries": _canaries(found),
         **_facts(found),
     }
-    return render(request, "pages/machine.html", context)
+    return render(request, "pages/hardware/machine.html", context)
 
 
 def _is_subscribed(user: User | AnonymousUser, machine: Hardware) -> bool:
@@ -206,11 +206,11 @@ def _drawn(machine: Hardware, rows: Sequence[FindingOnMachine], marks: Marks, as
     return Drawn(
         has_series=bool(series),
         has_found=bool(lanes or sweeps or ones),
-        lead=render_to_string("pages/_machine_lead.html", {"lead": lead(series, findings)}),
+        lead=render_to_string("pages/hardware/_lead.html", {"lead": lead(series, findings)}),
         lanes=render_to_string(
-            "pages/_machine_lanes.html", {"panels": lanes, "shown": REVISIONS_SHOWN}
+            "pages/hardware/_lanes.html", {"panels": lanes, "shown": REVISIONS_SHOWN}
         ),
-        rows=render_to_string("pages/_machine_rows.html", below),
+        rows=render_to_string("pages/hardware/_rows.html", below),
         together=lanes[0].together if lanes else "",
         alerts=alerts_on(series, _by_series(rows)),
         knobs=knobs_of(machine.name, [one.parts for one in series]),

@@ -62,7 +62,7 @@ def page(request: HttpRequest) -> HttpResponse:
         "uploaders": Agent.objects.filter(workers__isnull=True).select_related("lab"),
         "silent_minutes": SILENT_AFTER.total_seconds() / 60,
     }
-    return render(request, "pages/agents.html", context)
+    return render(request, "pages/jobs/agents.html", context)
 
 
 def _all(forecast: Mapping[int, Sequence[Forecast]]) -> list[Forecast]:

@@ -139,7 +139,7 @@ def page(request: HttpRequest, number: int) -> HttpResponse:
         "runs": job.results(),
         "events": list(job.events.select_related("actor", "worker")),
     }
-    return render(request, "pages/job.html", context)
+    return render(request, "pages/jobs/job.html", context)
 
 
 @require_POST
@@ -226,7 +226,7 @@ def new_page(request: HttpRequest) -> HttpResponse:
         "back": local_page(request, request.GET.get("next", ""), otherwise="agents"),
     }
     fragment = request.headers.get("HX-Request") == "true"
-    template = "pages/_job_offers.html" if fragment else "pages/job_new.html"
+    template = "pages/parts/job_offers.html" if fragment else "pages/jobs/new.html"
     return render(request, template, context)
 
 

@@ -51,7 +51,7 @@ def page(request: HttpRequest) -> HttpResponse:
     labs = Lab.objects.select_related("quota")
     return render(
         request,
-        "pages/labs.html",
+        "pages/jobs/labs.html",
         {"labs": [(lab, uses_of(lab)) for lab in labs], "default": default_quota(), "most": MOST},
     )
 

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeVar
 
-from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -14,56 +13,12 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from webapp.accounts.services import is_operator, operator_required, signed_in_user
 from webapp.labs.models import Lab
 from webapp.merging.services import make_name_alias, undo_name_alias
+from webapp.pages.lab.forms import ALIAS_FIELDS, AliasForm
 from webapp.pages.parts.links import with_query
 from webapp.pages.parts.numbers import NUMBER_MAX, read_number
-from webapp.results.models import DIRECTORY_MAX, HARDWARE_MAX, NameAlias, Tree
+from webapp.results.models import NameAlias
 from webapp.results.queries import called
 from webapp.results.services import AliasNames, Unprocessable, preview_alias
-
-FIELDS = ("lab", "kind", "name", "means", "tree", "first", "last", "directory")
-
-
-class AliasForm(forms.Form):
-    """A new alias, by names."""
-
-    lab = forms.ModelChoiceField(Lab.objects.all(), to_field_name="name", empty_label=None)
-    kind = forms.ChoiceField(label="Kind of name", choices=NameAlias.Kind.choices)
-    name = forms.CharField(label="The name", max_length=HARDWARE_MAX)
-    means = forms.CharField(
-        label="stands for",
-        max_length=HARDWARE_MAX,
-        help_text="A new name is allowed, except of hardware.",
-    )
-    tree = forms.ModelChoiceField(
-        Tree.objects.all(),
-        to_field_name="name",
-        required=False,
-        empty_label="all",
-        help_text="Needed with revisions.",
-    )
-    first = forms.CharField(
-        label="From revision", max_length=64, required=False, help_text="Empty: from the start."
-    )
-    last = forms.CharField(
-        label="up to revision", max_length=64, required=False, help_text="Empty: without end."
-    )
-    directory = forms.CharField(
-        label="Result directory or session",
-        max_length=DIRECTORY_MAX,
-        required=False,
-        help_text="The whole path as it was sent, its last part, or the session. * stands for "
-        "anything. Empty: all.",
-    )
-
-    def refuse(self, refusal: Unprocessable) -> None:
-        """Say beside each field what is wrong with it."""
-        for problem in refusal.problems:
-            self.add_error(problem.path if problem.path in self.fields else None, problem.message)
-
-    def names(self) -> AliasNames:
-        """What the services take."""
-        return AliasNames(**{name: str(self.cleaned_data[name] or "") for name in FIELDS})
-
 
 ROWS = 50
 TEXT_MAX = 300
@@ -89,7 +44,7 @@ def page(request: HttpRequest) -> HttpResponse:
         "has_older": bool(older),
         "can_act": is_operator(request.user),
     }
-    return render(request, "pages/aliases.html", context)
+    return render(request, "pages/lab/aliases.html", context)
 
 
 @operator_required
@@ -99,8 +54,8 @@ def new(request: HttpRequest) -> HttpResponse:
     `act=make` it makes it.
     """
     if request.method != "POST":
-        given = {name: request.GET.get(name, "")[:TEXT_MAX] for name in FIELDS}
-        return render(request, "pages/alias_new.html", {"form": AliasForm(initial=given)})
+        given = {name: request.GET.get(name, "")[:TEXT_MAX] for name in ALIAS_FIELDS}
+        return render(request, "pages/lab/alias_new.html", {"form": AliasForm(initial=given)})
     form = AliasForm(request.POST)
     if request.POST.get("act") == "make":
         user = signed_in_user(request)
@@ -109,7 +64,7 @@ def new(request: HttpRequest) -> HttpResponse:
             runs = "run was" if alias.moved == 1 else "runs were"
             messages.success(request, f"{alias}: {alias.moved} stored {runs} filed so.")
             return redirect("aliases")
-        return render(request, "pages/alias_new.html", {"form": form}, status=BAD_REQUEST)
+        return render(request, "pages/lab/alias_new.html", {"form": form}, status=BAD_REQUEST)
     preview = _done(form, preview_alias)
     moving = preview.groups if preview else ()
     machines = called({one for each in moving for one in (each.hardware, each.into_hardware)})
@@ -119,7 +74,7 @@ def new(request: HttpRequest) -> HttpResponse:
     ]
     context = {"form": form, "preview": preview, "groups": shown}
     status = 200 if preview is not None else BAD_REQUEST
-    return render(request, "pages/alias_new.html", context, status=status)
+    return render(request, "pages/lab/alias_new.html", context, status=status)
 
 
 @require_POST

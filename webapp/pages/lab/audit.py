@@ -85,7 +85,7 @@ def page(request: HttpRequest) -> HttpResponse:
         "csv": filters.address("audit_csv"),
         "jsonl": filters.address("audit_jsonl"),
     }
-    return render(request, "pages/audit.html", context)
+    return render(request, "pages/lab/audit.html", context)
 
 
 @operator_required

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from webapp.accounts.services import is_triager, signed_in_user, triager_required
 from webapp.events.models import LabEvent
 from webapp.events.services import EventFields, edit_event, record_event, withdraw_event
-from webapp.pages.lab.event_form import EventForm, form_of
+from webapp.pages.lab.forms import EventForm, form_of
 from webapp.pages.parts.links import with_query
 from webapp.pages.parts.numbers import NUMBER_MAX, read_number
 from webapp.results.models import Hardware, Tree
@@ -39,7 +39,7 @@ def page(request: HttpRequest) -> HttpResponse:
         "older": _older(wanted, rows[ROWS - 1].pk) if len(rows) > ROWS else "",
         "can_act": is_triager(request.user),
     }
-    return render(request, "pages/events.html", context)
+    return render(request, "pages/lab/events.html", context)
 
 
 def _older(wanted: dict[str, str], before: int) -> str:
@@ -54,7 +54,7 @@ def new(request: HttpRequest) -> HttpResponse:
     user = signed_in_user(request)
     if request.method != "POST":
         form = EventForm(initial={part: request.GET.get(part, "") for part in INITIAL})
-        return render(request, "pages/event_new.html", {"form": form})
+        return render(request, "pages/lab/event_new.html", {"form": form})
     form = EventForm(request.POST)
 
     def record(fields: EventFields) -> LabEvent:
@@ -63,7 +63,7 @@ def new(request: HttpRequest) -> HttpResponse:
 
     event = _stored(form, record)
     if event is None:
-        return render(request, "pages/event_new.html", {"form": form}, status=BAD_REQUEST)
+        return render(request, "pages/lab/event_new.html", {"form": form}, status=BAD_REQUEST)
     messages.success(request, "Recorded.")
     return redirect(event)
 
@@ -76,7 +76,7 @@ def one(request: HttpRequest, number: int) -> HttpResponseBase:
     event = _event(number)
     can_act = is_triager(request.user) and not event.is_withdrawn
     context = {"event": event, "form": form_of(event) if can_act else None}
-    return render(request, "pages/event.html", context)
+    return render(request, "pages/lab/event.html", context)
 
 
 @triager_required
@@ -85,7 +85,7 @@ def _edit(request: HttpRequest, number: int) -> HttpResponse:
     changed = _stored(form, lambda fields: edit_event(event=event.pk, fields=fields, actor=user))
     if changed is None:
         context = {"event": event, "form": form}
-        return render(request, "pages/event.html", context, status=BAD_REQUEST)
+        return render(request, "pages/lab/event.html", context, status=BAD_REQUEST)
     messages.success(request, "Saved.")
     return redirect(changed)
 

@@ -46,7 +46,7 @@ def page(request: HttpRequest) -> HttpResponse:
         "waiting": found[:WAITING_SHOWN],
         "more_waiting": len(found) > WAITING_SHOWN,
     }
-    return render(request, "pages/quality.html", context)
+    return render(request, "pages/lab/quality.html", context)
 
 
 def _bar(real: Proportion) -> str:

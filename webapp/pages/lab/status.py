@@ -21,4 +21,4 @@ def page(request: HttpRequest) -> HttpResponse:
         "checks": [(each, each.since or since.get(each.name)) for each in found],
         "wrong": sum(each.is_wrong for each in found),
     }
-    return render(request, "pages/status.html", context)
+    return render(request, "pages/lab/status.html", context)

@@ -87,7 +87,7 @@ def page(request: HttpRequest) -> HttpResponse:
         "modes": Mode.objects.all(),
         "days": days_of(request),
     }
-    return render(request, "pages/thresholds.html", context)
+    return render(request, "pages/lab/thresholds.html", context)
 
 
 def _log() -> list[LogLine]:
@@ -183,11 +183,11 @@ def dry_run_page(request: HttpRequest) -> HttpResponse:
         wanted = Wanted.of(request.GET)
     except (ScopeError, MinEffectError) as error:
         context["error"] = str(error)
-        return render(request, "pages/threshold_dry_run.html", context, status=400)
+        return render(request, "pages/lab/threshold_dry_run.html", context, status=400)
     found = dry_run(wanted.scope, wanted.percent, since=days_before(timezone.now(), days))
     context |= {"wanted": wanted, "found": found, "parts": _parts(found)}
     context["in_force"] = wanted.scope.percent()
-    return render(request, "pages/threshold_dry_run.html", context)
+    return render(request, "pages/lab/threshold_dry_run.html", context)
 
 
 def _parts(found: DryRun) -> list[tuple[str, object]]:

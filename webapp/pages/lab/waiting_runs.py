@@ -89,7 +89,7 @@ def page(request: HttpRequest) -> HttpResponse:
         "revisions": far[:REVISIONS_SHOWN],
         "more_revisions": len(far) > REVISIONS_SHOWN,
     }
-    return render(request, "pages/waiting_runs.html", context)
+    return render(request, "pages/lab/waiting_runs.html", context)
 
 
 @require_POST

@@ -67,7 +67,7 @@ def page(request: HttpRequest) -> HttpResponse:
         "server": MailServer.objects.filter(failures__gt=0).first(),
         "settings": mail_settings.in_force(),
     }
-    return render(request, "pages/outbox.html", context)
+    return render(request, "pages/mail/outbox.html", context)
 
 
 @operator_required
@@ -75,7 +75,7 @@ def page(request: HttpRequest) -> HttpResponse:
 def one(request: HttpRequest, number: int) -> HttpResponse:
     """One mail as it was composed, and what became of it. For operators."""
     mail = get_object_or_404(Mail.objects.select_related("recipient"), pk=number)
-    return render(request, "pages/outbox_mail.html", {"mail": mail})
+    return render(request, "pages/mail/outbox_mail.html", {"mail": mail})
 
 
 @operator_required

@@ -56,7 +56,10 @@ def page(request: HttpRequest) -> HttpResponse:
     context["kinds"] = KINDS
     context["endpoints"] = Endpoint.objects.with_last_sent().select_related("created_by")
     return render(
-        request, "pages/webhooks.html", context, status=BAD_REQUEST if "error" in context else 200
+        request,
+        "pages/mail/webhooks.html",
+        context,
+        status=BAD_REQUEST if "error" in context else 200,
     )
 
 
@@ -74,10 +77,10 @@ def one(request: HttpRequest, number: int) -> HttpResponse:
         except EndpointError as error:
             endpoint.refresh_from_db()
             context["error"] = {"field": error.field, "text": str(error)}
-            return render(request, "pages/webhook.html", context, status=BAD_REQUEST)
+            return render(request, "pages/mail/webhook.html", context, status=BAD_REQUEST)
         messages.success(request, "Saved.")
         return redirect(endpoint)
-    return render(request, "pages/webhook.html", context)
+    return render(request, "pages/mail/webhook.html", context)
 
 
 @operator_required
@@ -91,7 +94,9 @@ def act(request: HttpRequest, number: int) -> HttpResponse:
         return redirect("webhooks")
     if request.POST.get("act") == "renew-secret":
         secret = renew_secret(endpoint=endpoint)
-        return render(request, "pages/webhook.html", _log(request, endpoint) | {"secret": secret})
+        return render(
+            request, "pages/mail/webhook.html", _log(request, endpoint) | {"secret": secret}
+        )
     do = ACTS.get(request.POST.get("act", ""))
     if do and isinstance(request.user, User):
         try:

@@ -59,7 +59,7 @@ def overview(request: HttpRequest) -> HttpResponse:
     found = {one.id: one for one in machines(now=now, days=DAYS)}
     series = wall_series(counted=REVISIONS_SHOWN)
     if not series and not any(one.has_runs for one in found.values()):
-        return render(request, "pages/first_steps.html", first_steps(request))
+        return render(request, "pages/overview/first_steps.html", first_steps(request))
     since, since_text = _since(request, now)
     losses = open_losses(since=since, most=LOSSES_SHOWN, beside=SHOWN)
     bisects = running_bisects(BISECTS_SHOWN)
@@ -74,7 +74,7 @@ def overview(request: HttpRequest) -> HttpResponse:
         "has_simulated": any(one.is_simulated for one in found.values()),
         **_wall(request, series, found, now),
     }
-    return render(request, "pages/overview.html", context)
+    return render(request, "pages/overview/overview.html", context)
 
 
 @require_safe
@@ -83,9 +83,7 @@ def progress(request: HttpRequest) -> HttpResponse:
     lines the overview reads again and again.
     """
     waiting, repeated = Series.objects.dirty().count(), SeriesAnalysis.objects.repeated()
-    return render(
-        request, "pages/_overview_progress.html", {"waiting": waiting, "repeated": repeated}
-    )
+    return render(request, "pages/overview/_news.html", {"waiting": waiting, "repeated": repeated})
 
 
 def _since(request: HttpRequest, now: datetime) -> tuple[datetime, str]:
@@ -165,7 +163,7 @@ def lately(request: HttpRequest) -> HttpResponse:
         "regressions": _summaries(regressions, found),
         "tested": _summaries(tested, found),
     }
-    return render(request, "pages/lately.html", context)
+    return render(request, "pages/overview/lately.html", context)
 
 
 def _regressions() -> list[int]:
@@ -187,7 +185,7 @@ def first_steps_progress(request: HttpRequest) -> HttpResponse:
     """The steps, read again and again; once something has arrived, the page is loaded anew."""
     if Run.objects.exists():
         return HttpResponse(headers={"HX-Refresh": "true"})
-    return render(request, "pages/_first_steps.html", first_steps(request))
+    return render(request, "pages/overview/_first_steps.html", first_steps(request))
 
 
 def first_steps(request: HttpRequest) -> dict[str, Any]:

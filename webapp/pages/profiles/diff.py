@@ -63,16 +63,16 @@ def page(request: HttpRequest) -> HttpResponse:
         pairs = read(request)
     except SideError as error:
         context = {"text": "", "problem": str(error)}
-        return render(request, "pages/profile_unknown.html", context, status=404)
+        return render(request, "pages/profiles/unknown.html", context, status=404)
     if len(pairs) > 1:
-        return render(request, "pages/profile_cells.html", _cells_context(pairs))
+        return render(request, "pages/profiles/cells.html", _cells_context(pairs))
     both, view = pairs[0], View.of(request, CALLERS_BELOW)
     try:
         flame = _flame(both, view)
     except NoSuchFrame:
         view = replace(view, root="")
         flame = _flame(both, view)
-    return render(request, "pages/profile_diff.html", _context(request, both, flame, view))
+    return render(request, "pages/profiles/diff.html", _context(request, both, flame, view))
 
 
 @require_safe

@@ -88,8 +88,8 @@ def page(request: HttpRequest) -> HttpResponse:
         context = SHOWN.get(key, lambda: _context(function_history(asked, profiles)))
     except SideError as error:
         context = {"text": "", "problem": str(error)}
-        return render(request, "pages/profile_unknown.html", context, status=404)
-    return render(request, "pages/profile_functions.html", context)
+        return render(request, "pages/profiles/unknown.html", context, status=404)
+    return render(request, "pages/profiles/functions.html", context)
 
 
 def asked_of(request: HttpRequest) -> AskedFunctions:

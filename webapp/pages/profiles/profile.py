@@ -71,7 +71,7 @@ def listing(request: HttpRequest) -> HttpResponse:
     """What has profiles, and the difference of two of it."""
     rows = listed(Run.objects.counted())
     context = {"rows": rows, "most": LISTED, "first": first_pair(rows)}
-    return render(request, "pages/profiles.html", context)
+    return render(request, "pages/profiles/profiles.html", context)
 
 
 def first_pair(rows: Sequence[Listed]) -> tuple[str, str]:
@@ -118,7 +118,7 @@ def side_page(request: HttpRequest) -> HttpResponse:
         side = profiled_side(text)
     except SideError as error:
         context = {"text": text, "problem": str(error)}
-        return render(request, "pages/profile_unknown.html", context, status=404)
+        return render(request, "pages/profiles/unknown.html", context, status=404)
     return _page(request, side, reverse("profiled_side"), [("side", text)])
 
 
@@ -208,7 +208,7 @@ def _page(
             (one.title, diff_link(one.address, address_of(side.run))) for one in _others(side)
         ],
     }
-    return render(request, "pages/profile.html", context)
+    return render(request, "pages/profiles/profile.html", context)
 
 
 def _others(side: ProfiledSide) -> list[Listed]:

@@ -179,7 +179,7 @@ def page(request: HttpRequest) -> HttpResponse:
         "over_revisions": over_revisions_to(selection, loaded, b) if b else None,
         **range_of(selection, loaded),
     }
-    return render(request, "pages/_trend_chosen.html", context)
+    return render(request, "pages/trends/_chosen.html", context)
 
 
 def chosen(trend: Trend, text: str) -> Chosen | None:

@@ -1,6 +1,6 @@
 """Loads what the trend chart shows, in a fixed number of queries; samples are never read."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -13,7 +13,7 @@ from webapp.pages.parts.conclusions import NOT_KNOWN, Concluded, Conclusion, con
 from webapp.pages.parts.kept import Kept
 from webapp.pages.trends import offer as offers
 from webapp.pages.trends.markers import markers_along
-from webapp.pages.trends.offer import Measured, NotOffered, Offer, Part, Unknown, unknown
+from webapp.pages.trends.offer import Measured, Offer, Unknown
 from webapp.pages.trends.points import (
     PointRow,
     Points,
@@ -32,9 +32,6 @@ OPENED = 6
 
 MOST_COSTS = 4
 """Lanes of what options cost: with more the levels themselves would be out of sight."""
-
-MOST_UNKNOWN = 3
-"""Names that are not offered are looked at so far: each costs a look at all that are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,15 +87,15 @@ def select(query: TrendQuery) -> Selection | None:
     query, may_have_changed = _opened(query)
     stamp = chart_stamp()
     trees = offers.trees(stamp)
-    tree = _tree(query, trees)
+    tree = offers.tree_asked(query, trees)
     if tree is None:
         return None
-    metric = _metric(query, offers.metrics(stamp, tree))
+    metric = offers.metric_asked(query, offers.metrics(stamp, tree))
     if metric is None:
         return None
     offer = offers.offer(stamp, tree, metric)
     query = replace(query, tree=tree.name, metric=metric.name)
-    missing = _unknown(query, offer)
+    missing = offers.unknown_names(query, offer)
     query, chosen = _chosen(_known(query, offer), offer.measured, may_have_changed=may_have_changed)
     series, costs = _windows(chosen[:MOST_SERIES], offer, query.last)
     return Selection(query, tree, metric, series, costs, len(chosen), offer, missing, trees, stamp)
@@ -154,21 +151,6 @@ def _rank(changes: Mapping[int, tuple[int, float]], one: Measured) -> tuple[bool
     return size < SeriesSettings.DEFAULT_MIN_EFFECT_PCT, -last, -size
 
 
-def _unknown(query: TrendQuery, offer: Offer) -> list[Unknown]:
-    """The names in ``query`` that are not offered, the first ones with those that are near."""
-    parts: list[tuple[Part, Sequence[str], list[str]]] = [
-        ("hardware", query.hardware, list(offer.hardware)),
-        ("mode", query.modes, offer.modes),
-    ]
-    missing = [
-        (part, name, offered)
-        for part, given, offered in parts
-        for name in given
-        if name not in offered
-    ]
-    return [unknown(query, *one) for one in missing[:MOST_UNKNOWN]]
-
-
 def _windows(shown: Sequence[int], offer: Offer, last: int) -> tuple[list[Series], list[Series]]:
     """Those series, each with where its window starts, and the costs of their options, whose window
     is that of the series with the option.
@@ -180,42 +162,6 @@ def _windows(shown: Sequence[int], offer: Offer, last: int) -> tuple[list[Series
     for pk in costs:
         found[pk].window_start = found[wanted[pk]].window_start  # type: ignore[attr-defined]
     return [found[pk] for pk in shown], [found[pk] for pk in costs]
-
-
-def _tree(query: TrendQuery, trees: Sequence[Tree]) -> Tree | None:
-    name = query.tree
-    if not name:
-        measured = [one for one in trees if one.is_measured]  # type: ignore[attr-defined]
-        return _tree_of(query, measured) or next(iter(measured), None)
-    for one in trees:
-        if one.name == name:
-            return one
-    raise NotOffered(query, unknown(query, "tree", name, [one.name for one in trees]))
-
-
-def _tree_of(query: TrendQuery, measured: Sequence[Tree]) -> Tree | None:
-    """The tree along which most series of the machines and modes that are asked for are measured;
-    no query where there is no choice.
-    """
-    if len(measured) < 2 or not (query.hardware or query.modes):
-        return None
-    asked = Series.objects.all()
-    if query.hardware:
-        asked = asked.filter(hardware__name__in=query.hardware)
-    if query.modes:
-        asked = asked.filter(mode__name__in=query.modes)
-    counts = Counter(asked.values_list("tree_id", flat=True))
-    return max(measured, key=lambda one: counts[one.pk]) if counts else None
-
-
-def _metric(query: TrendQuery, offered: Sequence[Metric]) -> Metric | None:
-    name = query.metric
-    if not name:
-        return offered[0] if offered else None
-    for metric in offered:
-        if metric.name == name:
-            return metric
-    raise NotOffered(query, unknown(query, "metric", name, [one.name for one in offered]))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """What there is to choose from on the trend page, kept while the instance has the same series."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -21,6 +21,10 @@ LONGEST = 100
 
 CUTOFF = 0.4
 """Of difflib: below it two names have little in common."""
+
+
+MOST_UNKNOWN = 3
+"""Names that are not offered are looked at so far: each costs a look at all that are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,3 +174,64 @@ def menu(names: Mapping[str, str], chosen: Sequence[str]) -> Menu:
     else:
         summary = f"{len(chosen)} of {len(names)}"
     return Menu([(value, text, value in chosen) for value, text in names.items()], summary)
+
+
+def unknown_names(query: TrendQuery, offer: Offer) -> list[Unknown]:
+    """The names in ``query`` that are not offered, the first ones with those that are near."""
+    parts: list[tuple[Part, Sequence[str], list[str]]] = [
+        ("hardware", query.hardware, list(offer.hardware)),
+        ("mode", query.modes, offer.modes),
+    ]
+    missing = [
+        (part, name, offered)
+        for part, given, offered in parts
+        for name in given
+        if name not in offered
+    ]
+    return [unknown(query, *one) for one in missing[:MOST_UNKNOWN]]
+
+
+def tree_asked(query: TrendQuery, trees: Sequence[Tree]) -> Tree | None:
+    """The tree of ``query``; where it names none, that of most series that it asks for.
+
+    Raises:
+        NotOffered: there is no tree of this name.
+    """
+    name = query.tree
+    if not name:
+        measured = [one for one in trees if one.is_measured]  # type: ignore[attr-defined]
+        return _tree_of(query, measured) or next(iter(measured), None)
+    for one in trees:
+        if one.name == name:
+            return one
+    raise NotOffered(query, unknown(query, "tree", name, [one.name for one in trees]))
+
+
+def _tree_of(query: TrendQuery, measured: Sequence[Tree]) -> Tree | None:
+    """The tree along which most series of the machines and modes that are asked for are measured;
+    no query where there is no choice.
+    """
+    if len(measured) < 2 or not (query.hardware or query.modes):
+        return None
+    asked = Series.objects.all()
+    if query.hardware:
+        asked = asked.filter(hardware__name__in=query.hardware)
+    if query.modes:
+        asked = asked.filter(mode__name__in=query.modes)
+    counts = Counter(asked.values_list("tree_id", flat=True))
+    return max(measured, key=lambda one: counts[one.pk]) if counts else None
+
+
+def metric_asked(query: TrendQuery, offered: Sequence[Metric]) -> Metric | None:
+    """The metric of ``query``; where it names none, the first that is offered.
+
+    Raises:
+        NotOffered: there is no metric of this name.
+    """
+    name = query.metric
+    if not name:
+        return offered[0] if offered else None
+    for metric in offered:
+        if metric.name == name:
+            return metric
+    raise NotOffered(query, unknown(query, "metric", name, [one.name for one in offered]))

@@ -117,9 +117,9 @@ def page(request: HttpRequest) -> HttpResponse:
         selection = trend_data.select(query)
     except NotOffered as error:
         context = {"query": query, "unknown": [error.unknown]}
-        return render(request, "pages/trends.html", context, status=404)
+        return render(request, "pages/trends/trends.html", context, status=404)
     if selection is None:
-        return render(request, "pages/trends.html", {"query": query})
+        return render(request, "pages/trends/trends.html", {"query": query})
     can_ask = is_triager(request.user)
     here = request.get_full_path() if can_ask else ""
     found = trend_data.known(selection)
@@ -128,7 +128,7 @@ def page(request: HttpRequest) -> HttpResponse:
         lambda: _shown(selection, trend_data.load(selection, found), here),
     )
     fragment = request.headers.get("HX-Request") == "true"
-    template = "pages/_trend_explorer.html" if fragment else "pages/trends.html"
+    template = "pages/trends/_explorer.html" if fragment else "pages/trends/trends.html"
     return render(request, template, _chosen(selection) | shown)
 
 
@@ -186,7 +186,7 @@ def _shown(selection: Selection, loaded: Loaded, here: str) -> dict[str, object]
         "can_ask": bool(here),
         "here": here,
     }
-    return above | {"explorer": render_to_string("pages/_trend_body.html", context)}
+    return above | {"explorer": render_to_string("pages/trends/_body.html", context)}
 
 
 def _drawn(trend: Trend) -> dict[str, object]:

@@ -17,12 +17,12 @@ class CostSamplesQuerySet(models.QuerySet["CostSamples"]):
     """Ratios, and the order in which they are pooled; the reads that `Measurement` has too."""
 
     def counted(self) -> Self:
-        """Those of runs that were not withdrawn."""
+        """Samples of costs of runs that were not withdrawn."""
         return self.filter(run__withdrawn_at__isnull=True)
 
     def counted_at(self, moment: datetime) -> Self:
-        """Those of today whose runs with the option had been received at that time, and were not
-        withdrawn then: what else they would have been paired with is not kept.
+        """Samples of costs of today whose runs with the option had been received at that time, and
+        were not withdrawn then: what else they would have been paired with is not kept.
         """
         then = Q(run__withdrawn_at__isnull=True) | Q(run__withdrawn_at__gt=moment)
         return self.filter(then, run__received_at__lte=moment)

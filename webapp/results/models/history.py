@@ -83,19 +83,19 @@ class RevisionQuerySet(models.QuerySet["Revision"]):
     """Revisions by name and by place on their tree."""
 
     def of_tree(self, tree: Tree | int) -> Self:
-        """Those of one tree."""
+        """Revisions of one tree."""
         return self.filter(tree=tree)
 
     def of_ids(self, ids: Iterable[int]) -> Self:
-        """Those with these ids, which may be thousands."""
+        """Revisions with these ids, which may be thousands."""
         return self.filter(is_one_of("pk", ids))
 
     def placed(self) -> Self:
-        """Those that have their place, without those that wait for one."""
+        """Revisions that have their place, without those that wait for one."""
         return self.filter(position__lt=WAITING_FROM)
 
     def waiting(self) -> Self:
-        """Those that wait for their place."""
+        """Revisions that wait for their place."""
         return self.filter(position__gte=WAITING_FROM)
 
     def named(self, *, tree: Tree, name: str) -> "Revision | None":
@@ -130,7 +130,7 @@ class RevisionQuerySet(models.QuerySet["Revision"]):
         return found[0] if len(found) == 1 else None
 
     def named_anywhere(self, name: str) -> Self:
-        """Those that ``name`` (an id, an alias or the start of a hash) means in any tree."""
+        """Revisions that ``name`` (an id, an alias or the start of a hash) means in any tree."""
         exact = Q(aliases__name=name)
         if HASH_PATTERN.fullmatch(name) and len(name) >= MIN_HASH_PREFIX:
             exact |= Q(aliases__name__startswith=name)
@@ -141,17 +141,17 @@ class RevisionQuerySet(models.QuerySet["Revision"]):
         return self.filter(tree=tree, paths__isnull=False).exists()
 
     def tested(self) -> Self:
-        """Those whose plain kernel has a point in any series."""
+        """Revisions whose plain kernel has a point in any series."""
         points = apps.get_model("results", "Point").objects.plain()
         return self.filter(models.Exists(points.filter(revision=models.OuterRef("pk"))))
 
     def unmeasured_in(self, series: int) -> Self:
-        """Those without a point in a series (by id)."""
+        """Revisions without a point in a series (by id)."""
         point = apps.get_model("results", "Point").objects.filter(series=series)
         return self.filter(~models.Exists(point.filter(revision=models.OuterRef("pk"))))
 
     def between(self, earlier: "Revision", later: "Revision") -> Self:
-        """Those strictly between two revisions of one tree."""
+        """Revisions strictly between two revisions of one tree."""
         return self.filter(
             tree_id=earlier.tree_id,
             position__gt=earlier.position,

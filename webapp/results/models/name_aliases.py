@@ -19,11 +19,11 @@ class NameAliasQuerySet(models.QuerySet["NameAlias"]):
     """Aliases, and which of them hold."""
 
     def in_force(self) -> Self:
-        """Those that nobody took back."""
+        """Aliases that nobody took back."""
         return self.filter(undone_at__isnull=True)
 
     def with_range(self) -> Self:
-        """Those that hold from or up to a revision."""
+        """Aliases that hold from or up to a revision."""
         return self.filter(Q(first__isnull=False) | Q(last__isnull=False))
 
     def named(self) -> Self:

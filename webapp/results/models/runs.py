@@ -23,24 +23,24 @@ class RunQuerySet(models.QuerySet["Run"]):
     """Runs, and which of them count."""
 
     def counted(self) -> Self:
-        """Those that take part in the statistics: all that were not withdrawn."""
+        """Runs that take part in the statistics: all that were not withdrawn."""
         return self.filter(withdrawn_at__isnull=True)
 
     def plain(self) -> Self:
-        """Those of the kernel as its tree has it."""
+        """Runs of the kernel as its tree has it."""
         return self.filter(variant__isnull=True)
 
     def counted_at(self, moment: datetime) -> Self:
-        """Those that had been received at that time, and were not withdrawn then."""
+        """Runs that had been received at that time, and were not withdrawn then."""
         then = Q(withdrawn_at__isnull=True) | Q(withdrawn_at__gt=moment)
         return self.filter(then, received_at__lte=moment)
 
     def current(self) -> Self:
-        """Those that no later upload of the same UUID took the place of: what a UUID means."""
+        """Runs that no later upload of the same UUID took the place of: what a UUID means."""
         return self.filter(superseded_by__isnull=True)
 
     def placed(self) -> Self:
-        """Those whose revision has its place on the tree."""
+        """Runs whose revision has its place on the tree."""
         return self.filter(revision__position__lt=WAITING_FROM)
 
     def of_revision(self, revision: Revision) -> Self:
@@ -65,7 +65,7 @@ class RunQuerySet(models.QuerySet["Run"]):
         return self.order_by("-received_at", "-id")[:limit]
 
     def of_series(self, series: Iterable[Series]) -> Self:
-        """Those of the machines, the modes and the trees of ``series``."""
+        """Runs of the machines, the modes and the trees of ``series``."""
         return self.filter(
             hardware__in={one.hardware_id for one in series},
             mode__in={one.mode_id for one in series},
@@ -212,16 +212,16 @@ class MeasurementQuerySet(models.QuerySet["Measurement"]):
     """Samples, and the order in which they are pooled."""
 
     def counted(self) -> Self:
-        """Those of runs that were not withdrawn."""
+        """Measurements of runs that were not withdrawn."""
         return self.filter(run__withdrawn_at__isnull=True)
 
     def counted_at(self, moment: datetime) -> Self:
-        """Those of runs that had been received at that time, and were not withdrawn then."""
+        """Measurements of runs that had been received at that time, and were not withdrawn then."""
         then = Q(run__withdrawn_at__isnull=True) | Q(run__withdrawn_at__gt=moment)
         return self.filter(then, run__received_at__lte=moment)
 
     def marked(self) -> Self:
-        """Those with samples that may not measure what they should, of current runs."""
+        """Measurements with samples that may not measure what they should, of current runs."""
         return self.filter(validity__isnull=False, run__superseded_by__isnull=True)
 
     def with_subjects(self) -> Self:

@@ -40,19 +40,19 @@ class SeriesQuerySet(models.QuerySet["Series"]):
     """Series with what pages show of them, and which are to be analysed anew."""
 
     def plain(self) -> Self:
-        """Those of the kernel as its tree has it: what trends, findings and alerts are about."""
+        """Series of the kernel as its tree has it: what trends, findings and alerts are about."""
         return self.filter(variant__isnull=True)
 
     def measured(self) -> Self:
-        """Those that were uploaded, and not what options cost, which follows from them."""
+        """Series that were uploaded, and not what options cost, which follows from them."""
         return self.filter(metric__of__isnull=True)
 
     def of_variants(self) -> Self:
-        """Those of kernels with patches, of images and of vendors' branches."""
+        """Series of kernels with patches, of images and of vendors' branches."""
         return self.filter(variant__isnull=False)
 
     def dirty(self) -> Self:
-        """Those whose points changed since they were last analysed, the longest waiting first."""
+        """Series whose points changed since they were last analysed, the longest waiting first."""
         return self.filter(dirty_from__isnull=False).order_by("dirty_since")
 
     def waiting(self) -> "Waiting":
@@ -69,7 +69,7 @@ class SeriesQuerySet(models.QuerySet["Series"]):
         return self.select_related("tree", "hardware__lab", "mode", "metric", "variant")
 
     def with_points(self) -> Self:
-        """Those that have any point."""
+        """Series that have any point."""
         return self.filter(models.Exists(Point.objects.filter(series=models.OuterRef("pk"))))
 
     def with_window(self, last: int) -> Self:
@@ -191,7 +191,7 @@ class PointQuerySet(models.QuerySet["Point"]):
     """Points along their tree."""
 
     def of_series(self, series: Series | int) -> Self:
-        """Those of one series, along the tree."""
+        """Points of one series, along the tree."""
         return self.filter(series=series).order_by("position")
 
     def of_all(self, series: Iterable[Series | int], *, since: int = 0) -> Self:
@@ -206,7 +206,7 @@ class PointQuerySet(models.QuerySet["Point"]):
         return self.filter(reduce(or_, bounded, whole)).along_the_tree()
 
     def at_places(self, places: Mapping[int, Iterable[int]]) -> Self:
-        """Those of series (by id) at some positions of each."""
+        """Points of series (by id) at some positions of each."""
         wanted = (Q(is_one_of("position", its), series=pk) for pk, its in places.items())
         return self.filter(reduce(or_, wanted, Q(pk__in=()))).along_the_tree()
 
@@ -231,17 +231,17 @@ class PointQuerySet(models.QuerySet["Point"]):
         )
 
     def of_revision(self, revision: Revision) -> Self:
-        """Those of one revision."""
+        """Points of one revision."""
         return self.filter(revision=revision)
 
     def that_agree(self) -> Self:
-        """Those that take part in findings: their runs differ by no more than noise, and their
+        """Points that take part in findings: their runs differ by no more than noise, and their
         session does not stand beside the series.
         """
         return self.filter(disagrees=False, beside__isnull=True)
 
     def that_disagree(self) -> Self:
-        """Those that wait until a run is withdrawn or a person decides."""
+        """Points that wait until a run is withdrawn or a person decides."""
         return self.filter(disagrees=True)
 
     def with_subjects(self) -> Self:
@@ -255,11 +255,11 @@ class PointQuerySet(models.QuerySet["Point"]):
         )
 
     def plain(self) -> Self:
-        """Those of plain kernels."""
+        """Points of plain kernels."""
         return self.filter(series__variant__isnull=True)
 
     def of_variants(self) -> Self:
-        """Those of kernels with patches, of images and of vendors' branches."""
+        """Points of kernels with patches, of images and of vendors' branches."""
         return self.filter(series__variant__isnull=False)
 
     def along_the_tree(self) -> Self:

@@ -93,12 +93,12 @@ class Hardware(models.Model):
 
     @property
     def shown_cpu(self) -> str:
-        """Its CPU: as typed in the admin, else by its facts, its name."""
+        """The machine's CPU: as typed in the admin, else by its facts, its name."""
         return self.cpu or self.agreed_cpu or _as_text(self.name.partition("/")[0])
 
     @property
     def shown_nic(self) -> str:
-        """Its NIC, likewise; empty where nothing tells it."""
+        """The machine's NIC, likewise; empty where nothing tells it."""
         return self.nic or self.agreed_nic or _as_text(self.name.partition("/")[2])
 
     @property
@@ -174,7 +174,7 @@ class Mode(models.Model):
 
     @property
     def parts(self) -> ModeName:
-        """Its name, part by part."""
+        """The mode's name, part by part."""
         return ModeName.of(self.workload, self.traffic, self.options)
 
 

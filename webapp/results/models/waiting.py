@@ -51,11 +51,11 @@ class WaitingRunQuerySet(models.QuerySet["WaitingRun"]):
     """Runs that wait or waited."""
 
     def open(self) -> Self:
-        """Those that still wait."""
+        """Waiting runs that still wait."""
         return self.filter(decided_at__isnull=True)
 
     def decided(self) -> Self:
-        """Those that no longer wait, the last decision first."""
+        """Waiting runs that no longer wait, the last decision first."""
         return self.filter(decided_at__isnull=False).order_by("-decided_at", "pk")
 
     def alike(self) -> Any:
@@ -76,8 +76,8 @@ class WaitingRunQuerySet(models.QuerySet["WaitingRun"]):
         )
 
     def as_one(self, other: "WaitingRun", *, in_its_directory: bool) -> Self:
-        """Those of the tree and lab of ``other`` that name the same commits by the same sides: of
-        its hardware and directory, or of all.
+        """Waiting runs of the tree and lab of ``other`` that name the same commits by the same
+        sides: of its hardware and directory, or of all.
         """
         found = self.filter(
             run__revision__tree=other.run.revision.tree_id,

@@ -18,7 +18,7 @@ from webapp.stats.profiles.calls import Calls, Function, unpacked
 
 @dataclass(frozen=True, slots=True)
 class StoredHistograms:
-    """Those of one run that counts."""
+    """The histograms of one run that counts."""
 
     series: int
     revision: int
@@ -124,8 +124,9 @@ def rates_of_runs(runs: Iterable[int]) -> dict[int, list[float]]:
 def histograms_at(
     name: str, series: Collection[int], revisions: Collection[int], asof: datetime | None = None
 ) -> list[StoredHistograms]:
-    """Those called ``name`` of all runs of some series (ids) at some revisions (ids), at a time or
-    now."""
+    """Histograms called ``name`` of all runs of some series (ids) at some revisions (ids), at a
+    time or now.
+    """
     runs = Run.objects.counted_at(asof) if asof else Run.objects.counted()
     found = RunHistograms.objects.filter(
         name=name,

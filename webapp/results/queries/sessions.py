@@ -81,8 +81,8 @@ def newest_sessions(
 
 
 def received_by(points: PointQuerySet, moment: datetime) -> PointQuerySet:
-    """Those of ``points``, of plain kernels, of which a run had been received at ``moment`` and was
-    not withdrawn then.
+    """The ``points``, of plain kernels, of which a run had been received at ``moment`` and was not
+    withdrawn then.
     """
     runs = (
         Run.objects.counted_at(moment)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Any, Literal
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import QuerySet
 
 from webapp.results.models import (
     WAITING_FROM,
@@ -23,14 +23,14 @@ from webapp.results.models import (
 )
 from webapp.results.modes import ModeName
 from webapp.results.services.bulk import chunks, fetch_rows, insert_rows
-from webapp.results.services.named_rows import (
-    HardwareAndMode,
-    SeriesKey,
-    hardware_named,
-    modes_named,
+from webapp.results.services.facts import machines_retold, rebuild_facts
+from webapp.results.services.named_rows import HardwareAndMode, hardware_named, modes_named
+from webapp.results.services.refiling import (
+    file_runs,
+    key_of,
+    move_series_or_runs,
+    move_to_series,
 )
-from webapp.results.services.points import mark_dirty
-from webapp.results.services.refiling import key_of, move_to_series
 
 IN_FORCE = """
 SELECT alias.id, alias.kind, alias.name, alias.means,
@@ -173,8 +173,8 @@ class RunMove:
 
 
 def aliases_in_force(lab: int) -> list[Alias]:
-    """Those of a lab (an id), hardware by its id. One statement; two more where there are aliases
-    of hardware, which is looked up each time because it may be renamed and merged.
+    """Aliases in force of a lab (an id), hardware by its id. One statement; two more where there
+    are aliases of hardware, which is looked up each time because it may be renamed and merged.
 
     They are not remembered from one upload to the next: a run would be stored under the wrong name.
     """
@@ -196,8 +196,8 @@ def alias_of(row: NameAlias) -> Alias:
 
 
 def with_hardware(aliases: Sequence[Alias]) -> list[Alias]:
-    """Those of hardware by ids, present or former names alike; one of hardware that is gone is left
-    out.
+    """Aliases of hardware by ids, present or former names alike; one of hardware that is gone is
+    left out.
     """
     named = [one for one in aliases if one.kind == "hardware"]
     if not named:
@@ -281,18 +281,24 @@ def file_by_names(runs: Iterable[int]) -> int:
 
 
 def move_whole_series(moves: Sequence[RunMove]) -> list[tuple[Series, Series]]:
-    """Let all ``moves`` happen. The caller reshapes: nobody else writes.
-
-    A series all of whose runs go to one that is not there yet is that one from now on, with
-    everything that hangs on it. Returns those all of whose runs went to one that was there, each
-    with that one: they are empty now.
+    """Let all ``moves`` happen. The caller reshapes: nobody else writes. Returns series that became
+    a part of another one, as `move_series_or_runs`.
     """
     names = _targets(moves)
     if not names:
         return []
-    joined = [(series, key) for series, key in _whole(names) if not _renamed(series, key)]
-    move_to_series(names)
-    return [(series, _series_at(key)) for series, key in joined]
+    machines = machines_retold(names)
+    file_runs(names)
+    measured = Measurement.objects.filter(run__in=list(names)).select_related("series")
+    joined = move_series_or_runs(
+        {
+            (one.run_id, one.series_id): key_of(one, names[one.run_id], one.series.variant_id)
+            for one in measured.order_by("pk")
+        }
+    )
+    for machine in sorted(machines):
+        rebuild_facts(machine)
+    return joined
 
 
 def _before(end: int | None, start: int | None) -> bool:
@@ -320,37 +326,3 @@ def _targets(moves: Sequence[RunMove]) -> dict[int, HardwareAndMode]:
     note_names(sent, of=names)
     present = {one.run: one.present for one in moves}
     return {run: target for run, target in names.items() if target != present[run]}
-
-
-def _whole(names: Mapping[int, HardwareAndMode]) -> list[tuple[Series, SeriesKey]]:
-    """The series all of whose measurements go to one other, with what that one is about."""
-    going: dict[int, set[SeriesKey]] = {}
-    counts: dict[int, int] = {}
-    series: dict[int, Series] = {}
-    for one in Measurement.objects.filter(run__in=list(names)).select_related("series"):
-        series[one.series_id] = one.series
-        counts[one.series_id] = counts.get(one.series_id, 0) + 1
-        going.setdefault(one.series_id, set()).add(
-            key_of(one, names[one.run_id], one.series.variant_id)
-        )
-    held = Series.objects.filter(pk__in=list(series)).annotate(n=Count("measurements"))
-    whole = [pk for pk, n in held.order_by("pk").values_list("pk", "n") if n == counts[pk]]
-    return [(series[pk], key) for pk in whole if len(going[pk]) == 1 for key in going[pk]]
-
-
-def _renamed(series: Series, key: SeriesKey) -> bool:
-    """Let ``series`` be about ``key``, unless another one is."""
-    if Series.objects.filter(_about(key)).exists():
-        return False
-    Series.objects.filter(pk=series.pk).update(hardware=key[1], mode=key[2])
-    mark_dirty({series.pk: 0})
-    return True
-
-
-def _series_at(key: SeriesKey) -> Series:
-    return Series.objects.get(_about(key))
-
-
-def _about(key: SeriesKey) -> Q:
-    tree, hardware, mode, metric, variant = key
-    return Q(tree=tree, hardware=hardware, mode=mode, metric=metric, variant=variant or None)

@@ -61,7 +61,7 @@ class Identities:
 
     @property
     def waiting(self) -> frozenset[UUID]:
-        """Those that somebody has to decide."""
+        """Identities that somebody has to decide."""
         waits = {uuid for uuid, identity in self.of.items() if identity.waits}
         return frozenset(waits - self.left_out.keys())
 

@@ -1,13 +1,11 @@
 """The rules about parts of labels, and stored runs filed anew when one comes, goes or changes.
 
-The identity and the samples of runs stay. A series whose runs all go to a place where there is none
-yet goes there itself, with all that was concluded and said of it; where there is one, it becomes a
-part of that; and where only some of its runs go, these do. These are steps: `webapp.merging` takes
-them, and has the other rooms hand over what points at a series that ends.
+The identity and the samples of runs stay. These are steps: `webapp.merging` takes them, and has the
+other rooms hand over what points at a series that ends.
 """
 
 import json
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -31,17 +29,10 @@ from webapp.results.services.named_rows import (
     PLAIN,
     SeriesKey,
     forget_names,
-    lock_series,
     modes_named,
     variants_of,
 )
-from webapp.results.services.points import mark_dirty
-from webapp.results.services.refiling import (
-    lock_series_of_runs,
-    move_measurements,
-    points_at,
-    renew,
-)
+from webapp.results.services.refiling import RunSeries, lock_series_of_runs, move_series_or_runs
 
 # One row for all runs that the rules cannot tell apart.
 RUNS = """
@@ -70,9 +61,6 @@ UPDATE results_run AS run
 """
 STEP = 10
 """Between the orders of rules that come with the program: there is room for others."""
-
-Pair = tuple[int, int]
-"""A run and a series (ids)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,18 +115,14 @@ def refile_by_rules() -> RefiledRuns:
     modes, variants = _left(places)
     lock_series_of_runs(places)
     targets = _targets(places)
-    going, joined = _settle(_whole(targets))
     machines = _machines_retold(places)
     _file(places)
-    _go(going)
-    _move({pair: key for pair, key in targets.items() if pair[1] not in going})
+    joined = move_series_or_runs(targets)
     file_by_names(places)
     for machine in sorted(machines):
         rebuild_facts(machine)
-    rows = Series.objects.in_bulk([*joined, *joined.values()])
     transaction.on_commit(forget_names)
-    pairs = [(rows[pk], rows[into]) for pk, into in joined.items()]
-    return RefiledRuns(len(places), pairs, modes, variants)
+    return RefiledRuns(len(places), joined, modes, variants)
 
 
 def drop_unused(refiled: RefiledRuns) -> None:
@@ -204,7 +188,7 @@ def _machines_retold(places: Mapping[int, _Place]) -> set[int]:
     return machines_retold({pk: (hardware, places[pk].mode) for pk, hardware in rows})
 
 
-def _targets(places: Mapping[int, _Place]) -> dict[Pair, SeriesKey]:
+def _targets(places: Mapping[int, _Place]) -> dict[RunSeries, SeriesKey]:
     """The series that each measurement of the runs belongs to."""
     rows = Measurement.objects.filter(run__in=list(places)).order_by("pk")
     parts = ("run_id", "series_id", "series__tree_id", "series__hardware_id", "series__metric_id")
@@ -212,54 +196,6 @@ def _targets(places: Mapping[int, _Place]) -> dict[Pair, SeriesKey]:
         (run, series): (tree, hardware, places[run].mode, metric, places[run].variant)
         for run, series, tree, hardware, metric in rows.values_list(*parts)
     }
-
-
-def _whole(targets: Mapping[Pair, SeriesKey]) -> dict[int, SeriesKey]:
-    """The series (ids) all of whose measurements belong to one other."""
-    counts = dict(
-        fetch_rows(
-            "SELECT series_id, count(*) FROM results_measurement"
-            " WHERE series_id = ANY(%s) GROUP BY series_id",
-            sorted({series for _, series in targets}),
-        )
-    )
-    leaving = Counter(series for _, series in targets)
-    into: dict[int, set[SeriesKey]] = {}
-    for (_, series), key in targets.items():
-        into.setdefault(series, set()).add(key)
-    return {
-        series: next(iter(keys))
-        for series, keys in sorted(into.items())
-        if len(keys) == 1 and leaving[series] == counts[series]
-    }
-
-
-def _settle(whole: Mapping[int, SeriesKey]) -> tuple[dict[int, SeriesKey], dict[int, int]]:
-    """Of series (ids) that go as a whole: those that go to a place that is free, and those that
-    become a part of another one, which stays or goes there first.
-    """
-    standing = _present(set(whole.values()))
-    first: dict[SeriesKey, int] = {}
-    joined: dict[int, int] = {}
-    for pk, key in sorted(whole.items()):
-        if key not in standing:
-            into = first.setdefault(key, pk)
-        elif standing[key] in whole:  # it goes elsewhere: only the runs move
-            continue
-        else:
-            into = standing[key]
-        if into != pk:
-            joined[pk] = into
-    return {pk: key for key, pk in first.items()}, joined
-
-
-def _present(keys: Collection[SeriesKey]) -> dict[SeriesKey, int]:
-    """Those of ``keys`` that are there, with their series (ids)."""
-    rows = Series.objects.filter(mode__in={key[2] for key in keys}).values_list(
-        "tree_id", "hardware_id", "mode_id", "metric_id", "variant_id", "pk"
-    )
-    found = {(*subject, variant or PLAIN): pk for *subject, variant, pk in rows}
-    return {key: found[key] for key in keys if key in found}
 
 
 def _file(places: Mapping[int, _Place]) -> None:
@@ -275,22 +211,3 @@ def _file(places: Mapping[int, _Place]) -> None:
     with connection.cursor() as cursor:
         cursor.execute(FILE, [json.dumps(rows)])
         cursor.execute(FILE_ALIASED, [list(places), [place.mode for place in places.values()]])
-
-
-def _go(going: Mapping[int, SeriesKey]) -> None:
-    """Let whole series be about something else."""
-    for pk, (_, _, mode, _, variant) in going.items():
-        Series.objects.filter(pk=pk).update(mode=mode, variant=variant or None)
-    if going:
-        mark_dirty(dict.fromkeys(going, 0))
-
-
-def _move(targets: Mapping[Pair, SeriesKey]) -> None:
-    """Let measurements be of the series of these keys, which are made where they are new."""
-    if not targets:
-        return
-    runs = {run for run, _ in targets}
-    before = points_at(runs)
-    series = lock_series(targets.values(), besides={pk for _, pk in targets})
-    move_measurements({pair: series[key] for pair, key in targets.items()})
-    renew(before | points_at(runs))

@@ -90,7 +90,7 @@ class Naming(Protocol):
 
     @property
     def position(self) -> int | None:
-        """Its place, where it was sent."""
+        """The revision's place, where it was sent."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,7 +95,7 @@ def places_of_days(days: Mapping[Key, tuple[int, date]]) -> dict[Key, int]:
 
 
 def far_off(positions: Mapping[Key, tuple[int, int]], *, lab: int) -> set[Key]:
-    """Those of ``positions``, each of a tree (id), that a lab (id) may not give alone."""
+    """The ``positions``, each of a tree (id), that a lab (id) may not give alone."""
     spans = _spans({tree for tree, _ in positions.values()}, lab)
     return {
         key

@@ -2,12 +2,14 @@
 mode. Their identity and samples stay.
 """
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 
 from django.db import connection
 
-from webapp.results.models import Measurement
+from webapp.results.models import Measurement, Series
+from webapp.results.services.bulk import fetch_rows
 from webapp.results.services.facts import machines_retold, rebuild_facts
 from webapp.results.services.locks import lock_series_ids
 from webapp.results.services.named_rows import PLAIN, HardwareAndMode, SeriesKey, lock_series
@@ -45,6 +47,9 @@ UPDATE results_series AS target SET own_better = former.own_better
  WHERE target.id = moved.target AND target.own_better = '' AND former.own_better <> ''
 RETURNING target.id
 """
+
+RunSeries = tuple[int, int]
+"""A run and a series (ids)."""
 
 
 def lock_series_of_runs(runs: Iterable[int]) -> None:
@@ -110,14 +115,38 @@ def move_to_series(
     before = points_at(moved)
     targets = {pair: series[key] for pair, key in keys.items() if series[key] != pair[1]}
     machines = machines_retold(moved)
-    with connection.cursor() as cursor:
-        hardware, modes = zip(*moved.values(), strict=True)
-        cursor.execute(MOVE_RUNS, [list(moved), list(hardware), list(modes)])
+    file_runs(moved)
     if targets:
         move_measurements(targets)
     renew(before | points_at(moved))
     for machine in sorted(machines):
         rebuild_facts(machine)
+
+
+def file_runs(moved: Mapping[int, HardwareAndMode]) -> None:
+    """Let runs (ids) be of other hardware and modes; their measurements stay where they are."""
+    hardware, modes = zip(*moved.values(), strict=True)
+    with connection.cursor() as cursor:
+        cursor.execute(MOVE_RUNS, [list(moved), list(hardware), list(modes)])
+
+
+def move_series_or_runs(targets: Mapping[RunSeries, SeriesKey]) -> list[tuple[Series, Series]]:
+    """Let measurements be of the series of these keys, where nobody else writes.
+
+    A series all of whose measurements go to one key that no series has yet gets that key itself,
+    with all that was concluded of it. Returns those that became a part of another series, each with
+    that one: they are empty now, and are to go.
+    """
+    lock_series_of_runs({run for run, _ in targets})
+    going, joined = _settle(_whole(targets))
+    for pk, (_, hardware, mode, _, variant) in going.items():
+        about = {"hardware": hardware, "mode": mode, "variant": variant or None}
+        Series.objects.filter(pk=pk).update(**about)
+    if going:
+        mark_dirty(dict.fromkeys(going, 0))
+    _move({pair: key for pair, key in targets.items() if pair[1] not in going})
+    rows = Series.objects.in_bulk([*joined, *joined.values()])
+    return [(rows[pk], rows[into]) for pk, into in joined.items()]
 
 
 def key_of(measurement: Measurement, names: HardwareAndMode, variant: int | None) -> SeriesKey:
@@ -126,7 +155,7 @@ def key_of(measurement: Measurement, names: HardwareAndMode, variant: int | None
     return (series.tree_id, names.hardware, names.mode, series.metric_id, variant or PLAIN)
 
 
-def move_measurements(targets: Mapping[tuple[int, int], int]) -> None:
+def move_measurements(targets: Mapping[RunSeries, int]) -> None:
     """Let measurements, by run and series (ids), be of other series, which take over the direction
     that was set. The caller has locked all of them, and has the points before and after pooled
     anew.
@@ -139,3 +168,62 @@ def move_measurements(targets: Mapping[tuple[int, int], int]) -> None:
         turned = [pk for (pk,) in cursor.fetchall()]
     if turned:
         mark_dirty(dict.fromkeys(turned, 0))
+
+
+def _whole(targets: Mapping[RunSeries, SeriesKey]) -> dict[int, SeriesKey]:
+    """The series (ids) all of whose measurements belong to one other."""
+    counts = dict(
+        fetch_rows(
+            "SELECT series_id, count(*) FROM results_measurement"
+            " WHERE series_id = ANY(%s) GROUP BY series_id",
+            sorted({series for _, series in targets}),
+        )
+    )
+    leaving = Counter(series for _, series in targets)
+    into: dict[int, set[SeriesKey]] = {}
+    for (_, series), key in targets.items():
+        into.setdefault(series, set()).add(key)
+    return {
+        series: next(iter(keys))
+        for series, keys in sorted(into.items())
+        if len(keys) == 1 and leaving[series] == counts[series]
+    }
+
+
+def _settle(whole: Mapping[int, SeriesKey]) -> tuple[dict[int, SeriesKey], dict[int, int]]:
+    """Of series (ids) that go as a whole: those that go to a place that is free, and those that
+    become a part of another one, which stays or goes there first.
+    """
+    present = _present(set(whole.values()))
+    first: dict[SeriesKey, int] = {}
+    joined: dict[int, int] = {}
+    for pk, key in sorted(whole.items()):
+        if key not in present:
+            into = first.setdefault(key, pk)
+        elif present[key] in whole:  # it goes elsewhere: only the runs move
+            continue
+        else:
+            into = present[key]
+        if into != pk:
+            joined[pk] = into
+    return {pk: key for key, pk in first.items()}, joined
+
+
+def _present(keys: Collection[SeriesKey]) -> dict[SeriesKey, int]:
+    """Those of ``keys`` that are there, with their series (ids)."""
+    rows = Series.objects.filter(mode__in={key[2] for key in keys}).values_list(
+        "tree_id", "hardware_id", "mode_id", "metric_id", "variant_id", "pk"
+    )
+    found = {(*subject, variant or PLAIN): pk for *subject, variant, pk in rows}
+    return {key: found[key] for key in keys if key in found}
+
+
+def _move(targets: Mapping[RunSeries, SeriesKey]) -> None:
+    """Let measurements be of the series of these keys, which are made where they are new."""
+    if not targets:
+        return
+    runs = {run for run, _ in targets}
+    before = points_at(runs)
+    series = lock_series(targets.values(), besides={pk for _, pk in targets})
+    move_measurements({pair: series[key] for pair, key in targets.items()})
+    renew(before | points_at(runs))

@@ -136,12 +136,12 @@ class FunctionSeries:
 
     @property
     def changes(self) -> Sequence[Change]:
-        """Its changes of level, along the tree."""
+        """The function's changes of level, along the tree."""
         return self.analysis.changes if self.analysis else ()
 
     @property
     def levels(self) -> Sequence[Segment]:
-        """Its levels; none of a series too young to have any."""
+        """The function's levels; none of a series too young to have any."""
         return self.analysis.segments if self.analysis else ()
 
 
@@ -205,7 +205,7 @@ def costliest(
 
 
 def changed_among(series: Sequence[FunctionSeries]) -> list[FunctionSeries]:
-    """Those with a confirmed change that passes a gate (Benjamini and Hochberg), each with the
+    """Functions with a confirmed change that passes a gate (Benjamini and Hochberg), each with the
     smallest p-value of its changes. The scans of neighbouring revisions hardly differ: a look is
     counted for every `FEWEST_REVISIONS` of each function.
     """

@@ -5,8 +5,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from webapp.demo.errors import DemonstrationError
-from webapp.demo.loading import Loading
+from webapp.demo.loading import DemonstrationError, Loading
 
 
 class Command(BaseCommand):

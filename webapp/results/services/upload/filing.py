@@ -48,6 +48,7 @@ from webapp.results.services.named_rows import (
 )
 from webapp.results.services.placing import Placed, Remarks, place_revisions
 from webapp.results.services.upload.identifying import Identified
+from webapp.results.services.upload.refusals import refuse_foreign_runs
 from webapp.results.services.waiting import Doubt
 
 
@@ -140,7 +141,7 @@ def file_runs(identified: Identified) -> Filed:
     received, identities = identified.received, identified.identities
     runs, agent = identities.runs, received.agent
     stored = lock_current(run.uuid for run in identified.changed) if identified.changed else {}
-    _refuse_foreign_runs(runs, stored, agent.lab, replace=received.replace)
+    refuse_foreign_runs(runs, stored, agent.lab, replace=received.replace)
     # Indices in problems are those of the batch as it was sent, so all runs are resolved.
     rows = _resolve(runs, agent, register=received.register)
     changed = _filed(identified.changed, rows, identities)
@@ -170,28 +171,6 @@ def lock_current(uuids: Iterable[UUID]) -> dict[UUID, Run]:
     named = rows.select_related("hardware", "mode", "aliased__hardware", "aliased__mode")
     locked = named.select_for_update(of=["self"], no_key=True)
     return {run.uuid: run for run in locked}
-
-
-def _refuse_foreign_runs(
-    runs: Sequence[RunDocument], stored: Mapping[UUID, Run], lab: Lab, *, replace: bool
-) -> None:
-    """Raise Forbidden where a run is stored for hardware of another lab than ``lab``.
-
-    Whose run it is follows from the stored one, whatever hardware the sent one names.
-    """
-    foreign = {uuid: run for uuid, run in stored.items() if run.hardware.lab_id != lab.pk}
-    if not foreign:
-        return
-    problems = [
-        Problem(
-            f"runs[{i}].uuid",
-            f"run {run.uuid} was measured on {foreign[run.uuid].hardware}, which belongs to "
-            "another lab than this token",
-        )
-        for i, run in enumerate(runs)
-        if run.uuid in foreign
-    ]
-    raise Forbidden(problems, attempted=[run.pk for run in foreign.values()] if replace else [])
 
 
 def _resolve(runs: Sequence[RunDocument], agent: Agent, *, register: bool) -> _Rows:

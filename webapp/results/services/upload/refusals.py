@@ -1,7 +1,8 @@
-"""Keep, log and mail that an agent tried to replace runs of another lab."""
+"""Refuse to replace runs of another lab; keep, log and mail that an agent tried."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
+from uuid import UUID
 
 import structlog
 from django.conf import settings
@@ -10,6 +11,9 @@ from django.utils import timezone
 
 from webapp.labs.models import Agent, Lab
 from webapp.outbox.services import NewMail, post_mails
+from webapp.results.documents import RunDocument
+from webapp.results.errors import Forbidden, Problem
+from webapp.results.models import Run
 from webapp.results.services.bulk import fetch_rows
 
 KIND = "lab.refused"
@@ -20,6 +24,28 @@ SELECT run, %s, %s, %s, 1 FROM unnest(%s::bigint[]) AS run
 RETURNING tries
 """
 log = structlog.get_logger()
+
+
+def refuse_foreign_runs(
+    runs: Sequence[RunDocument], stored: Mapping[UUID, Run], lab: Lab, *, replace: bool
+) -> None:
+    """Raise Forbidden where a run is stored for hardware of another lab than ``lab``.
+
+    Whose run it is follows from the stored one, whatever hardware the sent one names.
+    """
+    foreign = {uuid: run for uuid, run in stored.items() if run.hardware.lab_id != lab.pk}
+    if not foreign:
+        return
+    problems = [
+        Problem(
+            f"runs[{i}].uuid",
+            f"run {run.uuid} was measured on {foreign[run.uuid].hardware}, which belongs to "
+            "another lab than this token",
+        )
+        for i, run in enumerate(runs)
+        if run.uuid in foreign
+    ]
+    raise Forbidden(problems, attempted=[run.pk for run in foreign.values()] if replace else [])
 
 
 @transaction.atomic

@@ -1,0 +1,128 @@
+"""Middleware of the site: private instances, hostile requests, and a database that is away.
+
+On a private instance every address needs an account, unless its view says otherwise.
+A new view is private without anybody thinking of it. What stays open carries Django's mark
+``login_not_required`` and says why: signing in, the checks of supervisors, and addresses that are
+a secret themselves. Static files are served before this and hold nothing of the instance.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.middleware import LoginRequiredMiddleware
+from django.db import InterfaceError, OperationalError
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import render
+from django.utils.cache import patch_cache_control
+
+from webapp.api.wiring import NAMESPACE, explain_loss, refuse_reader
+
+API = "/api/v1/"
+
+
+def reading(request: HttpRequest) -> dict[str, Any]:
+    """A context processor: ``may_read``, false on the pages that a stranger sees of a private
+    instance, whose frame then names nothing."""
+    return {"may_read": may_read(request)}
+
+
+def may_read(request: HttpRequest) -> bool:
+    """Whether who asks may see the instance: all may see a public one."""
+    return settings.PUBLIC or request.user.is_authenticated
+
+
+class PrivateAnswers:
+    """No shared cache keeps an answer to somebody with a session, nor any of a private instance.
+
+    The cookie is looked at and not the person, so that nothing is read for it.
+    """
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self._get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        """The answer; one that sets a cookie is its receiver's alone as well."""
+        response = self._get_response(request)
+        has_session = settings.SESSION_COOKIE_NAME in request.COOKIES
+        if has_session or response.cookies or not settings.PUBLIC:
+            patch_cache_control(response, private=True)
+        return response
+
+
+class PrivateInstance(LoginRequiredMiddleware):
+    """Nothing on a public instance; on a private one strangers sign in, and programs send the
+    token of an agent, with which they read pages, pictures and feeds as well as the API."""
+
+    def process_view(
+        self,
+        request: HttpRequest,
+        view_func: Callable[..., HttpResponseBase],
+        view_args: tuple[Any, ...],
+        view_kwargs: dict[str, Any],
+    ) -> HttpResponseBase | None:
+        """None where the request may be answered, else the way to sign in or a refusal."""
+        if may_read(request):
+            return None
+        match = request.resolver_match
+        is_api = match is not None and NAMESPACE in match.namespaces
+        if is_api or _reads_by_token(request):
+            return refuse_reader(request)
+        return super().process_view(request, view_func, view_args, view_kwargs)
+
+
+def _reads_by_token(request: HttpRequest) -> bool:
+    """Whether a program asks. A password of a proxy's own is no token."""
+    scheme = request.headers.get("Authorization", "").partition(" ")[0]
+    return scheme.lower() == "bearer" and request.method in ("GET", "HEAD")
+
+
+class RejectNulBytes:
+    """The database holds no NUL, and refuses to look for one: such an address leads nowhere."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        """Answer as without this."""
+        return self.get_response(request)
+
+    def process_view(self, request: HttpRequest, *_view: Any) -> None:
+        """Raises Http404 for a path with a NUL."""
+        if "\0" in request.path:
+            raise Http404
+
+
+class RefuseLargeBodies:
+    """413 for pages. The API asks first who sends, and refuses in its own form."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        """Answer 413 for a body over the limit; the API refuses its own, as JSON."""
+        size = int(request.META.get("CONTENT_LENGTH") or 0)
+        if size > settings.UPLOAD_MAX_BYTES and not request.path_info.startswith(API):
+            return HttpResponse("The request is too large.\n", "text/plain", status=413)
+        return self.get_response(request)
+
+
+class DatabaseLost:
+    """Answer 503 with Retry-After while the database is away."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        """Answer as without this."""
+        return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
+        """The API translates its own (`webapp.api.errors`)."""
+        if not isinstance(error, OperationalError | InterfaceError):
+            return None
+        kind, retry_after = explain_loss(request, error)
+        message = f"{kind.message} Nothing was stored. Try again in {retry_after} seconds."
+        response = render(request, "not_now.html", {"message": message}, status=kind.status)
+        response["Retry-After"] = str(retry_after)
+        return response

@@ -1,5 +1,0 @@
-"""Why the demonstration could not be loaded."""
-
-
-class DemonstrationError(Exception):
-    """The message says why, and what to do."""
