@@ -137,7 +137,9 @@ def run(
     settings = load_settings(world.environ, server=server, token=token, spool=spool)
     reboots = Reboots(settings.spool)
     if service:
-        click.echo(service_file("labagent-resume", ["run", "--resume"], is_kept=False), nl=False)
+        arguments = ["run", "--resume", "--spool", str(settings.spool.absolute())]
+        text = service_file("labagent-resume", arguments, world.environ, is_kept=False)
+        click.echo(text, nl=False)
     elif abandon:
         reboots.forget()
     elif resume:
