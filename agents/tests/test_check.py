@@ -138,6 +138,10 @@ def test_data_ministat_and_annotations(labagent, side, tmp_path, capsys):
     (entry,) = json.loads(report.read_text())
     assert entry["description"].startswith("worse: value -10 %")
     assert entry["location"] == {"path": str(b), "lines": {"begin": 1}}
+    labagent("check", a, b, "--better", "more", "--json", "--github")
+    shown = capsys.readouterr()
+    assert json.loads(shown.out)["verdict"] == "worse"
+    assert shown.err.startswith("::error title=Driftline%3A worse::value -10 %25")
     labagent("check", a, b, "--better", "more", "--ministat", "--github")
     out = capsys.readouterr().out
     assert "Difference at 95.0% confidence\n\t-10 +/- 1.6628" in out

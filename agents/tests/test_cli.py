@@ -13,6 +13,7 @@ from pathlib import Path
 
 import httpx2
 import pytest
+from labagent.readers.formats import FORMATS
 
 from agents.tests.make import bench, label_dir, values_file
 from agents.tests.server import TOKEN, FakeServer, listening
@@ -435,3 +436,10 @@ def test_an_upload_ends_with_the_page_of_its_machine(labagent, archive, server, 
 def test_history_ends_with_the_changes_it_shows(labagent, archive, server, capsys):
     assert labagent("upload", archive, "--history") == 0
     assert "/alerts/?state=history" in capsys.readouterr().err
+
+
+def test_all_formats_are_listed_with_what_their_units_are_known_from(labagent, capsys):
+    assert labagent("formats") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == list(FORMATS)
+    assert next(line for line in lines if line.startswith("fio ")).endswith("fio(1), JSON+ output")

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import configparser
+import getpass
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -14,6 +17,7 @@ from labagent.limits import faults
 
 from agents.tests.server import TOKEN, FakeServer, error, listening
 from agents.tests.test_kill import wait_for
+from agents.tests.work.test_config import GOOD
 
 SOURCES = Path(__file__).parents[1] / "src"
 
@@ -158,11 +162,50 @@ def test_what_is_measured_waits_in_the_spool_when_the_server_does_not_answer(
     assert samples(server) == ([1, 2], [0, 1])
 
 
-def test_the_service_calls_the_agent_at_boot(labagent, capsys):
+def test_systemd_calls_the_agent_at_boot(labagent, environ, capsys, monkeypatch):
+    monkeypatch.setattr(sys, "platform", "linux")
     assert labagent("run", "--service") == 0
-    text = capsys.readouterr().out
-    assert "run --resume" in text
-    assert "WantedBy=multi-user.target" in text or "rc.subr" in text
+    unit = configparser.RawConfigParser()
+    unit.read_string(capsys.readouterr().out)
+    command = shlex.split(unit["Service"]["ExecStart"])
+    spool, config = environ["DRIFTLINE_SPOOL"], environ["DRIFTLINE_CONFIG"]
+    assert command[:2] == ["/usr/bin/env", f"DRIFTLINE_CONFIG={config}"]
+    assert command[-4:] == ["run", "--resume", "--spool", spool]
+
+
+RC_SUBR = """
+load_rc_config() { :; }
+run_rc_command() {
+  eval "enabled=\\$$rcvar"
+  eval "set -- $command $command_args"
+  printf '%s\\n' "$enabled" "$@"
+}
+"""
+"""Of rc.subr(8), how a script of a daemon is started: command_args is read once more."""
+
+
+@pytest.mark.parametrize("kept", [False, True])
+def test_rc_d_calls_the_agent_at_boot(labagent, environ, capsys, monkeypatch, tmp_path, kept):
+    """The script of FreeBSD, by a shell and a stand-in for rc.subr(8)."""
+    monkeypatch.setattr(sys, "platform", "freebsd14")
+    spool = str(tmp_path / "the spool")
+    lab = tmp_path / "my lab.toml"
+    lab.write_text(GOOD)
+    arguments = ["work", "--config", lab] if kept else ["run", "--resume", "--spool", spool]
+    given = ("work", "--config", lab) if kept else ("run", "--spool", spool)
+    assert labagent(*given, "--service") == 0
+    script, subr = tmp_path / "script", tmp_path / "rc.subr"
+    script.write_text(capsys.readouterr().out.replace("/etc/rc.subr", f"'{subr}'"))
+    subr.write_text(RC_SUBR)
+    done = subprocess.run(["sh", script, "start"], capture_output=True, text=True, check=True)
+    assert not done.stderr
+    enabled, daemon, *command = done.stdout.splitlines()
+    assert (enabled, daemon) == ("NO", "/usr/sbin/daemon")
+    name = "labagent" if kept else "labagent_resume"
+    restart = ["-r", "-R", "30"] if kept else []
+    user = ["-u", getpass.getuser(), "-P", f"/var/run/{name}.pid", "-o", f"/var/log/{name}.log"]
+    assert command[: len(restart) + 6] == [*restart, *user]
+    assert command[-len(arguments) :] == list(map(str, arguments))
 
 
 def test_it_needs_a_command_and_sends(labagent, machine):

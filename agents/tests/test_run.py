@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
 from pathlib import Path
 from resource import RUSAGE_SELF, getrusage
@@ -12,7 +13,7 @@ import pytest
 from labagent.machine import linux_position, machine_of, this_machine
 
 from agents.tests.make import HEAD_12
-from agents.tests.server import TOKEN, error
+from agents.tests.server import TOKEN, FakeServer, error, listening
 
 IPERF3 = '{"start": {}, "intervals": [], "end": {"sum_received": {"bits_per_second": 8.5}}}'
 PYTHON = sys.executable
@@ -148,3 +149,43 @@ def test_login_checks_the_token_and_keeps_it(labagent, environ, tmp_path, capsys
     assert (tmp_path / "config.toml").stat().st_mode & 0o777 == 0o600
     assert "agent agent-1 of lab lab" in capsys.readouterr().out
     assert labagent("run", "--", "printf", "%s", IPERF3) == 0
+
+
+def test_a_person_is_asked_once_also_where_the_answer_is_to_leave_a_metric_out(tmp_path):
+    """On a real terminal: perf states no directions; one of its events is answered, one skipped."""
+    lines = "3,,page-faults,1,100.00,,\\n7,,context-switches,1,100.00,,\\n"
+    command = ["run", "--format", "perf-stat", "--", "printf", lines]
+    fake = FakeServer()
+    with listening(fake) as address:
+        environ = {
+            **os.environ,
+            "DRIFTLINE_SERVER": address,
+            "DRIFTLINE_TOKEN": TOKEN,
+            "DRIFTLINE_SPOOL": str(tmp_path / "spool"),
+            "DRIFTLINE_CONFIG": str(tmp_path / "config.toml"),
+        }
+        first = on_a_terminal([PYTHON, "-m", "labagent", *command], environ, b"less\nskip\n")
+        second = on_a_terminal([PYTHON, "-m", "labagent", *command], environ, b"")
+        given = [*command[:1], "--better", "page-faults=less", *command[1:]]
+        on_a_terminal([PYTHON, "-m", "labagent", *given], environ, b"")
+    assert first.count("better? more, less, or skip") == 2
+    assert "better? more, less, or skip" not in second
+    assert [samples(run) for run in sent(fake)] == [
+        {"context-switches": [7]},
+        {"context-switches": [7]},
+        {"context-switches": [7], "page-faults": [3]},
+    ]
+
+
+def on_a_terminal(command, environ, typed):
+    """What a program prints whose standard input is a terminal."""
+    ours, its = os.openpty()
+    os.write(ours, typed)
+    try:
+        done = subprocess.run(
+            command, env=environ, stdin=its, capture_output=True, text=True, check=True, timeout=60
+        )
+    finally:
+        os.close(its)
+        os.close(ours)
+    return done.stdout + done.stderr

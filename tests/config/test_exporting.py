@@ -1,13 +1,17 @@
 """Tables for Parquet, reports for KCIDB, notes for git, and the client for programs."""
 
+import csv
 import io
 import json
+import re
 import subprocess
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
+from django.conf import settings
 from django.core.management import CommandError, call_command
 from django.test import Client
 from labagent import Driftline
@@ -49,6 +53,7 @@ def series(repository: Path) -> Series:
     make.comparison(found, revisions[1], revisions[2], percent=-8.0, error=1.0)
     make.comparison(found, *revisions[2:], percent=0.1, error=0.2, verdict="equivalent")
     make.finding(found, revisions[1], revisions[2], change_pct=-8.0)
+    make.alert(revisions[2], after=revisions[1])
     return found
 
 
@@ -125,6 +130,39 @@ def test_runs_and_points_as_parquet(series: Series, tmp_path: Path) -> None:
     (run, *_) = parquet.read_table(tmp_path / "runs.parquet").to_pylist()
     assert run["revision"] == "r300000"
     assert len(run["samples"]) >= 1
+
+
+def test_each_query_of_the_dashboard_for_grafana_is_answered_as_it_reads_answers(
+    series: Series,
+) -> None:
+    """As the Infinity data source does: by its columns, which it finds again only where they keep
+    their names, times as RFC 3339 has them, numbers as Go reads them."""
+    dashboard = json.loads((Path(settings.BASE_DIR) / "docs/grafana-dashboard.json").read_text())
+    values = {"${server}": "", "${series}": str(series.pk)}
+    targets = [target for panel in dashboard["panels"] for target in panel["targets"]]
+    assert len(targets) == len(dashboard["panels"]) == 3
+    for target in targets:
+        address = re.sub(r"\$\{\w+\}", lambda found: values[found[0]], target["url"])
+        answer = Client().get(address).content.decode()
+        rows = (
+            list(csv.DictReader(io.StringIO(answer)))
+            if target["type"] == "csv"
+            else json.loads(answer)[target["root_selector"]]
+        )
+        assert rows
+        for column in target["columns"]:
+            assert column["text"] == column["selector"]
+            found = [row[column["selector"]] for row in rows]
+            read = [READ[column["type"]](value) for value in found if value not in ("", None)]
+            assert read, f"{address} has no {column['selector']}"
+
+
+def rfc3339(text: str) -> datetime:
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)", text), text
+    return datetime.fromisoformat(text)
+
+
+READ = {"timestamp": rfc3339, "number": float, "string": str}
 
 
 class InProcess(httpx2.BaseTransport):

@@ -31,6 +31,16 @@ def test_an_instance_without_agents_says_how_one_is_started(visit: Visit) -> Non
     assert "labagent work" in visit("/agents/")
 
 
+def test_a_further_machine_finds_the_three_commands_on_an_instance_with_runs(
+    visit: Visit,
+) -> None:
+    take("rig-1", at=timezone.now())
+    page = visit("/agents/")
+    assert "pip install http://testserver/labagent/driftline_agent-" in page
+    assert "labagent login http://testserver" in page
+    assert "labagent run -- iperf3" in page
+
+
 def test_it_says_what_each_worker_does_and_will_do(client: Client, approved: Approvals) -> None:
     _queued("r1"), _queued("r2")
     job = _taken()

@@ -16,12 +16,20 @@ OFFSETS = (0.0, -1.0, 1.0, -0.4, 0.5)
 TWO = "/compare/?a=freebsd-head:r1&b=freebsd-head:r2"
 
 
-def measured(machine: str, mode: str, factor: float, scatter: float = 0.004) -> None:
-    """A machine in a mode at r1, and at r2 ``factor`` times as fast; its builds do not scatter."""
-    series = make.series(on=make.hardware(machine), in_mode=mode)
+def measured(
+    machine: str, mode: str, factor: float, scatter: float = 0.004, of_metric: Any = None
+) -> None:
+    """A machine in a mode at r1, and at r2 ``factor`` times as much; its builds do not scatter."""
+    series = make.series(on=make.hardware(machine), in_mode=mode, of_metric=of_metric)
     for name, level in (("r1", 100.0), ("r2", 100.0 * factor)):
         samples = [level * (1 + scatter * offset) for offset in OFFSETS]
-        make.run(make.revision(name), on=series.hardware, in_mode=mode, samples=samples)
+        make.run(
+            make.revision(name),
+            on=series.hardware,
+            in_mode=mode,
+            samples=samples,
+            of_metric=series.metric,
+        )
         make.point(series, make.revision(name), samples)
     make.known_builds(series)
 
@@ -63,6 +71,13 @@ def test_one_machine_in_several_modes_is_counted_by_modes(visit: Visit) -> None:
     for mode, factor in (("a", 0.9), ("b", 0.8), ("c", 1.2), ("d", 1.0)):
         measured("one/nic", mode, factor)
     assert "slower in 2 of 4 modes, faster in 1" in visit(TWO)
+
+
+def test_several_metrics_of_one_mode_are_no_modes(visit: Visit) -> None:
+    for quantile, factor in (("p50", 1.0), ("p99", 1.2), ("max", 1.3)):
+        metric = make.metric(f"latency_{quantile}", unit="us", better="less")
+        measured("one/nic", "fio", factor, of_metric=metric)
+    assert "slower in 2 of 3 comparisons" in visit(TWO)
 
 
 def test_one_pair_has_its_change_in_the_headline(visit: Visit) -> None:

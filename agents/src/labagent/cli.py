@@ -331,6 +331,13 @@ def doctor(
         raise click.exceptions.Exit(1)
 
 
+@cli.command()
+def formats() -> None:
+    """The formats that are read, and where the units and directions of each are known from."""
+    for one in FORMATS.values():
+        click.echo(f"{one.name:17} {one.source}")
+
+
 cli.add_command(check)
 cli.add_command(hardware)
 cli.add_command(login)

@@ -145,7 +145,7 @@ def check(
             click.echo(ministat_of(one.pair, a, b))
         click.echo(one_line(summary(checked, worst)))
     for line in workflow_commands(checked) if github else ():
-        click.echo(line)
+        click.echo(line, err=as_json)
     if gitlab:
         gitlab.write_text(json.dumps(code_quality(checked, b), indent=1) + "\n", "utf-8")
     raise click.exceptions.Exit(EXIT_CODES.get(worst, 0))

@@ -16,7 +16,14 @@ import click
 from labagent.cli_overrides import combined, override_options, server_options, spool_option
 from labagent.cli_sending import admit, announce_leftovers, complain, name_out_of_limits, send
 from labagent.client import Flags
-from labagent.directions import FILE, NO_DIRECTION, Directions, directions_given, units_given
+from labagent.directions import (
+    FILE,
+    NO_DIRECTION,
+    SKIP,
+    Directions,
+    directions_given,
+    units_given,
+)
 from labagent.disk import write_durably
 from labagent.errors import NothingFoundError, SettingsError
 from labagent.execution import CommandError
@@ -130,7 +137,9 @@ def run(
     settings = load_settings(world.environ, server=server, token=token, spool=spool)
     reboots = Reboots(settings.spool)
     if service:
-        click.echo(service_file("labagent-resume", ["run", "--resume"], is_kept=False), nl=False)
+        arguments = ["run", "--resume", "--spool", str(settings.spool.absolute())]
+        text = service_file("labagent-resume", arguments, world.environ, is_kept=False)
+        click.echo(text, nl=False)
     elif abandon:
         reboots.forget()
     elif resume:
@@ -165,12 +174,13 @@ def _at_once(world: World, settings: Settings, asked: Asked, *, dry_run: bool) -
     for line in [json.dumps(one.document()) for one in runs] if dry_run else run_lines(runs):
         click.echo(line)
     complain(outcomes, every=True)
+    if not dry_run:
+        directions.save()
     if not runs:
         raise NothingFoundError("no metric with a direction was measured", NO_DIRECTION)
     if dry_run:
         name_out_of_limits(outcomes, every=True)
         return
-    directions.save()
     _Sending(world, settings, asked.flags).send(outcomes)
 
 
@@ -223,9 +233,10 @@ def _advance(world: World, settings: Settings, reboots: Reboots, series: Series)
     boot, done = world.boot(), series.done
     if len(done) < asked.repeat and boot not in [one.boot for one in done]:
         found = measure(asked, origin, done, directory=series.directory, path=series.path)
-        if not directions.complete(found.content)[0].results:
-            raise NothingFoundError("no metric with a direction was measured", NO_DIRECTION)
+        content, _ = directions.complete(found.content)
         directions.save()
+        if not content.results:
+            raise NothingFoundError("no metric with a direction was measured", NO_DIRECTION)
         done = (*done, replace(found, boot=boot))
         reboots.save(replace(series, done=done))
         click.echo(f"repetition {len(done)} of {asked.repeat} is done", err=True)
@@ -279,7 +290,7 @@ class _Sending:
 def directions_of(settings: Settings, better: Sequence[str], units: Sequence[str]) -> Directions:
     """What --better and --unit state, what is remembered, and on a terminal what its user
     answers."""
-    ask = _ask if sys.stdin.isatty() else (lambda _metric: "")
+    ask = _ask if sys.stdin.isatty() else (lambda _metric: None)
     return Directions(settings.spool / FILE, directions_given(better), ask, units_given(units))
 
 
@@ -288,7 +299,7 @@ def _ask(metric: Metric) -> str:
         answer = click.prompt(
             one_line(f"In which unit is {metric.name}? empty: skip"), default="", err=True
         )
-        return "" if UNIT.fault(answer) else str(answer)
+        return SKIP if UNIT.fault(answer) else str(answer)
     question = f"Is more or less {metric.name} ({metric.unit}) better? more, less, or skip"
     answer = click.prompt(one_line(question), type=click.Choice(["more", "less", "skip"]), err=True)
-    return "" if answer == "skip" else str(answer)
+    return SKIP if answer == "skip" else str(answer)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from urllib.parse import quote
 
 import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from labagent.client import KEPT, Client, Flags
 from labagent.errors import (
@@ -15,7 +18,6 @@ from labagent.errors import (
     UnavailableError,
 )
 from labagent.model import Outcome, Skip, runs_of, skips_of
-from labagent.progress_bar import progress_bar
 from labagent.report import reason_lines, skip_reasons, warning_lines
 from labagent.spool import Spool
 from labagent.upload import Sender, Tally, out_of_limits
@@ -113,3 +115,16 @@ def admit(
         )
     if unread:
         raise IncompleteError(left_out, f"mend them, then call it again: {again}")
+
+
+@contextmanager
+def progress_bar(total: int) -> Iterator[Callable[[int], None]]:
+    """A bar on a terminal, nothing elsewhere; yields what advances it."""
+    console = Console()
+    if not console.is_terminal or not total:
+        yield lambda _runs: None
+        return
+    columns = (TextColumn("sending"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True) as progress:
+        task = progress.add_task("runs", total=total)
+        yield lambda runs: progress.advance(task, runs)

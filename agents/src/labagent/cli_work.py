@@ -81,9 +81,12 @@ def work(
     worker = name or lab.name
     directory = StateDirectory(state or lab.state or default_state(worker))
     if service:
-        given = {"--config": config.absolute(), "--name": name, "--state": state}
-        options = [str(part) for pair in given.items() if pair[1] for part in pair]
-        click.echo(service_file("labagent", ["work", *options], is_kept=True), nl=False)
+        paths = {"--config": config, "--state": state, "--token-file": token_file}
+        given = {"--name": name, "--server": server}
+        given |= {option: str(path.absolute()) for option, path in paths.items() if path}
+        options = [part for option, text in given.items() if text for part in (option, text)]
+        text = service_file("labagent", ["work", *options], world.environ, is_kept=True)
+        click.echo(text, nl=False)
         return
     if check:
         click.echo("\n".join(describe(lab, directory.path, world.environ)))

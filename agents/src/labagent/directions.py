@@ -22,8 +22,12 @@ NO_DIRECTION = (
     " and --unit METRIC=UNIT, once"
 )
 
-Ask = Callable[[Metric], str]
-"""Takes a metric; its unit where that is empty, else more or less; nothing where nobody answers."""
+SKIP = ""
+"""The answer that a metric is to be left out."""
+
+Ask = Callable[[Metric], str | None]
+"""Takes a metric; its unit where that is empty, else more or less, or SKIP; None where nobody
+answers."""
 
 
 @dataclass
@@ -33,7 +37,7 @@ class Directions:
 
     path: Path
     given: Mapping[str, str] = field(default_factory=dict)
-    ask: Ask = lambda _metric: ""
+    ask: Ask = lambda _metric: None
     units: Mapping[str, str] = field(default_factory=dict)
     known: dict[str, str] = field(default_factory=dict)
 
@@ -78,10 +82,12 @@ class Directions:
         return metric
 
     def _answer(self, key: str, given: str | None, metric: Metric) -> str:
-        answer = given or self.known.get(key) or self.ask(metric)
-        if answer:
+        answer = given or self.known.get(key)
+        if answer is None:
+            answer = self.ask(metric)
+        if answer is not None:
             self.known[key] = answer
-        return answer
+        return answer or SKIP
 
     def save(self) -> None:
         """Remember the answers."""
@@ -91,7 +97,8 @@ class Directions:
 
 
 def _is_answer(key: str, value: object) -> bool:
-    return value in BETTER or (key.startswith(UNIT_OF) and not UNIT.fault(value))
+    is_unit = key.startswith(UNIT_OF) and not UNIT.fault(value)
+    return value in (*BETTER, SKIP) or is_unit
 
 
 def directions_given(texts: Iterable[str]) -> dict[str, str]:

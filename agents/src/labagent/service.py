@@ -7,8 +7,10 @@ import os
 import shlex
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+
+from labagent.settings import CONFIG_VARIABLE
 
 SYSTEMD = """\
 # /etc/systemd/system/{name}.service; then systemctl enable {name}
@@ -47,10 +49,14 @@ KillMode=mixed
 TimeoutStopSec=90"""
 
 
-def service_file(name: str, arguments: Sequence[str], *, is_kept: bool) -> str:
+def service_file(
+    name: str, arguments: Sequence[str], environ: Mapping[str, str], *, is_kept: bool
+) -> str:
     """What starts `labagent` with the arguments at each boot, and again when it ended with
-    ``is_kept``."""
-    command = f"{_program()} {shlex.join(arguments)}"
+    ``is_kept``; with the file of settings that ``environ`` names."""
+    config = environ.get(CONFIG_VARIABLE)
+    named = ["/usr/bin/env", f"{CONFIG_VARIABLE}={Path(config).absolute()}"] if config else []
+    command = shlex.join([*named, *_program(), *arguments])
     if "bsd" in sys.platform:
         restart = "-r -R 30 " if is_kept else ""
         variable = name.replace("-", "_")
@@ -61,10 +67,10 @@ def service_file(name: str, arguments: Sequence[str], *, is_kept: bool) -> str:
     return SYSTEMD.format(name=name, user=getpass.getuser(), command=command, service=service)
 
 
-def _program() -> str:
+def _program() -> list[str]:
     """The command by which this process was started."""
     started = Path(sys.argv[0])
     if started.name == "__main__.py":
-        return f"{sys.executable} -m labagent"
+        return [sys.executable, "-m", "labagent"]
     path = Path(shutil.which(sys.argv[0]) or started).absolute()
-    return str(path) if os.access(path, os.X_OK) else f"{sys.executable} {path}"
+    return [str(path)] if os.access(path, os.X_OK) else [sys.executable, str(path)]

@@ -207,9 +207,11 @@ def _alone(cells: Sequence[Cell], across: Across) -> list[str]:
 
 
 def _of_modes(cells: Sequence[Cell]) -> str:
-    """Where every mode was measured on one machine: counts over the modes."""
+    """Where every mode was measured on one machine: counts over the modes; where one of them has
+    several metrics or sides, over the comparisons."""
     words = _direction_texts(cells[0])
-    total = f"of {len(cells)} modes"
+    counted = "modes" if len({cell.row.mode for cell in cells}) == len(cells) else "comparisons"
+    total = f"of {len(cells)} {counted}"
     parts = [
         f"{words[verdict]} in {count}"
         for verdict in (Verdict.WORSE, Verdict.BETTER)

@@ -20,6 +20,7 @@ from webapp.labs.services import (
     agent_wheel_name,
     agent_zipapp,
 )
+from webapp.pages.parts.links import agent_address
 from webapp.results.models import Hardware
 
 ENDED_SHOWN = 30
@@ -60,6 +61,7 @@ def page(request: HttpRequest) -> HttpResponse:
         "queues": _queues(forecast),
         "ended": list(Job.objects.ended().named()[:ENDED_SHOWN]),
         "uploaders": Agent.objects.filter(workers__isnull=True).select_related("lab"),
+        "wheel": agent_address(request),
         "silent_minutes": SILENT_AFTER.total_seconds() / 60,
     }
     return render(request, "pages/jobs/agents.html", context)

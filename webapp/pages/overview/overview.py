@@ -1,14 +1,12 @@
 """`/`: what got worse since I last looked?"""
 
 from collections.abc import Collection, Mapping, Sequence
-from contextlib import suppress
 from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
@@ -22,7 +20,6 @@ from webapp.charts.around import SHOWN
 from webapp.experiments.models import Experiment
 from webapp.jobs.queries import SILENT_AFTER, Machine, machines
 from webapp.labs.models import Agent
-from webapp.labs.services import AgentMissing, agent_wheel_name
 from webapp.pages.overview import losses as overview_losses
 from webapp.pages.overview import timeline as overview_timeline
 from webapp.pages.overview import wall as overview_wall
@@ -31,6 +28,7 @@ from webapp.pages.overview.strip import Strip
 from webapp.pages.overview.wall import FILTERS, REVISIONS_SHOWN, Chosen
 from webapp.pages.parts.ages import age
 from webapp.pages.parts.kept import Kept
+from webapp.pages.parts.links import agent_address
 from webapp.pages.parts.summaries import CommitSummary, summarise
 from webapp.results.models import Revision, Run, Series, Tree
 
@@ -191,14 +189,7 @@ def first_steps_progress(request: HttpRequest) -> HttpResponse:
 def first_steps(request: HttpRequest) -> dict[str, Any]:
     """Which of the steps are done: the history of trees, and agents that may upload."""
     agents = Agent.objects.order_by("-last_seen_at", "pk")
-    return {"known": _known_trees(), "agent": agents.first(), "wheel": _wheel(request)}
-
-
-def _wheel(request: HttpRequest) -> str:
-    """What pip installs the agent from; a folder where this instance has no wheel of it."""
-    with suppress(AgentMissing):
-        return request.build_absolute_uri(reverse("agent_file", args=[agent_wheel_name()]))
-    return "./agents"
+    return {"known": _known_trees(), "agent": agents.first(), "wheel": agent_address(request)}
 
 
 def _known_trees() -> list[dict[str, Any]]:

@@ -1,6 +1,7 @@
 """Addresses of pages. Those of `webapp.analysis.queries.links` stand in mails and feeds, too."""
 
 from collections.abc import Iterable
+from contextlib import suppress
 from functools import cache, lru_cache
 
 from django.http import HttpRequest
@@ -16,10 +17,12 @@ from webapp.analysis.queries import (
     trend_link,
     with_query,
 )
+from webapp.labs.services import AgentMissing, agent_wheel_name
 from webapp.results.models import Revision, Run
 
 __all__ = [
     "READABLE",
+    "agent_address",
     "commit_link",
     "compare_link",
     "job_new_link",
@@ -90,3 +93,10 @@ def local_page(request: HttpRequest, address: str, *, otherwise: str) -> str:
 def source_url(revision: Revision) -> str:
     """The commit in the source browser of its tree (which must be loaded); empty without one."""
     return revision.tree.source_of(revision.name)
+
+
+def agent_address(request: HttpRequest) -> str:
+    """What pip installs the agent from; a folder where this instance has no wheel of it."""
+    with suppress(AgentMissing):
+        return request.build_absolute_uri(reverse("agent_file", args=[agent_wheel_name()]))
+    return "./agents"

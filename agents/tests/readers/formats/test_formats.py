@@ -190,8 +190,21 @@ VALUES = {
         ("pts/build-linux-kernel", "pts.Seconds", "Seconds", "less", [84.27]),
     ],
     "jmh.json": [
-        ("org.example.Copy.run.size-64", "rate", "ops/s", "more", [1.2e6, 1.3e6, 1.24e6, 1.26e6]),
-        ("org.example.Copy.once", "time_per_op", "ns", "less", [2400, 2600]),
+        (
+            "org.sample.Sums.rate.size-1000",
+            "rate",
+            "ops/s",
+            "more",
+            [1843075.7044982042, 325573.779816879, 380746.8286686956, 784061.502330411],
+        ),
+        (
+            "org.sample.Sums.average.size-1000",
+            "time_per_op",
+            "ns",
+            "less",
+            [23175.53144224197, 5474.262694145758, 4970.582144070676, 3714.9623486747373],
+        ),
+        ("org.sample.Sums.sampled.size-1000", "time_per_op", "ns", "less", [51457.161209068]),
     ],
     "bencher.json": [
         ("copy", "time_per_op", "ns", "less", [88]),
@@ -298,10 +311,12 @@ def test_histograms_of_cyclictest_are_one_over_all_threads():
         ("rtla-osnoise.txt", "noise_latency", 9144, {"p99": 10, "max": 20}),
         ("pgbench-log.txt", "latency", 30, {"p50": 10980, "max": 25965}),
         ("hdrhistogram.hgrm", "value", 20_000, {"p50": 152, "p99": 599, "max": 1740}),
+        ("jmh.json", "latency", 1985, {"p50": 0.361, "max": 67371.008}),
     ],
 )
 def test_tables_and_logs_of_latencies_are_histograms(name, metric, count, quantiles):
-    (histogram,) = read(name)[1]["", metric].histograms
+    (found,) = [one for (_, of), one in read(name)[1].items() if of == metric]
+    (histogram,) = found.histograms
     assert sum(histogram.counts) == count
     derived = histogram.derived()
     assert {key: derived[key] for key in quantiles} == pytest.approx(quantiles, rel=0.008)
@@ -437,6 +452,7 @@ def objections(damaged, form):
         ("netperf.txt", "10^6bits/s", "furlongs"),
         ("jmh.json", '"ops/ms"', '"us/op"'),
         ("jmh.json", '"us/op"', '"hours/op"'),
+        ("jmh.json", "[0.741, 1]", "[0.741]"),
         ("google-benchmark.json", '"time_unit": "ns"', '"time_unit": "fortnight"'),
         ("wrk.txt", "21.13ms", "21.13parsec"),
         ("perf-stat.json", '"msec"', '"min"'),

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from math import fsum
 from typing import Any
 
+from labagent.histograms import Histogram
 from labagent.model import MAX_NAME, Metric, clean
 from labagent.readers.formats.base import Content, Format, Printed, Result, UnreadableError
 from labagent.readers.formats.json_tables import mean_doubts, select
-from labagent.readers.formats.metrics import BANDWIDTH, NANOSECONDS, RATE, TIME_PER_OP
-from labagent.readers.formats.numbers import amount, finite
+from labagent.readers.formats.metrics import BANDWIDTH, LATENCY, NANOSECONDS, RATE, TIME_PER_OP
+from labagent.readers.formats.numbers import amount, finite, whole
 
 # Go's benchmarks, `go test -bench`: one line a repetition, pairs of value and unit.
 
@@ -128,7 +130,8 @@ def claims_jmh(printed: Printed) -> bool:
 
 
 def read_jmh(printed: Printed) -> Content:
-    """Throughput as operations/s, every other mode as time an operation. Raises UnreadableError."""
+    """Throughput as operations/s, every other mode as time an operation, that of sampled ones also
+    as a histogram of latencies. Raises UnreadableError."""
     results: list[Result] = []
     warnings: list[str] = []
     for at, one in select(printed.json, "*"):
@@ -136,20 +139,32 @@ def read_jmh(printed: Printed) -> Content:
         if not isinstance(one, dict):
             raise UnreadableError(f"{where} is no benchmark")
         metric, scale = _metric(one, where)
-        data, doubts = _jmh_samples(one, where)
-        results.append(Result(metric, tuple(scale * value for value in data), _name(one)))
-        warnings += doubts
+        score = [amount(value, f"{where} score") for _, value in select(one, "primaryMetric/score")]
+        raw = select(one, "primaryMetric/rawData/*/*")
+        data = [amount(value, f"{where} rawData") for _, value in raw]
+        counts = list(_jmh_counts(one, where))
+        histogram = Histogram.of(counts, scale / NANOSECONDS["us"])
+        if histogram.values:
+            results.append(Result(LATENCY, (), _name(one), (histogram,)))
+            total = sum(count for _, count in counts)
+            mean = fsum(value * count for value, count in counts) / total
+            warnings += mean_doubts([mean], score, where)
+        elif data:
+            warnings += mean_doubts(data, score, where)
+        else:
+            warnings.append(f"{where}: no rawData, so the score counts")
+        values = tuple(scale * value for value in data or score)
+        results.append(Result(metric, values, _name(one)))
     return Content(results, warnings)
 
 
-def _jmh_samples(one: dict[str, Any], where: str) -> tuple[list[float], list[str]]:
-    """The raw data of all forks; of a histogram, which is not read, the score."""
-    score = [amount(value, f"{where} score") for _, value in select(one, "primaryMetric/score")]
-    raw = select(one, "primaryMetric/rawData/*/*")
-    if data := [amount(value, f"{where} rawData") for _, value in raw]:
-        return data, list(mean_doubts(data, score, where))
-    histogram = any(True for _ in select(one, "primaryMetric/rawDataHistogram/*"))
-    return score, [] if histogram else [f"{where}: no rawData, so the score counts"]
+def _jmh_counts(one: dict[str, Any], where: str) -> Iterator[tuple[float, int]]:
+    """Values with their counts, of all iterations of all forks."""
+    for at, pair in select(one, "primaryMetric/rawDataHistogram/*/*/*"):
+        place = f"{where} rawDataHistogram{at}"
+        if not isinstance(pair, list) or len(pair) != 2:
+            raise UnreadableError(f"{place} is no value with its count")
+        yield amount(pair[0], place), whole(pair[1], place)
 
 
 def _name(one: dict[str, Any]) -> str:

@@ -1,4 +1,5 @@
-"""Latencies: HdrHistogram's percentiles, pgbench's log, rtla's histograms, schbench."""
+"""Latencies: HdrHistogram's percentiles, pgbench's log, rtla's histograms, schbench,
+cyclictest."""
 
 from __future__ import annotations
 
@@ -6,10 +7,12 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Any
 
 from labagent.histograms import QUANTILES, Histogram
 from labagent.model import Metric
 from labagent.readers.formats.base import Content, Format, Printed, Result, UnreadableError
+from labagent.readers.formats.json_tables import select, text_of
 from labagent.readers.formats.metrics import LATENCY, RATE, latency
 from labagent.readers.formats.numbers import amount, whole
 
@@ -277,7 +280,70 @@ def read_schbench(printed: Printed) -> Content:
     return Content([*found, *(Result(RATE, (rate,)) for rate in rates[-1:])], warnings)
 
 
+# `cyclictest --json`: the latencies of its threads, over all of them.
+
+
+def claims_cyclictest(printed: Printed) -> bool:
+    """Whether it is a document of cyclictest."""
+    document = printed.json
+    return isinstance(document, dict) and {"thread", "resolution_in_ns"} <= document.keys()
+
+
+def read_cyclictest(printed: Printed) -> Content:
+    """The longest latency of any thread, the shortest, and the mean over all cycles; with `-h` the
+    histogram of all in place of the longest.
+
+    Raises UnreadableError."""
+    if not claims_cyclictest(printed):
+        raise UnreadableError(f"{printed.where} is no document of cyclictest --json")
+    document, where = printed.json, f"{printed.where}: thread"
+    resolution = whole(document["resolution_in_ns"], f"{printed.where}: resolution_in_ns")
+    threads = whole(document.get("num_threads"), f"{printed.where}: num_threads")
+    scale = 1e-3 if resolution else 1.0
+    columns = {
+        name: _cyclictest_column(document, name, where) for name in ("min", "max", "avg", "cycles")
+    }
+    counts = {len(column) for column in columns.values()}
+    if counts != {threads}:
+        raise UnreadableError(f"{where}: not all of num_threads threads have min, max, avg, cycles")
+    cycles = sum(columns["cycles"])
+    if not cycles:
+        raise UnreadableError(f"{where}: no cycles")
+    weighted = zip(columns["avg"], columns["cycles"], strict=True)
+    mean = sum(one * count for one, count in weighted) / cycles
+    values = {"max": max(columns["max"]), "mean": mean, "min": min(columns["min"])}
+    histogram, warnings = _cyclictest_histogram(document, where, cycles, scale)
+    if histogram:
+        del values["max"]
+    found = [Result(latency(name), (scale * value,)) for name, value in values.items()]
+    found += [Result(LATENCY, (), "", (histogram,))] if histogram else []
+    version = text_of(document, "rt_test_version") or text_of(document, "rt_test_version:")
+    return Content(found, warnings, {"cyclictest": version} if version else {})
+
+
+def _cyclictest_histogram(
+    document: Any, where: str, cycles: float, scale: float
+) -> tuple[Histogram | None, list[str]]:
+    """Of all threads. None, with the reason, where too many cycles are above `-h`."""
+    pairs = [
+        (amount(value, f"{where}{at}"), whole(count, f"{where}{at}"))
+        for at, bins in select(document, "thread/*/histogram")
+        if isinstance(bins, dict)
+        for value, count in bins.items()
+    ]
+    counted = sum(count for _, count in pairs)
+    if not counted:
+        return None, []
+    longest = max(*(value for value, _ in pairs), *_cyclictest_column(document, "max", where))
+    return Histogram.up_to(longest, pairs, int(cycles) - counted, where, scale)
+
+
+def _cyclictest_column(document: Any, name: str, where: str) -> list[float]:
+    return [amount(one, f"{where}{at}") for at, one in select(document, f"thread/*/{name}")]
+
+
 FORMATS = (
+    Format("cyclictest", "cyclictest(8)", claims_cyclictest, read_cyclictest, ends_itself=True),
     Format("schbench", "schbench's README", claims_schbench, read_schbench),
     Format("hdrhistogram", "the user: unit and direction", claims_hdr, read_hdr, ends_itself=True),
     Format("pgbench-log", "pgbench(1), per-transaction logging", claims_pgbench, read_pgbench),

@@ -164,6 +164,27 @@ def too_many(path: Path, line: int, found: str, most: int) -> UnreadProfileError
     return UnreadProfileError(path, line, f"{found}, more than the {most} that are read", remedy)
 
 
+def check_depth(path: Path, line: int, depth: int) -> None:
+    """Raises UnreadProfileError where a stack of so many levels may have no further one."""
+    if depth >= MOST_DEPTH:
+        raise too_many(path, line, f"{depth + 1} levels of callers", MOST_DEPTH)
+
+
+def lines_not_taken(
+    path: Path, lines: Iterable[str], take: Callable[[int, str], bool]
+) -> list[int]:
+    """The numbers of the lines that ``take`` refuses. Raises UnreadProfileError beyond `MOST_ROWS`
+    lines that are not empty."""
+    odd, rows = [], 0
+    for number, line in enumerate(lines, 1):
+        rows += bool(line)
+        if rows > MOST_ROWS:
+            raise too_many(path, number, f"{rows} lines", MOST_ROWS)
+        if not take(number, line):
+            odd.append(number)
+    return odd
+
+
 def warn_of_lines(profile: Profile, lines: Sequence[int]) -> None:
     """Warn of lines that are no part of the format."""
     if lines:

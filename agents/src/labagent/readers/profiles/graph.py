@@ -20,12 +20,12 @@ from pathlib import Path
 
 from labagent.readers.profiles.base import (
     COUNT,
-    MOST_DEPTH,
     MOST_ROWS,
     Frame,
     Profile,
     ProfileFormat,
     UnreadProfileError,
+    check_depth,
     first_lines,
     frame_of,
     is_any,
@@ -89,8 +89,7 @@ class _Graph:
         self.rows += 1
         if self.rows > MOST_ROWS:
             raise too_many(self.path, line, f"{self.rows} rows", MOST_ROWS)
-        if depth >= MOST_DEPTH:
-            raise too_many(self.path, line, f"{depth + 1} levels of callers", MOST_DEPTH)
+        check_depth(self.path, line, depth)
         self.close(depth)
         if depth > len(self.chain):
             self.odd.append(line)

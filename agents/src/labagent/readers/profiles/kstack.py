@@ -20,18 +20,17 @@ from pathlib import Path
 
 from labagent.readers.profiles.base import (
     COUNT,
-    MOST_DEPTH,
     MOST_LINE,
-    MOST_ROWS,
     Frame,
     Profile,
     ProfileFormat,
     UnreadProfileError,
+    check_depth,
     first_lines,
     frame_of,
     is_any,
+    lines_not_taken,
     lines_of,
-    too_many,
     warn_of_lines,
 )
 
@@ -69,8 +68,7 @@ class _Map:
         """Add a caller to the stack in hand."""
         if self.stack is None:
             return
-        if len(self.stack) >= MOST_DEPTH:
-            raise too_many(self.path, line, f"{len(self.stack) + 1} levels of callers", MOST_DEPTH)
+        check_depth(self.path, line, len(self.stack))
         self.stack.append(frame_of(row[1], row[2] or ""))
 
     def end(self, count: int) -> None:
@@ -87,13 +85,7 @@ def parse(path: Path, data: bytes, form: str) -> Profile:
     """The profile of a printed map. Raises UnreadProfileError."""
     found = _Map(path, Profile(form, sections=[{}], expected=[None]))
     *lines, rest = lines_of(data)
-    odd, rows = [], 0
-    for number, line in enumerate(lines, 1):
-        rows += bool(line)
-        if rows > MOST_ROWS:
-            raise too_many(path, number, f"{rows} lines", MOST_ROWS)
-        if not _take(found, number, line):
-            odd.append(number)
+    odd = lines_not_taken(path, lines, partial(_take, found))
     warn_of_lines(found.profile, odd)
     if rest or found.stack is not None:
         found.profile.truncated = True

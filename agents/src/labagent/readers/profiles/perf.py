@@ -14,21 +14,22 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import partial
 from math import inf
 from pathlib import Path
 
 from labagent.readers.profiles.base import (
-    MOST_DEPTH,
     MOST_LINE,
-    MOST_ROWS,
     MOST_SECTIONS,
     Frame,
     Profile,
     ProfileFormat,
     UnreadProfileError,
+    check_depth,
     first_lines,
     frame_of,
     is_any,
+    lines_not_taken,
     lines_of,
     too_many,
     warn_of_lines,
@@ -84,8 +85,7 @@ class _Script:
 
     def frame(self, line: int, row: re.Match[str]) -> None:
         """Add a caller to the stack in hand."""
-        if len(self.stack) >= MOST_DEPTH:
-            raise too_many(self.path, line, f"{len(self.stack) + 1} levels of callers", MOST_DEPTH)
+        check_depth(self.path, line, len(self.stack))
         name = _OFFSET.sub("", row[2])
         self.stack.append(frame_of(name, "" if row[3] == "[unknown]" else row[3] or ""))
 
@@ -115,13 +115,7 @@ def parse(path: Path, data: bytes) -> Profile:
     """The profile of a script. Raises UnreadProfileError."""
     script = _Script(path, Profile("perf"))
     *lines, rest = lines_of(data)
-    odd, rows = [], 0
-    for number, line in enumerate(lines, 1):
-        rows += bool(line)
-        if rows > MOST_ROWS:
-            raise too_many(path, number, f"{rows} lines", MOST_ROWS)
-        if not _take(script, number, line):
-            odd.append(number)
+    odd = lines_not_taken(path, lines, partial(_take, script))
     _finish(script, rest, odd)
     return script.profile
 
