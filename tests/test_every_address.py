@@ -5,8 +5,8 @@ method that its view may take. Whoever has the right is not refused (the answer 
 there is no such row, or that the method makes no sense); whoever has not is refused as is due.
 """
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import pytest
 from django.http import HttpResponse
@@ -153,16 +153,9 @@ RIGHTS: Mapping[str, str | tuple[str, str]] = {
     "bisect_paste": TRIAGER,
     "api:list_bisects": READ,
     "api:one_bisect": READ,
-    "profiles": READ,
-    "profiled_side": READ,
-    "profile": READ,
-    "profile_folded": READ,
-    "profile_svg": READ,
-    "profile_png": READ,
-    "profile_diff": READ,
-    "profile_functions": READ,
-    "profile_diff_svg": READ,
-    "profile_diff_png": READ,
+    **dict.fromkeys(("profiles", "profiled_side", "profile_functions"), READ),
+    **dict.fromkeys(("profile", "profile_folded", "profile_svg", "profile_png"), READ),
+    **dict.fromkeys(("profile_diff", "profile_diff_svg", "profile_diff_png"), READ),
     "experiments": READ,
     "experiment": READ,
     "experiment_markdown": READ,
@@ -288,6 +281,46 @@ def expected(address: Address, who: str, right: str, *, public: bool) -> set[str
     return refusals(address, who) | unfit
 
 
+class Answer(NamedTuple):
+    """How somebody is answered at an address, and what ``Cache-Control`` says of that."""
+
+    address: Address
+    method: str
+    who: str
+    outcome: str
+    kept: str
+
+
+Answers = Callable[[bool], Sequence[Answer]]
+ASKED: dict[bool, Sequence[Answer]] = {}
+"""By whether the instance is public: asked once for the tests below."""
+
+
+@pytest.fixture
+def answers(clients: Mapping[str, Client], settings: Any) -> Answers:
+    """Everybody's answers at every address, by every method, on a public instance or not."""
+
+    def ask_all(public: bool) -> Sequence[Answer]:
+        if public not in ASKED:
+            settings.PUBLIC = public
+            ASKED[public] = [one for address in OTHERS for one in answers_at(address, clients)]
+        return ASKED[public]
+
+    return ask_all
+
+
+def answers_at(address: Address, clients: Mapping[str, Client]) -> Iterator[Answer]:
+    for method in address.methods:
+        # What a stranger may always, everybody may.
+        is_open = rights(address, method) in (OPEN, SECRET)
+        for who in ("stranger", OPERATOR) if is_open else clients:
+            answer: Any = clients[who].generic(method, address.path)
+            kept = answer.headers.get("Cache-Control", "")
+            yield Answer(address, method, who, outcome(answer), kept)
+    if address.name in SIGNS_OUT:
+        sign_in(clients)
+
+
 def ask(client: Client, address: Address, method: str) -> str:
     return outcome(client.generic(method, address.path))  # type: ignore[arg-type]
 
@@ -301,22 +334,12 @@ def test_every_address_has_a_line_that_says_who_may_use_it() -> None:
 
 
 @pytest.mark.parametrize("public", [True, False], ids=["public", "private"])
-def test_whoever_has_the_right_gets_in_and_nobody_else(
-    public: bool, clients: Mapping[str, Client], settings: Any
-) -> None:
-    settings.PUBLIC = public
+def test_whoever_has_the_right_gets_in_and_nobody_else(public: bool, answers: Answers) -> None:
     wrong = []
-    for address in OTHERS:
-        for method in address.methods:
-            right = rights(address, method)
-            # What a stranger may always, everybody may.
-            asking = ["stranger"] if right in (OPEN, SECRET) else clients
-            for who in asking:
-                found = ask(clients[who], address, method)
-                if found not in expected(address, who, right, public=public):
-                    wrong.append(f"{who}: {method} {address.path} ({right}) is {found}")
-            if address.name in SIGNS_OUT:
-                sign_in(clients)
+    for one in answers(public):
+        right = rights(one.address, one.method)
+        if one.outcome not in expected(one.address, one.who, right, public=public):
+            wrong.append(f"{one.who}: {one.method} {one.address.path} ({right}) is {one.outcome}")
     assert wrong == []
 
 
@@ -332,24 +355,21 @@ def test_nothing_of_the_admin_is_for_others_than_operators(
             assert said == {"sent to sign in"}, f"{who}: {address.path}"
 
 
-def test_every_address_takes_some_method(clients: Mapping[str, Client]) -> None:
+def test_every_address_takes_some_method(answers: Answers) -> None:
     """Else the test above would take “wrong method” for a refusal of everything."""
-    for address in OTHERS:
-        found = {ask(clients[OPERATOR], address, method) for method in address.methods}
-        assert found != {"wrong method"}, address
-        if address.name in SIGNS_OUT:
-            sign_in(clients)
+    asked = [one for one in answers(True) if one.who == OPERATOR]
+    taken = {one.address.name for one in asked if one.outcome != "wrong method"}
+    assert taken == {one.name for one in OTHERS}
 
 
-def test_no_shared_cache_keeps_what_a_person_is_answered(
-    clients: Mapping[str, Client], settings: Any
-) -> None:
+def test_no_shared_cache_keeps_what_a_person_is_answered(answers: Answers) -> None:
     """On a private instance nothing at all, whoever asks."""
+    wrong = []
     for public, who in ((True, OPERATOR), (False, "stranger")):
-        settings.PUBLIC = public
-        for address in OTHERS:
-            kept = clients[who].get(address.path).get("Cache-Control", "")
-            assert "private" in kept, f"{who}: {address.path}: {kept}"
+        asked = [one for one in answers(public) if one.who == who]
+        assert {one.address.name for one in asked} == {one.name for one in OTHERS}
+        wrong += [one for one in asked if "private" not in one.kept]
+    assert wrong == []
 
 
 def test_an_agents_token_opens_the_api_of_a_private_instance(settings: Any) -> None:

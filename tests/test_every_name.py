@@ -30,6 +30,9 @@ MARKED_UP = {"text/html", "image/svg+xml", "application/atom+xml"}
 PLAIN = {"text/markdown", "text/plain"}
 """What people read; other files are exports."""
 
+EXPORT = re.compile(r"\.(?:png|json|csv|zip|folded)(?:\?|$)")
+"""Of these a picture is drawn, or a file packed, that is not read here."""
+
 NO_PAGE = "/nothing/here/"
 MACHINES = "a=freebsd-head:r1000:Atom/T540:pf:pps&b=freebsd-head:r1000:Atom/T520:pf:pps"
 RANGES = "a=freebsd-head:r995..r1008:Atom/T540:pf:pps&b=freebsd-head:r1009..r1016:Atom/T540:pf:pps"
@@ -83,7 +86,10 @@ def read_by(reader: Client, operator: User) -> Iterator[tuple[str, str]]:
     alerts = [alert.get_absolute_url() for alert in Alert.objects.all()]
     starts = [one for one in corners(operator) if one != NO_PAGE]
     pages = pages_from(reader, "/", *starts, *alerts, of_each=2)
-    for address in dict.fromkeys([*pages, *UNLINKED, *linked_from(pages)]):
+    for address, html in pages.items():
+        yield from ((address, ADDRESS.sub("", text)) for text in Shown(html).texts)
+    linked = [one for one in linked_from(pages) if one not in pages and not EXPORT.search(one)]
+    for address in (*UNLINKED, *linked):
         answer = reader.get(address)
         assert answer.status_code == 200 or address not in UNLINKED, answer.content
         kind = answer.headers.get("Content-Type", "").partition(";")[0]

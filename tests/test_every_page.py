@@ -2,6 +2,7 @@
 template, and what caches may keep of it.
 """
 
+import re
 from functools import cache
 
 import pytest
@@ -14,8 +15,11 @@ from tests.remains import remains_in_html
 from tests.test_every_address import OPERATOR, TRIAGER, VIEWER, rights
 from tests.whole_site import corners, fill, kind_of, linked_from, pages_from
 from webapp.accounts.models import User
+from webapp.outbox.models import Endpoint
+from webapp.pages import pictures
 
 pytestmark = pytest.mark.django_db
+SECRET_LINK = re.compile(r"/(?:feeds/subscription|unsubscribe)/[\w:-]{8,}")
 
 
 @pytest.fixture
@@ -78,10 +82,25 @@ def test_no_page_shows_what_its_template_left(of_each: int) -> None:
     assert {address: found for address, found in wrong.items() if found} == {}
 
 
-def test_what_caches_may_keep_of_a_page(reader: Client) -> None:
+def test_no_page_with_a_lasting_secret_may_be_compressed(reader: Client) -> None:
+    """What a stranger puts into a page must not tell the rest of it by the size of the answer."""
+    keys = [endpoint.secret for endpoint in Endpoint.objects.all()]
+    holding = {
+        address
+        for address, page in walked(2).items()
+        if SECRET_LINK.search(page) or any(key in page for key in keys)
+    }
+    assert "/subscriptions/" in holding
+    kept = {address: reader.get(address).headers.get("Cache-Control", "") for address in holding}
+    assert [address for address in kept if "no-transform" not in kept[address]] == []
+
+
+def test_what_caches_may_keep_of_a_page(reader: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     """What htmx gets in part is kept apart from the whole page, nothing that was made for a person
     by a cache that others share, and pages that only a person may see by none at all.
     """
+    # What a PNG shows: tests/pages/test_pictures.py
+    monkeypatch.setattr(pictures, "png_bytes", lambda *_, **__: b"")
     wrong = []
     one_of_each = {kind_of(address): address for address in reversed(walked(2))}.values()
     for address in linked_from({address: walked(2)[address] for address in reversed(one_of_each)}):

@@ -1,13 +1,13 @@
 """Nothing that is typed into an address or a form gives a 500, now or on a later page.
 
 Every page is asked, and every form sent, with each hostile value in each of its parameters, the
-others good, so that the value gets as far as it can. `make test` takes one value or two for each
-(of a form, `make long`), `make faults` two or three, `make fuzz` all.
+others good, so that the value gets as far as it can. `make test` takes one value for each, the next
+one each time (of a form, `make long`), `make faults` two or three, `make fuzz` all.
 """
 
 import inspect
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 from urllib.parse import quote
@@ -57,8 +57,8 @@ HOSTILE = (
     *("~", "freebsd-head:r1000~~", "freebsd-head:r1000~%7E%3A%00"),
     *("::::", "a:b:c:d:e:f", "@", "+", "\r\nX: y", "{{7}}", "[", "(" * 300, "r" + "9" * 60),
 )
-EACH = pytest.mark.parametrize("step", portions(test=46, release=23, fuzz=1))
-"""Of `HOSTILE` one value in so many, beginning with another one for each parameter."""
+EACH = pytest.mark.parametrize("step", portions(test=len(HOSTILE), release=23, fuzz=1))
+"""Of `HOSTILE` one value in so many, beginning with the next one for each parameter."""
 Form = Mapping[str, str]
 Places = Mapping[str, Any]
 
@@ -296,22 +296,22 @@ def _subscription() -> Subscription:
     return Subscription.objects.get()
 
 
-def hostile(form: Form, step: int) -> Iterator[tuple[str, Form]]:
-    """``form`` with hostile values in each field, and what is sent there."""
-    for number, field in enumerate(form):
+def hostile(forms: Iterable[tuple[str, Form]], step: int) -> Iterator[tuple[str, Form, str, Form]]:
+    """Of each form its name, itself, and hostile values in each field: what is sent, and all."""
+    fields = ((name, form, field) for name, form in forms for field in form)
+    for number, (name, form, field) in enumerate(fields):
         for value in HOSTILE[number % step :: step]:
-            yield f"{field}={value[:30]!r}", {**form, field: value}
+            yield name, form, f"{field}={value[:30]!r}", {**form, field: value}
 
 
 @EACH
 def test_no_query_breaks_a_page(client: Client, places: Places, step: int) -> None:
     broken = []
-    for name, good in QUERIES.items():
+    for name, _, sent, query in hostile(QUERIES.items(), step):
         address = reverse(name, args=places.get(name, []))
-        for sent, query in hostile(good, step):
-            with undone():
-                if client.get(f"{address}?{urlencode(query)}").status_code >= 500:
-                    broken.append(f"{name} {sent}")
+        with undone():
+            if client.get(f"{address}?{urlencode(query)}").status_code >= 500:
+                broken.append(f"{name} {sent}")
     assert not broken
 
 
@@ -320,31 +320,28 @@ def test_no_form_breaks_its_page_or_stores_what_breaks_another(
     client: Client, places: Places
 ) -> None:
     broken = []
-    for name, good in [(name, form) for name, forms in FORMS.items() for form in forms]:
-        address = reverse(name, args=places.get(name, []))
-        for sent, form in hostile(good, 1 if is_whole() else 46):
-            with undone():
-                answer = client.post(address, form)
-                if answer.status_code >= 500:
-                    broken.append(f"{name} {good.get('act', '')} {sent}")
-                elif answer.status_code == 302:
-                    broken += [f"{name} {sent} → {page}" for page in _broken(client, answer)]
+    forms = [(name, form) for name, forms in FORMS.items() for form in forms]
+    for name, good, sent, form in hostile(forms, 1 if is_whole() else len(HOSTILE)):
+        with undone():
+            answer = client.post(reverse(name, args=places.get(name, [])), form)
+            if answer.status_code >= 500:
+                broken.append(f"{name} {good.get('act', '')} {sent}")
+            elif answer.status_code == 302:
+                broken += [f"{name} {sent} → {page}" for page in _broken(client, answer)]
     assert not broken
 
 
 @EACH
 def test_no_name_in_a_path_breaks_a_page(client: Client, step: int) -> None:
     broken = []
-    for one in every_address():
-        if one.is_admin and not is_whole():
-            continue
-        for number, part in enumerate(re.findall(r"/(x|1)(?=[/.])", one.path)):
-            for value in HOSTILE[number % step :: step]:
-                written = quote(value[:1000], safe="")
-                path = re.sub(rf"/{part}(?=[/.])", lambda _, to=written: f"/{to}", one.path)
-                with undone():
-                    if client.get(path).status_code >= 500:
-                        broken.append(f"{one.path}: {value[:30]!r}")
+    paths = [one.path for one in every_address() if not one.is_admin or is_whole()]
+    parts = [(path, part) for path in paths for part in re.findall(r"/(x|1)(?=[/.])", path)]
+    for number, (path, part) in enumerate(parts):
+        for value in HOSTILE[number % step :: step]:
+            written = f"/{quote(value[:1000], safe='')}"
+            with undone():
+                if client.get(re.sub(rf"/{part}(?=[/.])", written, path)).status_code >= 500:
+                    broken.append(f"{path}: {value[:30]!r}")
     assert not broken
 
 

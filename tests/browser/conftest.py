@@ -108,6 +108,29 @@ def stay(context: BrowserContext, address: str) -> None:
 def context(profile: BrowserContext, live_server: LiveServer) -> Iterator[BrowserContext]:
     """The profile, left without the test's pages, cookies and what pages stored."""
     yield profile
+    leave(profile, live_server)
+
+
+@pytest.fixture(scope="session")
+def profile_of_a_phone(browser: Browser, live_server: LiveServer) -> Iterator[BrowserContext]:
+    """One profile of a phone for all tests with fingers."""
+    context = browser.new_context(
+        viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True
+    )
+    stay(context, f"{live_server.url}/healthz")
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def phone(profile_of_a_phone: BrowserContext, live_server: LiveServer) -> Iterator[Page]:
+    """A page on a phone."""
+    yield profile_of_a_phone.new_page()
+    leave(profile_of_a_phone, live_server)
+
+
+def leave(profile: BrowserContext, live_server: LiveServer) -> None:
+    """Leave nothing of a test: no page but the one that stays, and nothing that is still asked."""
     staying, *others = profile.pages
     stored = {"origin": live_server.url, "storageTypes": "cookies,local_storage"}
     session = profile.new_cdp_session(staying)

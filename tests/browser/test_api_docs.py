@@ -1,28 +1,19 @@
 """The API's description fits a phone, follows the theme, and is found from every page."""
 
 import os
-from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 pytestmark = pytest.mark.browser
 
 
-@pytest.fixture
-def phone(browser: Browser) -> Any:
-    """A phone in the dark; without a viewport of the page's own it would lay it out 980 px wide."""
-    context = browser.new_context(
-        viewport={"width": 360, "height": 800}, color_scheme="dark", is_mobile=True
-    )
-    yield context.new_page()
-    context.close()
-
-
 def test_the_description_of_the_api_is_found_and_fits_a_phone_in_the_dark(
     live_server: LiveServer, phone: Page
 ) -> None:
+    phone.set_viewport_size({"width": 360, "height": 800})
+    phone.emulate_media(color_scheme="dark")
     complaints: list[str] = []
     phone.on("console", lambda one: complaints.append(one.text) if one.type == "error" else None)
     phone.goto(f"{live_server.url}/")

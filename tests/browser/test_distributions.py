@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from tests.browser.steps import Fingers, fits
@@ -173,13 +173,8 @@ def test_the_mouse_zooms_into_what_is_dragged_and_shows_all_by_two_clicks(
 
 
 @pytest.mark.parametrize("panel", [CURVES, MAP])
-def test_fingers_tap_scroll_and_pinch(
-    browser: Browser, live_server: LiveServer, panel: str
-) -> None:
-    context = browser.new_context(
-        viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True
-    )
-    page = context.new_page()
+def test_fingers_tap_scroll_and_pinch(phone: Page, live_server: LiveServer, panel: str) -> None:
+    page = phone
     opened(page, live_server, 390)
     expect(page.locator(panel)).to_have_class("scroll distribution is-live")
     expect(page.locator(".hint").first).to_have_text(
@@ -206,7 +201,6 @@ def test_fingers_tap_scroll_and_pinch(
     page.touchscreen.tap(200, y)
     whole_again(page, panel, across)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    context.close()
 
 
 def test_no_distribution_makes_a_page_wider_than_the_window(

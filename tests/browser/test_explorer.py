@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from axe_playwright_python.base import AXE_SCRIPT
 from django.test import Client
-from playwright.sync_api import Browser, Page, Route, expect
+from playwright.sync_api import Page, Route, expect
 from pytest_django.live_server_helper import LiveServer
 
 from tests import make
@@ -268,12 +268,9 @@ def test_older_addresses_and_those_of_revisions_that_were_not_measured_are_under
 
 
 def test_fingers_tap_scroll_pinch_and_zoom_where_the_mode_bar_says_so(
-    browser: Browser, live_server: LiveServer, along: list[Revision]
+    phone: Page, live_server: LiveServer, along: list[Revision]
 ) -> None:
-    context = browser.new_context(
-        viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True
-    )
-    page = context.new_page()
+    page = phone
     page.goto(live_server.url + CHART)
     drawn(page)
     page.locator("#plot").scroll_into_view_if_needed()
@@ -331,7 +328,6 @@ def test_fingers_tap_scroll_pinch_and_zoom_where_the_mode_bar_says_so(
     page.unroute("**/trends/chosen/*")
     page.touchscreen.tap(*middle_of_point(page, 14))
     expect(page.locator("#side-b")).to_have_text(along[14].name)
-    context.close()
 
 
 @pytest.fixture
