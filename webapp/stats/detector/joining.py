@@ -1,9 +1,10 @@
 """What the fold told first and what levels say stands, as one."""
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf, log, sqrt
+from typing import Any
 
 from webapp.stats import changes
 from webapp.stats.better import Better, is_gain
@@ -29,6 +30,9 @@ LEAST_LEVELS = 2
 
 LEAST_PLACES = 2
 """Revisions of an interval, with the one before it, that leave one place only."""
+
+EVIDENCE = ("verdict", "score", "needed", "p_value", "probability", "confirmed_by")
+"""Of a change, what is told of it since the fold confirmed it."""
 
 DRIFT_SCORE = 3.0
 """A bend below so many standard errors of the level is not called a drift (`changes.present`)."""
@@ -75,32 +79,31 @@ def _join(
     folded: Sequence[Change], found: Findings, positions: Sequence[int], better: Better
 ) -> tuple[list[Change], list[Change]]:
     """The changes that stand, and those of the fold that levels do not bear out."""
-    left = list(folded)
+    # Settled changes are held against each other too, and there may be many: by place alone.
+    places = {
+        i: (one.after.position, one.last.position, one.revision.position)
+        for i, one in enumerate(folded)
+    }
     rows = []
     for step in found.steps:
-        at = step.finding.first.position
+        at, verdict = step.finding.first.position, _verdict(step, better)
         low, high = _near(at, positions)
-        # By place first: settled changes are held against each other too, and there may be many.
-        same = min(
-            (
-                one
-                for one in left
-                if (
-                    one.after.position < at <= one.last.position
-                    or low <= one.revision.position <= high
-                )
-                and one.verdict == _verdict(step, better)
-            ),
-            key=lambda one: abs(one.revision.position - at),
-            default=None,
-        )
-        if same is not None:
-            left.remove(same)
+        near = [
+            (abs(place - at), i)
+            for i, (after, last, place) in places.items()
+            if (after < at <= last or low <= place <= high) and folded[i].verdict == verdict
+        ]
+        same = None
+        if near:
+            _, i = min(near)
+            same = folded[i]
+            del places[i]
         is_young = _count_from(step.finding.first, positions) < ALONE
         if is_young and (same is None or same.confirmed_by is None):
             rows += [same] if same is not None else []
             continue
         rows.append(_as_change(step, same, better, has_modes=found.has_modes))
+    left = [folded[i] for i in places]
     stands = [
         one
         for one in left
@@ -165,20 +168,12 @@ def _as_change(step: Step, same: Change | None, better: Better, *, has_modes: bo
     Where runs have two modes, levels show the size of runs in the usual one; that of the fold
     is as measured.
     """
-    told = _of_step(step, better)
     if same is None or same.confirmed_by is None:
-        return told
-    if has_modes and same.first.position <= told.revision.position <= same.last.position:
+        return _of_step(step, _shown(step, better))
+    at = step.finding.first.position
+    if has_modes and same.first.position <= at <= same.last.position:
         return same
-    told = replace(
-        told,
-        verdict=same.verdict,
-        score=same.score,
-        needed=same.needed,
-        p_value=same.p_value,
-        probability=same.probability,
-        confirmed_by=same.confirmed_by,
-    )
+    told = _of_step(step, {name: getattr(same, name) for name in EVIDENCE})
     if not has_modes:
         return told
     return replace(
@@ -193,16 +188,30 @@ def _as_change(step: Step, same: Change | None, better: Better, *, has_modes: bo
     )
 
 
-def _of_step(step: Step, better: Better) -> Change:
-    finding, chances = step.finding, dict(step.locations)
+def _shown(step: Step, better: Better) -> dict[str, Any]:
+    """What levels alone know of `EVIDENCE`."""
+    score = step.finding.score
+    return {
+        "verdict": _verdict(step, better),
+        "score": score,
+        "needed": scale.CONFIRM,
+        "p_value": scale.p_of_scan(score),
+        "probability": scale.probability(score, step.revisions[1]),
+        "confirmed_by": step.shown_by,
+    }
+
+
+def _of_step(step: Step, evidence: Mapping[str, Any]) -> Change:
+    finding = step.finding
     at = [one for one, _ in step.locations]
+    here = finding.first.position
     return Change(
         revision=finding.first,
         previous=finding.previous,
         after=at[0],
         first=at[1],
         last=at[-1],
-        here=chances[finding.first],
+        here=next(chance for one, chance in step.locations if one.position == here),
         change_pct=finding.pct,
         low_pct=finding.low_pct,
         high_pct=finding.high_pct,
@@ -210,13 +219,8 @@ def _of_step(step: Step, better: Better) -> Change:
         level=finding.level,
         revisions_before=step.revisions[0],
         revisions_after=step.revisions[1],
-        verdict=_verdict(step, better),
         state="confirmed",
-        score=finding.score,
-        needed=scale.CONFIRM,
-        p_value=scale.p_of_scan(finding.score),
-        probability=scale.probability(finding.score, step.revisions[1]),
-        confirmed_by=step.shown_by,
+        **evidence,
         locations=tuple((one.position, one.label, chance) for one, chance in step.locations)
         if len(at) > LEAST_PLACES
         else (),

@@ -70,7 +70,10 @@ class Window:
 
     def found(self) -> Findings:
         """Return what is found in the window and settled before it."""
-        found = self._found()
+        return self._with_settled(self._found())
+
+    def _with_settled(self, found: Findings) -> Findings:
+        """What is found in the window, and settled before it."""
         if self.since is None:
             return found
         settled, fresh = self.settled.findings, _part(found, self.since, None)
@@ -117,7 +120,9 @@ class Window:
     def _settle(self) -> None:
         """Settle what was found in the oldest block, and drop it."""
         self.look_anew()
-        whole, values = self.found(), self.rows.values()
+        values = self.rows.values()
+        # A slow move is told of the end of a series only.
+        whole = self._with_settled(self.seen or find_in(values, with_slow=False))
         cut = values[BLOCK + GUARD].position
         kept = _part(whole, None, cut)
         open_from = whole.stretches[len(kept.steps)].first if whole.stretches else None

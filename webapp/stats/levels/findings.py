@@ -125,8 +125,11 @@ def find(points: Iterable[Point]) -> Findings:
     return find_in([value for value in reduce_points(ordered) if value is not None])
 
 
-def find_in(measured: Sequence[Value]) -> Findings:
-    """Return what is found in revisions that are reduced already, in order along the tree."""
+def find_in(measured: Sequence[Value], *, with_slow: bool = True) -> Findings:
+    """Return what is found in revisions that are reduced already, in order along the tree.
+
+    Slow losses and gains are looked for where a caller asks for them.
+    """
     values, two = take_out(measured)
     locations = np.array([value.location for value in values])
     found = levels_of(locations, *_of_runs(values), _finest(measured))
@@ -143,7 +146,7 @@ def find_in(measured: Sequence[Value]) -> Findings:
             for i in found.calm[1:]
         ),
         modes=tuple(_modes(two, at)) if two else (),
-        slow=tuple(_slow(locations, found, at)),
+        slow=tuple(_slow(locations, found, at)) if with_slow else (),
         noise_pct=100 * float(found.scatter[-1]),
         steps=steps,
         stretches=tuple(_stretches(found, begun, at)),

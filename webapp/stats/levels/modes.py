@@ -8,12 +8,14 @@ a stretch are in the mode that is not the usual one, that is a level, and is lef
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
+from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
 from webapp.stats.changes.points import Value, of_logs
 from webapp.stats.levels.partition import Floats, partition
+from webapp.stats.levels.scatter import median_of
 
 LEAST_SAMPLES = 4
 """Samples of a revision that can show two modes."""
@@ -83,12 +85,12 @@ def take_out(values: Sequence[Value]) -> tuple[list[Value], Modes | None]:
     cuts = _cut(values)
     if (cuts.count > 0).sum() < LEAST_SPLIT:
         return list(values), None
-    width = float(np.sqrt(np.median(cuts.variance[cuts.count > 0])))
+    width = sqrt(median_of(cuts.variance[cuts.count > 0]))
     wide = np.flatnonzero(cuts.spacing > APART * width)
     if len(wide) < LEAST_SPLIT:
         return list(values), None
-    gap = float(np.median(cuts.gap[wide]))
-    if gap <= APART * float(np.sqrt(np.median(cuts.variance[wide]))):
+    gap = median_of(cuts.gap[wide])
+    if gap <= APART * sqrt(median_of(cuts.variance[wide])):
         # Those revisions scatter more than others: their samples lie far apart on either side too.
         return list(values), None
     split = wide[np.abs(cuts.gap[wide] - gap) <= GAP_WIDTH * width]
@@ -191,7 +193,7 @@ def _slow(
     highs = cuts.high[split]
     for i in np.setdiff1d(np.arange(len(values)), split).tolist():
         at = int(np.searchsorted(split, i))
-        high = float(np.median(highs[max(at - NEIGHBOURS, 0) : at + NEIGHBOURS]))
+        high = median_of(highs[max(at - NEIGHBOURS, 0) : at + NEIGHBOURS])
         logs = values[i].logs
         off = logs[len(logs) // 2] - high
         is_low, is_high = (abs(one) < AT_MODE * gap for one in (off + gap, off))

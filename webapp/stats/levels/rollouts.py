@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from webapp.stats.levels.fitting import Fit
 from webapp.stats.levels.partition import Floats
+from webapp.stats.levels.scatter import median_of
 
 LONGEST = 16
 """Revisions of a move at most: a slower one is a slow loss or gain, or levels of their own."""
@@ -116,19 +117,19 @@ def _best(
     last_half = (starts[last] + starts[last + 1]) // 2
     firsts = range(max(starts[number + 1] - EARLIER, first_half), starts[number + 1] + LATER)
     stops = range(starts[last] - LATER, min(starts[last] + EARLIER, last_half) + 1)
+    before = {first: median_of(values[: first - low]) for first in firsts}
+    after = {stop: median_of(values[stop - low :]) for stop in stops}
+    line = np.empty(len(values))
     for first, stop in product(firsts, stops):
         if not SHORTEST <= stop - first <= LONGEST:
             continue
-        before, after = values[: first - low], values[stop - low :]
-        one, other = float(np.median(before)), float(np.median(after))
-        line = np.concatenate(
-            [
-                np.full(len(before), one),
-                one + (other - one) * _line(stop - first),
-                np.full(len(after), other),
-            ]
-        )
-        cost = float(np.minimum(((values - line) / each) ** 2, cap).sum())
+        one, other = before[first], after[stop]
+        line[: first - low], line[stop - low :] = one, other
+        line[first - low : stop - low] = one + (other - one) * _line(stop - first)
+        off = values - line
+        off /= each
+        off *= off
+        cost = float(np.add.reduce(np.minimum(off, cap, out=off)))
         if cost < best:
             best, found = cost, Rollout(number, last, first, stop)
     return found

@@ -79,6 +79,16 @@ class Guess(NamedTuple):
     least: float
 
 
+def median_of(values: Floats) -> float:
+    """Return the median of values, (n,), of which there is one at least.
+
+    Of few values NumPy's own takes ten times as long.
+    """
+    ordered = values.copy()
+    ordered.sort()
+    return float(ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]) / 2
+
+
 def variance_of(squares: Floats) -> float:
     """Return the variance that squares show (of residuals, or half of those of differences).
 
@@ -209,7 +219,8 @@ def jumps_of(locations: Floats, scatter: Floats) -> Floats:
 def guesses_of(within: Floats, share: float, calm: list[int], finest: float) -> list[Guess]:
     """Return what is believed of each stretch beforehand: that builds scatter as runs do."""
     parts = (within[first:stop] for first, stop in zip(calm, [*calm[1:], len(within)], strict=True))
-    known = [float(np.median(part[part > 0])) if (part > 0).any() else 0.0 for part in parts]
+    positive = (part[part > 0] for part in parts)
+    known = [median_of(part) if len(part) else 0.0 for part in positive]
     return [Guess(one * (1 + share), GUESS if one else 0.0, finest**2) for one in known]
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from webapp.stats.changes.points import FINEST
 from webapp.stats.levels.curve import fitted
-from webapp.stats.levels.fitting import LEFT_OUT, Fit, biweighted, fit_levels
+from webapp.stats.levels.fitting import LEFT_OUT, Fit, biweighted
 from webapp.stats.levels.partition import Floats
 
 WELL_POSED = 1e-9
@@ -59,18 +59,17 @@ class Screen:
         left: list[float] = self._unexplained(np.stack(curves), ALL * len(curves)).tolist()
         return left
 
-    def beside_fewer(self, number: int) -> list[float]:
-        """Return what curve `number` leaves unexplained beside all levels but the first, but the
-        second, … (each is joined to the one before it).
+    def beside_fewer(self, numbers: Sequence[int]) -> list[list[float]]:
+        """Return what each of these curves leaves unexplained beside all levels but the first, but
+        the second, … (each is joined to the one before it).
         """
+        if not numbers:
+            return []
         spared = list(range(1, len(self._first)))
-        if len(spared) == 1:
-            # All is one level then: quicker alone than as a row of an array.
-            curve = self._curves(number, spared)[0]
-            alone = fit_levels(self._locations - curve, self._scatter, [0])
-            return [float(unexplained(alone.off[None], alone.inside[None])[0])]
-        left: list[float] = self._unexplained(self._curves(number, spared), spared).tolist()
-        return left
+        curves = np.concatenate([self._curves(number, spared) for number in numbers])
+        left = self._unexplained(curves, spared * len(numbers))
+        found: list[list[float]] = left.reshape(len(numbers), -1).tolist()
+        return found
 
     def _curves(self, number: int, spared: list[int]) -> Floats:
         """The curves, (spared, revisions), that fit best without level i each; 0: with all."""
@@ -121,10 +120,10 @@ class Screen:
         stops = [*self._alone.starts[1:], values.shape[1]]
         ends = list(zip(self._alone.starts, stops, strict=True))
         medians = np.stack([_median(values[:, start:stop]) for start, stop in ends], axis=1)
-        for row, i in enumerate(spared):
-            if i:
-                whole = values[row : row + 1, ends[i - 1][0] : ends[i][1]]
-                medians[row, i - 1 : i + 1] = _median(whole)[0]
+        for i in set(spared) - {0}:
+            rows = [row for row, one in enumerate(spared) if one == i]
+            whole = _median(values[rows, ends[i - 1][0] : ends[i][1]])
+            medians[rows, i - 1] = medians[rows, i] = whole
         return medians
 
 

@@ -171,13 +171,21 @@ def _best_curve(locations: Floats, state: State, alone: Fit) -> tuple[Floats, Fl
     if not curves:
         return chosen
     screen = Screen(locations, state.scatter, alone, [basis for basis, _ in curves])
-    for number, ((basis, price), most) in enumerate(zip(curves, screen.beside_all(), strict=True)):
+    mosts, of_steps = screen.beside_all(), PENALTY * (len(alone.starts) - 1)
+    # All at once: each call costs far more than another row in it.
+    unsure = [
+        number
+        for number, ((_, price), most) in enumerate(zip(curves, mosts, strict=True))
+        if most + price < best <= most + of_steps + price
+    ]
+    fewer = dict(zip(unsure, screen.beside_fewer(unsure), strict=True))
+    for number, ((basis, price), most) in enumerate(zip(curves, mosts, strict=True)):
         # With all the levels it explains the most that it can: not worth looking for fewer, where
         # even as if none were left to pay for it would be worse.
         if most + price >= best:
             continue
-        pays = most + PENALTY * (len(alone.starts) - 1) + price < best
-        if not pays and min(screen.beside_fewer(number)) - most >= SPARED:
+        pays = most + of_steps + price < best
+        if not pays and min(fewer.get(number) or screen.beside_fewer([number])[0]) - most >= SPARED:
             continue
         # A slope against the steps hides without them; a wave hides beside too many.
         everything = np.ones(len(locations), dtype=bool)
@@ -205,7 +213,7 @@ def _spared(
     """
     curve, fit = found
     while len(fit.starts) > 1:
-        joined = Screen(locations, state.scatter, fit, [basis]).beside_fewer(0)
+        (joined,) = Screen(locations, state.scatter, fit, [basis]).beside_fewer([0])
         at = int(np.argmin(joined)) + 1
         if joined[at - 1] + PENALTY * (len(fit.starts) - 2) >= _unexplained(fit) + SPARED:
             break
