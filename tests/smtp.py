@@ -30,8 +30,8 @@ class Mode(Enum):
 class MailServer:
     """Listens on a port of its own; ``mails`` is what it took, in order."""
 
-    def __init__(self) -> None:
-        self.port = free_port()
+    def __init__(self, host: str = "127.0.0.1") -> None:
+        self.host, self.port = host, free_port()
         self.mode = Mode.ACCEPT
         self.refused: set[str] = set()
         self.dies_at: set[int] = set()  # the how-manieth mails whose reply never comes
@@ -44,7 +44,7 @@ class MailServer:
 
     @property
     def url(self) -> str:
-        return f"smtp://127.0.0.1:{self.port}"
+        return f"smtp://{self.host}:{self.port}"
 
     @property
     def mails(self) -> list[EmailMessage]:
@@ -68,7 +68,7 @@ class MailServer:
             self._taken.clear()
 
     def start(self) -> None:
-        self._controller = Controller(self, hostname="127.0.0.1", port=self.port)
+        self._controller = Controller(self, hostname=self.host, port=self.port)
         self._controller.start()
 
     def stop(self) -> None:
@@ -126,9 +126,9 @@ class MailServer:
 
 
 @contextmanager
-def mail_server() -> Iterator[MailServer]:
+def mail_server(host: str = "127.0.0.1") -> Iterator[MailServer]:
     """A running server, stopped at the end."""
-    server = MailServer()
+    server = MailServer(host)
     server.start()
     try:
         yield server

@@ -6,14 +6,17 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 import yaml
 
 from tests.places import PROJECT
 from webapp.config import settings
+from webapp.config.instance import WEB_ROLE
 from webapp.launcher import servers
 
 FILE = PROJECT / "docker-compose.yml"
@@ -116,23 +119,58 @@ def test_the_front_is_the_caddy_that_make_up_brings_along() -> None:
     assert image[1] == ".".join(map(str, caddy.version))
 
 
-@pytest.mark.parametrize(("tls", "issuers"), [("public", None), ("internal", "internal")])
-def test_a_name_that_is_known_here_only_gets_a_certificate_of_its_own(
-    tmp_path: Path, tls: str, issuers: str | None
-) -> None:
+def front(place: Path, tls: str = "public") -> dict[str, Any]:
+    """What Caddy makes of its configuration."""
     caddy = servers.find_caddy()
     assert caddy
     shared = PROJECT / "webapp" / "launcher" / "driftline.caddy"
     written = (PROJECT / "Caddyfile").read_text().replace("/etc/caddy/driftline.caddy", str(shared))
-    (tmp_path / "Caddyfile").write_text(written)
+    (place / "Caddyfile").write_text(written)
     set_there = {"HOST": "perf.lan", "TLS": tls, "BODY_SECONDS": "361", "ACCESS_LOG": "false"}
     adapted = subprocess.run(
-        [caddy.program, "adapt", "--adapter", "caddyfile", "--config", tmp_path / "Caddyfile"],
+        [caddy.program, "adapt", "--adapter", "caddyfile", "--config", place / "Caddyfile"],
         env={**os.environ, **{f"DRIFTLINE_{name}": value for name, value in set_there.items()}},
         capture_output=True,
         check=True,
     )
-    automation = json.loads(adapted.stdout)["apps"].get("tls", {}).get("automation", {})
+    found: dict[str, Any] = json.loads(adapted.stdout)
+    return found
+
+
+def test_of_several_web_servers_each_has_its_turn(tmp_path: Path) -> None:
+    """With a name for an address Caddy would ask the first one alone."""
+    proxies = list(found_in(front(tmp_path), "reverse_proxy"))
+    assert len(proxies) == 2  # plain and TLS
+    for proxy in proxies:
+        assert proxy["dynamic_upstreams"]["name"] in SERVICES
+        assert proxy["load_balancing"]["selection_policy"] == {"policy": "round_robin"}
+        assert proxy["load_balancing"]["try_duration"] > 0
+
+
+def found_in(part: Any, handler: str) -> Iterator[dict[str, Any]]:
+    """The handlers of a kind within a configuration of Caddy."""
+    if isinstance(part, dict) and part.get("handler") == handler:
+        yield part
+    for inner in (
+        part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
+    ):
+        yield from found_in(inner, handler)
+
+
+def test_the_web_server_signs_in_as_a_role_of_its_own() -> None:
+    """The same server and database; `tests.config.test_web_role` has what it may do."""
+    environment = SERVICES["web"]["environment"]
+    owner, web = (urlsplit(environment[name]) for name in ("DATABASE_URL", "DATABASE_WEB_URL"))
+    assert (web.hostname, web.path) == (owner.hostname, owner.path)
+    assert (owner.username, web.username) == ("driftline", WEB_ROLE)
+    assert "DATABASE_WEB_URL" in SERVICES["migrate"]["environment"]  # makes the role
+
+
+@pytest.mark.parametrize(("tls", "issuers"), [("public", None), ("internal", "internal")])
+def test_a_name_that_is_known_here_only_gets_a_certificate_of_its_own(
+    tmp_path: Path, tls: str, issuers: str | None
+) -> None:
+    automation = front(tmp_path, tls)["apps"].get("tls", {}).get("automation", {})
     found = [one["issuers"][0]["module"] for one in automation.get("policies", [])]
     assert found == ([issuers] if issuers else [])
 

@@ -60,6 +60,20 @@ def test_mail_is_configured_by_one_url(read: Read, url: str, host: str, tls: boo
     assert settings.get("EMAIL_USE_TLS") == tls
 
 
+def test_a_machine_may_run_some_parts_only(read: Read) -> None:
+    every = read()
+    assert every["ROLES"] == ("web", "worker", "deliveries", "beat")
+    assert every["HAS_ALL_ROLES"]
+    some = read(DRIFTLINE_ROLES="beat, Web")
+    assert some["ROLES"] == ("web", "beat")
+    assert not some["HAS_ALL_ROLES"]
+
+
+def test_a_part_that_there_is_not_is_refused_with_those_there_are(read: Read) -> None:
+    with pytest.raises(ImproperlyConfigured, match="one or more of web,worker,deliveries,beat"):
+        read(DRIFTLINE_ROLES="web,scheduler")
+
+
 def test_manage_says_in_one_line_that_no_database_answers(tmp_path: Path) -> None:
     run = subprocess.run(
         [sys.executable, "manage.py", "create_agent", "bee", "--lab", "hive"],

@@ -334,6 +334,14 @@ def test_a_meaningless_variable_is_refused_by_name(place: Path) -> None:
     assert "DRIFTLINE_WEB_THREADS=many" in err
 
 
+def test_some_parts_alone_need_the_servers_of_the_other_machines(place: Path) -> None:
+    given = {"DATABASE_URL": "postgres://h/d", "SECRET_KEY": "of all machines, and long enough"}
+    launch = Launch(place, variables={"DRIFTLINE_ROLES": "worker", **given})
+    status, _, err = launch.begin().end()
+    assert status == 2
+    assert "DRIFTLINE_ROLES=worker needs REDIS_URL, the same on all machines" in err
+
+
 def _wait_for_successor(launch: Launch, name: str, old: int) -> None:
     _wait_until(lambda: launch.pid(name) != old, f"{name} came back")
 

@@ -85,6 +85,14 @@ class Environment:
         """The parts of a list separated by commas."""
         return [word.strip() for word in self.text(name).split(",") if word.strip()]
 
+    def chosen(self, name: str, *, choices: Sequence[str]) -> tuple[str, ...]:
+        """Those of `choices` that a list separated by commas names, in their order; all without."""
+        words = [word.lower() for word in self.listed(name)]
+        for word in words:
+            if word not in choices:
+                raise self._refusal(name, word, f"one or more of {','.join(choices)}", "all")
+        return tuple(choice for choice in choices if choice in words or not words)
+
     def networks(self, name: str) -> list[IPv4Network | IPv6Network]:
         """A list of networks such as `10.0.0.0/8, fd00::/8`, separated by commas."""
         try:

@@ -61,6 +61,11 @@ SECRET_KEY_FALLBACKS = _env.listed("SECRET_KEY_FALLBACKS")
 if not SECRET_KEY_GIVEN:
     SECRET_KEY_FALLBACKS += instance.read_former_keys(STATE)
 
+# Of several machines on one database: which parts this one runs
+_all_roles = ("web", "worker", "deliveries", "beat")
+ROLES = _env.chosen("DRIFTLINE_ROLES", choices=_all_roles)
+HAS_ALL_ROLES = _all_roles == ROLES
+
 # Address. HOST is the name under which Caddy speaks TLS, maybe with a port.
 HOST = _env.host("DRIFTLINE_HOST")
 PUBLIC_URL = _env.page_url(

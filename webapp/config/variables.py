@@ -40,6 +40,11 @@ VARIABLES = {
     "DRIFTLINE_HOST": Variable(
         "name under which Caddy serves the pages over HTTPS, `name` or `name:port`"
     ),
+    "DRIFTLINE_ROLES": Variable(
+        "which parts `make up` runs on this machine, where several share `DATABASE_URL` and "
+        "`REDIS_URL`: of `web,worker,deliveries,beat`",
+        "all",
+    ),
     "DRIFTLINE_PUBLIC_URL": Variable(
         "where people find the pages: for links in mails, accepted hosts and origins; `https` "
         "switches secure cookies and HSTS on",

@@ -37,14 +37,18 @@ import {shared}
 	}}
 }}
 
+(webs) {{
+	to unix/{socket}
+}}
+
 http://:{port} {{
 	bind {address}
-	import site unix/{socket} {static}{log}
+	import site webs {static}{log}
 }}
 """
 HTTPS = """
 https://{host} {{{tls}
-	import site unix/{socket} {static}{log}
+	import site webs {static}{log}
 }}
 """
 LOG = """

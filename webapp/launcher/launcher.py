@@ -31,6 +31,7 @@ from webapp.launcher.supervision import Supervisor
 # Generous: a machine may be busy, and a program that fails ends the wait at once.
 START_SECONDS = 180
 LOOPBACK = "127.0.0.1"
+WEB = "web"
 # Losses of supervisord that are made good in one hour
 RESTARTS, RESTART_SECONDS = 5, 3600
 
@@ -67,7 +68,7 @@ def up(options: Options) -> None:
         options = replace(options, address=LOOPBACK)
     state.prepare(options.state)
     with state.locked(options.state, options.url):
-        announce, losses = _Announcement(options.url), Losses()
+        announce, losses = _Announcement(), Losses()
         while True:
             try:
                 _run(options, caddy, announce)
@@ -93,23 +94,21 @@ class Losses:
 class _Announcement:
     """The line that scripts wait for: printed once, however often everything is started."""
 
-    url: str
     was_made: bool = False
 
-    def __call__(self) -> None:
+    def __call__(self, what: str) -> None:
         if not self.was_made:
-            print(f"ready {self.url}", flush=True)  # noqa: T201
+            print(f"ready {what}", flush=True)  # noqa: T201
         self.was_made = True
 
 
-def _run(options: Options, caddy: servers.Caddy | None, announce: Callable[[], None]) -> None:
+def _run(options: Options, caddy: servers.Caddy | None, announce: Callable[[str], None]) -> None:
     end_left_behind(options.state, say)
-    _require_free(options.address, options.port, f"Choose another: PORT={options.port + 1}")
     plan = _prepare(options, caddy)
     with _supervised(plan.supervisor, options.state):
         plan.start()
         _load(plan, options)
-        announce()
+        announce(options.url if plan.has_pages else ",".join(plan.programs))
         while True:
             time.sleep(1)
             plan.supervisor.note_clients()
@@ -128,6 +127,11 @@ class Plan:
     settings: ModuleType
     url: str
 
+    @property
+    def has_pages(self) -> bool:
+        """Whether the web server is one of the parts that run on this machine."""
+        return WEB in self.programs
+
     def start(self) -> None:
         """Start the servers, prepare the database, then start our own programs."""
         self.supervisor.launch("lifeline")
@@ -139,10 +143,15 @@ class Plan:
             ["migrate", "--noinput", "--verbosity=0"],
             ["collectstatic", "--noinput", "--verbosity=0"],
         )
-        say("starting the web server and the worker")
+        say(f"starting {', '.join(self.programs)}")
         for name in self.programs:
             self.supervisor.launch(name)
-        self._wait(lambda: _answers(self.url + "readyz"), f"{self.url}readyz to answer 200")
+        if not self.has_pages:
+            self._wait(lambda: self.supervisor.all_running(self.programs), "all programs to run")
+            return
+        # What runs on other machines may be started later.
+        address = self.url + ("readyz" if self.settings.HAS_ALL_ROLES else "healthz")
+        self._wait(lambda: _answers(address), f"{address} to answer 200")
 
     def _start_postgres(self) -> None:
         if not self.cluster:
@@ -179,8 +188,12 @@ def _prepare(options: Options, caddy: servers.Caddy | None) -> Plan:
     sockets = state.sockets_directory(options.state, Path(recorded.sockets))
     before = front.Front(caddy, options.state, sockets) if caddy else None
     settings = _settings(options, before)
+    if WEB in settings.ROLES:
+        _require_free(options.address, options.port, f"Choose another: PORT={options.port + 1}")
+    else:
+        before = None
     cluster, database = _embedded_servers(options, settings, sockets)
-    ours = our_programs(options.state, web_threads=settings.WEB_THREADS)
+    ours = our_programs(options.state, roles=settings.ROLES, web_threads=settings.WEB_THREADS)
     if before:
         _require_ports(settings.HOST)
         before.create(settings, address=options.address, port=options.port)
@@ -264,9 +277,25 @@ def _settings(options: Options, before: front.Front | None) -> ModuleType:
         from webapp.config import settings  # noqa: PLC0415 - reads the variables set above
     except ImproperlyConfigured as error:
         raise UsageError(str(error)) from error
+    _require_shared_servers(settings)
     if settings.HOST and not before:
         raise StackError(f"DRIFTLINE_HOST={settings.HOST}: {servers.INSTALL_CADDY}")
     return settings
+
+
+def _require_shared_servers(settings: ModuleType) -> None:
+    """Raise `UsageError` where other machines do some parts, and could not do them."""
+    given = {
+        "DATABASE_URL": settings.DATABASE_URL_GIVEN,
+        "REDIS_URL": settings.REDIS_URL_GIVEN,
+        "SECRET_KEY": settings.SECRET_KEY_GIVEN,
+    }
+    missing = [name for name, is_given in given.items() if not is_given]
+    if missing and not settings.HAS_ALL_ROLES:
+        raise UsageError(
+            f"DRIFTLINE_ROLES={','.join(settings.ROLES)} needs {' and '.join(missing)}, the same "
+            "on all machines: else nobody does the other parts for this one."
+        )
 
 
 @contextlib.contextmanager
@@ -311,7 +340,9 @@ def _answers(url: str) -> bool:
     with contextlib.suppress(urllib.error.URLError, OSError):
         # No proxy stands between us and this machine.
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-        with opener.open(url, timeout=10) as response:
+        # The address need not be a name under which pages are served: DRIFTLINE_PUBLIC_URL is.
+        asking = urllib.request.Request(url, headers={"Host": "localhost"})  # noqa: S310 (ours)
+        with opener.open(asking, timeout=10) as response:
             return bool(response.status == 200)
     return False
 

@@ -1,6 +1,7 @@
 """What an instance consists of."""
 
 import sys
+from collections.abc import Collection
 from pathlib import Path
 
 from webapp.launcher import lifeline
@@ -86,12 +87,12 @@ def agents_program(state: Path, *, url: str, speed: int) -> Program:
     )
 
 
-def our_programs(state: Path, *, web_threads: int) -> list[Program]:
-    """The web server, the workers and their scheduler."""
+def our_programs(state: Path, *, roles: Collection[str], web_threads: int) -> list[Program]:
+    """Those of the web server, the workers and their scheduler that have a role here."""
     pids = state / "pids"
     python = [sys.executable, "-m"]
     gunicorn = [*python, "gunicorn", "-c", "python:webapp.config.gunicorn"]
-    return [
+    programs = [
         Program(
             name="web",
             command=[*gunicorn, "--pid", str(pids / "web.pid"), "webapp.config.wsgi"],
@@ -109,6 +110,7 @@ def our_programs(state: Path, *, web_threads: int) -> list[Program]:
             directory=PROJECT,
         ),
     ]
+    return [program for program in programs if program.name in roles]
 
 
 def _worker(name: str, *options: str, pids: Path) -> Program:

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 import xmlrpc.client
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -148,6 +148,11 @@ class Supervisor:
     def programs(self) -> list[dict[str, Any]]:
         """What supervisord says of each program."""
         return list(self._call("getAllProcessInfo"))
+
+    def all_running(self, names: Collection[str]) -> bool:
+        """Whether each of these programs has run for as long as its start takes."""
+        states = {program["name"]: program["state"] for program in self.programs()}
+        return all(states[name] == ProcessStates.RUNNING for name in names)
 
     def pause(self) -> list[str]:
         """Stop our own programs, and give the names of those that ran; the servers go on."""
