@@ -21,7 +21,7 @@ LAUNCHER = $(BIN)/python -m webapp.launcher
 WHERE = --port "$(PORT)" --bind "$(BIND)" --state "$(STATE)"
 STACK = $(LAUNCHER) up $(WHERE)
 
-.PHONY: help setup demo up service faults test approve long bench-test again fuzz browser check format bench oracles lock clean
+.PHONY: help setup demo up service faults test approve long bench-test again fuzz browser exports workloads check format bench oracles lock clean
 
 help:
 	@echo 'make demo    start everything with demonstration data   (PORT=8000 STATE=.run)'
@@ -65,7 +65,7 @@ service: $(STAMP)
 	@case `uname` in Linux) kind=systemd;; *) kind=rc.d;; esac; \
 	$(LAUNCHER) service $$kind $(WHERE)
 
-test: $(STAMP) browser
+test: $(STAMP) browser exports
 	@$(PYTEST) -m 'not long and not bench and not release' $(TESTS)
 
 # The texts of pages, mails and reports, as they are now. Those that no test asks for any more go.
@@ -76,7 +76,7 @@ approve: $(STAMP)
 
 # Whole instances and agents that are killed and started again, databases that are upgraded, a lab's
 # archive, and the rest of the matrices of which `make test` runs the first case.
-long: $(STAMP) browser
+long: $(STAMP) browser workloads
 	@$(PYTEST) -m 'long and not bench and not release' $(TESTS)
 
 # What benchmarks and simulations measure with, and what they find about the statistics in small.
@@ -101,6 +101,24 @@ browser:
 	  apt-get install -y -qq --no-install-recommends chromium-headless-shell || \
 	  apt-get install -y -qq --no-install-recommends chromium; \
 	else echo 'driftline: no Chromium found: the browser tests will fail. Debian: apt install chromium-headless-shell; FreeBSD: pkg install chromium' >&2; \
+	fi >/dev/null
+
+# What the exports are tried with, which no instance needs. Where there are no wheels of it, these
+# tests are skipped, and say so.
+exports: $(STAMP)
+	@$(BIN)/python -c 'import kcidb_io, pandas, pyarrow' 2>/dev/null || \
+	  $(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: \
+	  $(CONSTRAINTS) kcidb-io pandas pyarrow >&2 || :
+
+# The benchmarks that a test runs; of those that are missing it says so.
+workloads:
+	@if command -v apt-get && [ "`id -u`" = 0 ]; then \
+	  missing=; \
+	  for each in iperf3:iperf3 fio:fio hackbench:rt-tests sysbench:sysbench stress-ng:stress-ng perf:linux-perf hyperfine:hyperfine; do \
+	    command -v "$${each%:*}" || missing="$$missing $${each#*:}"; \
+	  done; \
+	  export DEBIAN_FRONTEND=noninteractive; \
+	  [ -z "$$missing" ] || { apt-get update -qq; apt-get install -y -qq --no-install-recommends $$missing || :; }; \
 	fi >/dev/null
 
 check: $(STAMP)
