@@ -160,7 +160,8 @@ def found_in(part: Any, handler: str) -> Iterator[dict[str, Any]]:
 def test_the_web_server_signs_in_as_a_role_of_its_own() -> None:
     """The same server and database; `tests.config.test_web_role` has what it may do."""
     environment = SERVICES["web"]["environment"]
-    owner, web = (urlsplit(environment[name]) for name in ("DATABASE_URL", "DATABASE_WEB_URL"))
+    urls = (environment[name] for name in ("DATABASE_URL", "DATABASE_WEB_URL"))
+    owner, web = (urlsplit(re.sub(r"\$\{.*?\}", "secret", url)) for url in urls)
     assert (web.hostname, web.path) == (owner.hostname, owner.path)
     assert (owner.username, web.username) == ("driftline", WEB_ROLE)
     assert "DATABASE_WEB_URL" in SERVICES["migrate"]["environment"]  # makes the role

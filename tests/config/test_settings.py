@@ -69,6 +69,16 @@ def test_a_machine_may_run_some_parts_only(read: Read) -> None:
     assert not some["HAS_ALL_ROLES"]
 
 
+def test_a_replica_has_the_limits_and_a_pool_as_the_primary_has(read: Read) -> None:
+    assert "replica" not in read()["DATABASES"]
+    settings = read(DATABASE_REPLICA_URL="postgresql://other/d", DRIFTLINE_DATABASE_POOL="3")
+    settings["limit_statements"](seconds=9, idle_seconds=0)
+    options = settings["DATABASES"]["replica"]["OPTIONS"]
+    assert settings["DATABASES"]["replica"]["HOST"] == "other"
+    assert options["pool"]["max_size"] == 3
+    assert options["options"] == "-c statement_timeout=9s"
+
+
 def test_a_part_that_there_is_not_is_refused_with_those_there_are(read: Read) -> None:
     with pytest.raises(ImproperlyConfigured, match="one or more of web,worker,deliveries,beat"):
         read(DRIFTLINE_ROLES="web,scheduler")

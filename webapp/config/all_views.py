@@ -22,6 +22,8 @@ from django.urls import URLPattern, URLResolver
 from django.utils.cache import patch_cache_control
 from psycopg import IsolationLevel
 
+from webapp.config import replica
+
 View = Callable[..., HttpResponseBase]
 ASKING = frozenset({"GET", "HEAD", "OPTIONS"})
 HOLD_SECRETS = (
@@ -68,8 +70,12 @@ def _reading_a_snapshot(view: View) -> View:
     def reading(request: HttpRequest, *arguments: Any, **named: Any) -> HttpResponseBase:
         if request.method not in ASKING:
             return view(request, *arguments, **named)
-        with snapshot():
-            return view(request, *arguments, **named)
+
+        def answer() -> HttpResponseBase:
+            with snapshot():
+                return view(request, *arguments, **named)
+
+        return replica.try_replica(request, answer) or answer()
 
     return reading
 

@@ -79,6 +79,7 @@ def post_worker_init(worker: Any) -> None:
 
 def worker_exit(_server: Any, _worker: Any) -> None:
     """Close the database pool: left to the interpreter's end, its threads delay that."""
-    from django.db import connection  # noqa: PLC0415 (as above)
+    from django.db import connections  # noqa: PLC0415 (as above)
 
-    connection.close_pool()  # type: ignore[attr-defined]  # of PostgreSQL only
+    for connection in connections.all():
+        connection.close_pool()  # type: ignore[attr-defined]  # of PostgreSQL only

@@ -17,14 +17,15 @@ from django.shortcuts import render
 from django.utils.cache import patch_cache_control
 
 from webapp.api.wiring import NAMESPACE, explain_loss, refuse_reader
+from webapp.config import replica
 
 API = "/api/v1/"
 
 
 def reading(request: HttpRequest) -> dict[str, Any]:
     """A context processor: ``may_read``, false on the pages that a stranger sees of a private
-    instance, whose frame then names nothing."""
-    return {"may_read": may_read(request)}
+    instance, whose frame then names nothing; and the moment that the data of a replica are of."""
+    return {"may_read": may_read(request), "replica_as_of": replica.as_of(request)}
 
 
 def may_read(request: HttpRequest) -> bool:

@@ -132,6 +132,7 @@ MIDDLEWARE = [
     "csp.middleware.CSPMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "webapp.config.middleware.PrivateAnswers",
+    "webapp.config.replica.RememberWrites",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -171,11 +172,18 @@ PUBLIC = _env.flag("DRIFTLINE_PUBLIC", default=True)
 # Database. The web server keeps a pool for its threads; a worker process has one connection.
 DATABASE_POOL = _env.number("DRIFTLINE_DATABASE_POOL", default=0, least=0, most=200)
 _database = _env.database("DATABASE_URL", default=_recorded.database_url)
-_database |= {"CONN_MAX_AGE": 600, "CONN_HEALTH_CHECKS": True}
-_database["OPTIONS"] = {"connect_timeout": 5} | _database.get("OPTIONS", {})
-# Planning was most of a page's time in PostgreSQL. Some poolers do not know prepared statements.
-if _env.flag("DRIFTLINE_PREPARED_STATEMENTS", default=True):
-    _database["OPTIONS"] |= {"server_side_binding": True, "prepare_threshold": 2}
+DATABASES = {"default": _database}
+# Pages may be read from a replica (webapp.config.replica).
+if _env.text("DATABASE_REPLICA_URL"):
+    DATABASES["replica"] = _env.database("DATABASE_REPLICA_URL", default="")
+    DATABASES["replica"]["TEST"] = {"MIRROR": "default"}
+_prepared = _env.flag("DRIFTLINE_PREPARED_STATEMENTS", default=True)
+for _each in DATABASES.values():
+    _each |= {"CONN_MAX_AGE": 600, "CONN_HEALTH_CHECKS": True}
+    _each["OPTIONS"] = {"connect_timeout": 5} | _each.get("OPTIONS", {})
+    # Planning was most of a page's time in PostgreSQL. Some poolers know no prepared statements.
+    if _prepared:
+        _each["OPTIONS"] |= {"server_side_binding": True, "prepare_threshold": 2}
 
 
 # The web server signs in as a role that cannot change the schema (webapp.config.web_role).
@@ -191,9 +199,11 @@ def use_web_role() -> None:
 
 
 def use_pool(size: int) -> None:
-    """Share ``size`` connections among the threads of this process."""
-    _database["OPTIONS"]["pool"] = {"min_size": 1, "max_size": size, "timeout": 10}
-    _database["CONN_MAX_AGE"] = 0
+    """Share ``size`` connections among the threads of this process, and as many to the replica."""
+    for name, database in DATABASES.items():
+        patience = 10 if name == "default" else 2  # instead of the replica there is the primary
+        database["OPTIONS"]["pool"] = {"min_size": 1, "max_size": size, "timeout": patience}
+        database["CONN_MAX_AGE"] = 0
 
 
 if DATABASE_POOL:
@@ -212,12 +222,12 @@ def limit_statements(*, seconds: int, idle_seconds: int) -> None:
     the start-up parameter ``options`` needs 0 for both, and limits of its own."""
     limits = {"statement_timeout": seconds, "idle_in_transaction_session_timeout": idle_seconds}
     options = [f"-c {name}={limit}s" for name, limit in limits.items() if limit]
-    if options:
-        given = _database["OPTIONS"].get("options", "")
-        _database["OPTIONS"]["options"] = " ".join([given, *options]).strip()
+    for database in DATABASES.values():
+        if options:
+            given = database["OPTIONS"].get("options", "")
+            database["OPTIONS"]["options"] = " ".join([given, *options]).strip()
 
 
-DATABASES = {"default": _database}
 AUTH_USER_MODEL = "accounts.User"
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
@@ -452,6 +462,7 @@ _cookie_suffix = f"-{_public.port}" if _public.port else ""
 SESSION_COOKIE_NAME = f"driftline-session{_cookie_suffix}"
 CSRF_COOKIE_NAME = f"driftline-csrf{_cookie_suffix}"
 BROWSER_COOKIE_NAME = f"driftline-browser{_cookie_suffix}"
+WRITTEN_COOKIE_NAME = f"driftline-written{_cookie_suffix}"
 
 # E-mail. A demonstration has a mail server of its own, whose mails it shows.
 EMAIL_URL_GIVEN = bool(_env.text("DRIFTLINE_EMAIL_URL"))

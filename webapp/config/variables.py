@@ -25,6 +25,9 @@ VARIABLES = {
         "only, no change of the schema or the audit log; empty: the role of `DATABASE_URL`",
         "the role `driftline_web` of the server recorded in STATE",
     ),
+    "DATABASE_REPLICA_URL": Variable(
+        "a streaming replica of the same database, which pages are read from; empty: none", "none"
+    ),
     "REDIS_URL": Variable(
         "`redis://…`, `rediss://…` or `unix:///path?db=0`", "the server recorded in STATE"
     ),
