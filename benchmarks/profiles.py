@@ -25,6 +25,7 @@ import django
 import numpy as np
 
 from webapp.stats.bisection.ending import Kind
+from webapp.stats.bisection.plan import Subject
 from webapp.stats.bisection.playing import play as play_bisect
 from webapp.stats.profiles import Difference, Side, difference
 from webapp.stats.profiles.calls import Calls, Function
@@ -251,10 +252,10 @@ def bisected(number: int, weighs: bool | None, seed: int) -> tuple[int, bool, bo
         heavy = {*rng.choice(others, 5 if weighs else 6, replace=False).tolist()}
         heavy |= {culprit} if weighs else set()
         plan = replace(plan, weights=tuple(1.0 if at in heavy else 0.2 for at in range(1, 65)))
-    evidence, outcome = play_bisect(plan, asked.known, asked.lab)
-    is_named = outcome.kind is Kind.SINGLE
-    is_right = culprit in outcome.candidates
-    return evidence.effort, is_named and is_right, is_named and not is_right
+    played = play_bisect([Subject(plan, asked.known)], [asked.lab])
+    is_named = played.outcome.kind is Kind.SINGLE
+    is_right = culprit in played.outcome.candidates
+    return played.effort, is_named and is_right, is_named and not is_right
 
 
 def speed() -> dict[str, float]:

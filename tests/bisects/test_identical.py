@@ -11,7 +11,7 @@ from webapp.accounts.models import User
 from webapp.bisects.deciding import replay
 from webapp.bisects.errors import BisectError
 from webapp.bisects.models import Bisect
-from webapp.bisects.question import Circumstances, evidence_of
+from webapp.bisects.question import Circumstances, subjects_of
 from webapp.bisects.services import act_on_bisect, advance_bisect
 from webapp.bisects.view import view_of
 from webapp.results.models import Run
@@ -65,9 +65,12 @@ def test_a_commit_built_as_its_parent_is_ruled_out_whatever_the_boots_say(
 def test_boots_of_one_kernel_count_as_those_of_one_build(truth: Truth, bisect: Bisect) -> None:
     bisect = built(truth, bisect, r1007=OTHER, r1008=ONE, r1009=ONE)
     rows, acts = list(bisect.boots.all()), list(bisect.acts.all())
+    names = [one.name for one in view_of(bisect).revisions]
 
-    known = evidence_of(rows, acts, Circumstances(bisect.created_at)).boots
-    before = evidence_of(rows, (), Circumstances(bisect.created_at)).boots
+    known, before = (
+        subjects_of(bisect, names, rows, done, Circumstances(bisect.created_at))[0].evidence.boots
+        for done in (acts, ())
+    )
 
     assert {boot.build for boot in known if boot.index in (8, 9)} == {"8:build of r1008"}
     assert len({boot.build for boot in before if boot.index in (8, 9)}) == 2

@@ -13,7 +13,7 @@ from webapp.bisects.errors import BisectError
 from webapp.bisects.forecasting import forecast_of
 from webapp.bisects.models import BisectSettings
 from webapp.bisects.prior import UNLIKELY
-from webapp.bisects.question import plan_of
+from webapp.bisects.question import Circumstances, subjects_of
 from webapp.bisects.services import act_on_bisect, start_bisect
 from webapp.bisects.view import view_of
 from webapp.results.models import Revision
@@ -49,7 +49,9 @@ def test_a_commit_that_touches_only_what_cannot_matter_has_little_weight(truth: 
     weights = [1.0] * truth.count
     weights[2] = weights[3] = UNLIKELY
     assert draft.bisect.weights == weights
-    assert plan_of(draft.bisect, draft.names).weights == tuple(weights)
+    at_hand = Circumstances(draft.bisect.created_at)
+    (subject,) = subjects_of(draft.bisect, draft.names, draft.boots, (), at_hand)
+    assert subject.plan.weights == tuple(weights)
     assert [(one.revision.name, one.why) for one in draft.unlikely] == [
         ("r1003", "only share/man/, *.md"),
         ("r1004", "no file"),

@@ -7,7 +7,7 @@ from typing import Any
 from webapp.bisects.contradicting import Contradiction, contradiction_of
 from webapp.bisects.draft import Draft
 from webapp.bisects.models import Bisect, BisectAct, BisectBoot
-from webapp.bisects.question import Circumstances, evidence_of, plan_of, subjects_of
+from webapp.bisects.question import Circumstances, subjects_of
 from webapp.bisects.sentences import boots_text, chance_text, hours_text
 from webapp.stats import bisection
 
@@ -48,17 +48,11 @@ class Before:
 def forecast_of(draft: Draft) -> Before:
     """Before the start, by simulation with a fixed seed: the same draft, the same words."""
     bisect = draft.bisect
-    plan = plan_of(bisect, draft.names)
-    own = [row for row in draft.boots if row.subject == 0]
-    known = evidence_of(own, (), Circumstances(bisect.created_at))
-    if bisect.is_of_several:
-        at_hand = Circumstances(bisect.created_at)
-        subjects = subjects_of(bisect, draft.names, draft.boots, (), at_hand)
-        found = bisection.forecast_together(
-            subjects, trials=TRIALS_BEFORE, simulated_from=bisection.TOLD_APART_FROM
-        )
-    else:
-        found = bisection.forecast(plan, known, trials=TRIALS_BEFORE)
+    at_hand = Circumstances(bisect.created_at)
+    subjects = subjects_of(bisect, draft.names, draft.boots, (), at_hand)
+    least = bisection.TOLD_APART_FROM if bisect.is_of_several else bisection.TOLD_FROM
+    found = bisection.forecast(subjects, trials=TRIALS_BEFORE, simulated_from=least)
+    plan, known = subjects[0].plan, subjects[0].evidence
     return Before(
         sentence=_sentence(found) + (GUESSED if draft.hours_are_guessed else ""),
         contradiction=contradiction_of(bisect, plan, known.boots),
@@ -75,27 +69,15 @@ def forecast_left(
     known: tuple[Iterable[BisectBoot], Iterable[BisectAct], Circumstances],
     hands: int,
 ) -> dict[str, Any]:
-    """What is left at a decision that rests on ``known``, with so many agents, as plain data."""
+    """What is left at a decision that rests on ``known``, as plain data. Its hours are those of the
+    machine, with so many agents; of several machines or modes those from now to the end.
+    """
     found = bisection.forecast(
-        plan_of(bisect, names),
-        evidence_of(*known),
+        subjects_of(bisect, names, *known),
         trials=TRIALS_WHILE,
         simulated_from=bisection.TOLD_APART_FROM,
     )
-    return _document(found) | {"hands": max(hands, 1)}
-
-
-def forecast_left_of_all(
-    bisect: Bisect,
-    names: Sequence[str],
-    known: tuple[Iterable[BisectBoot], Iterable[BisectAct], Circumstances],
-) -> dict[str, Any]:
-    """The same for several machines or modes; its hours are those from now to the end."""
-    subjects = subjects_of(bisect, names, *known)
-    found = bisection.forecast_together(
-        subjects, trials=TRIALS_WHILE, simulated_from=bisection.TOLD_APART_FROM
-    )
-    return _document(found) | {"hands": 1}
+    return _document(found) | {"hands": 1 if bisect.is_of_several else max(hands, 1)}
 
 
 def _document(found: bisection.Forecast) -> dict[str, Any]:

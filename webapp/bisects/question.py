@@ -30,13 +30,12 @@ beyond, where means and ratios would overflow."""
 class Circumstances:
     """What a decision depends on besides boots and acts: see `BisectDecision`.
 
-    Of several machines or modes ``asked`` is what is pending, with its subject, ``free`` are the
-    agents of each machine that have nothing to do, and ``failures`` says why a subject is given up.
+    ``asked`` is what is pending, with its subject, ``free`` are the agents of each machine that
+    have nothing to do. ``failure`` is why the bisect is given up, ``failures`` why one of several
+    subjects is.
     """
 
     at: datetime
-    pending: tuple[bisection.Measure, ...] = ()
-    agents: int = 1
     hours: float = 0.0
     failure: str = ""
     asked: tuple[bisection.Asked, ...] = ()
@@ -58,7 +57,7 @@ def subjects_of(
 ) -> list[bisection.Subject]:
     """The machines and modes of a bisect with what is known of each."""
     boots, acts = list(boots), list(acts)
-    turns = _turns(bisect, boots)
+    turns = _turns(bisect, boots) if bisect.is_of_several else {}
     found = []
     for scope in bisect.scopes:
         own = replace(
@@ -67,12 +66,13 @@ def subjects_of(
             failure=circumstances.failure or circumstances.failures.get(scope.number, ""),
         )
         mine = [row for row in boots if row.subject == scope.number]
+        spared = bisection.SPARED if scope.alerted else bisection.SPARED_UNTOLD
         found.append(
             bisection.Subject(
-                plan=plan_of(bisect, names, scope),
-                evidence=evidence_of(mine, acts, own, subject=scope.number, turns=turns),
+                plan=_plan_of(bisect, names, scope),
+                evidence=_evidence_of(mine, acts, own, scope.number, turns),
                 machine=machine_of(scope),
-                spared=bisection.SPARED if scope.alerted else bisection.SPARED_UNTOLD,
+                spared=spared if bisect.is_of_several else 0.0,
                 name=f"{scope.series.mode} on {scope.series.hardware}",
             )
         )
@@ -91,11 +91,10 @@ def _turns(bisect: Bisect, boots: Iterable[BisectBoot]) -> dict[int, int]:
     return turns
 
 
-def plan_of(bisect: Bisect, names: Sequence[str], scope: Scope | None = None) -> bisection.Plan:
-    """The question as it was put at the start; ``names`` of the revisions along the bisect.
-    ``scope``: of which machine and mode; the bisect's own series unless told.
+def _plan_of(bisect: Bisect, names: Sequence[str], of: Scope) -> bisection.Plan:
+    """The question as it was put at the start; ``names`` of the revisions along the bisect. ``of``:
+    which machine and mode.
     """
-    of = scope or bisect
     return bisection.Plan(
         weights=tuple(bisect.weights or [1.0] * bisect.last_index),
         effect=100 * log1p(of.effect_pct / 100),
@@ -113,24 +112,22 @@ def plan_of(bisect: Bisect, names: Sequence[str], scope: Scope | None = None) ->
     )
 
 
-def evidence_of(
-    boots: Iterable[BisectBoot],
-    acts: Iterable[BisectAct],
+def _evidence_of(
+    every: Sequence[BisectBoot],
+    acts: Sequence[BisectAct],
     circumstances: Circumstances,
-    *,
-    subject: int = 0,
-    turns: Mapping[int, int] | None = None,
+    subject: int,
+    turns: Mapping[int, int],
 ) -> bisection.Evidence:
-    """What was known: ``boots`` of one ``subject`` and ``acts`` up to that moment, in their order.
-    ``turns``: by the number of a boot how many its machine made before; None: it makes no others.
+    """What was known: boots of one ``subject`` and ``acts`` up to that moment, in their order.
+    ``turns``: by the number of a boot how many its machine made before; empty: it makes no others.
     """
-    every = list(boots)
     boots = [row for row in every if row.purpose != BisectBoot.BEYOND]
     marks = marks_of(acts, subject)
     first = _first_builds(every)
     return bisection.Evidence(
         boots=tuple(
-            _boot(row, _build(row, first, marks.identical), (turns or {}).get(row.number, -1))
+            _boot(row, _build(row, first, marks.identical), turns.get(row.number, -1))
             for row in boots
             if not marks.excludes(row)
         ),

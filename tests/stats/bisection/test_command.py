@@ -9,9 +9,6 @@ import pytest
 
 from tests.commands import run_text
 from webapp.stats.bisection.__main__ import main
-from webapp.stats.simulate import bisect_tables as tables
-from webapp.stats.simulate.bisect_cells import Cell
-from webapp.stats.simulate.processes import here
 
 ROOT = Path(__file__).parents[3]
 
@@ -100,13 +97,6 @@ def test_what_breaks_the_model_is_an_option_of_the_simulation(options, world):
     assert sum(answer["outcomes"].values()) == pytest.approx(1)
 
 
-def test_the_policies_of_others_can_be_simulated():
-    answer = json.loads(run("--simulate", "--policy", "git-bisect", "--trials", "5").stdout)
-
-    assert answer["policy"] == "git-bisect"
-    assert answer["boots"]["median"] == 7
-
-
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
@@ -133,31 +123,3 @@ def test_it_needs_neither_django_nor_celery():
     )
 
     assert subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=False).returncode == 0
-
-
-def test_the_tables_have_a_row_for_each_cell(monkeypatch):
-    monkeypatch.setattr(tables, "KNOWN", {"tiny": Cell(4, -5.0, 0.2, 0.2)})
-
-    printed = tables.lines(trials=2, seed=1, spread=here)
-    rows = [line for line in printed if line.startswith("| tiny")]
-
-    assert len(rows) == 1 + 1 + 3 + 2 + 2
-    assert rows[0].startswith("| tiny | 100.0% | 0.0% |")
-
-
-def test_rows_of_forecasts_are_named_by_two_numbers():
-    found = run("--forecasts", "--rows", "3", "--trials", "2")
-
-    assert found.returncode == 2
-    assert "rows: first and last number, as 3:7" in found.stderr
-
-
-@pytest.mark.parametrize(
-    ("table", "row"),
-    [("--worlds", "| as modelled |"), ("--machines", "| one machine |")],
-)
-def test_a_part_of_a_long_table_can_be_played(table, row):
-    found = run(table, "--rows", "1:1", "--trials", "1")
-
-    (last,) = found.stdout.splitlines()[4:]
-    assert last.startswith(row)

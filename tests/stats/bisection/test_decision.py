@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from tests.stats.bisection.one_series import decide
 from webapp.stats.bisection import (
     Boot,
     Budget,
@@ -16,7 +17,6 @@ from webapp.stats.bisection import (
     Plan,
     Purpose,
     State,
-    decide,
 )
 from webapp.stats.errors import OutOfRangeError
 
@@ -389,3 +389,16 @@ def test_a_person_who_forces_a_candidate_gets_it_confirmed_or_refuted():
 def test_a_question_that_makes_no_sense_is_refused(arguments):
     with pytest.raises(OutOfRangeError):
         decide(plan(), Evidence(), **arguments)
+
+
+def test_sizes_are_percent_of_the_level_before_and_not_logarithms():
+    level = 1600.0
+    far = tuple(
+        Boot(i, level + (-36.0 if i >= 4 else 0.0), purpose=S)
+        for i in (0, 8, 0, 8, 0, 8, 4, 3, 4, 3)
+    )
+    wild = Boot(2, level + 69.0, purpose=S)
+
+    whole = Plan((1.0,) * 8, -36.0, Noise(0.2))
+
+    assert "revision 2 (+99." in decide(whole, Evidence((*far, wild))).text

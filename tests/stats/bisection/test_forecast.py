@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from webapp.stats.bisection import Boot, Evidence, Kind, Noise, Plan, Purpose, forecast, posterior
-from webapp.stats.bisection.believed import Believed
-from webapp.stats.bisection.culprits import Culprits, chance_of_several
+from tests.stats.bisection.one_series import forecast
+from webapp.stats.bisection import Boot, Evidence, Kind, Noise, Plan, Purpose, posterior
+from webapp.stats.bisection.believed import Believed, Culprits, chance_of_several
 from webapp.stats.bisection.forecast import Trial, forecast_from, quantile
 from webapp.stats.bisection.posterior import TWO_STEPS_PRIOR
 from webapp.stats.bisection.timeline import STATES

@@ -62,21 +62,6 @@ def test_subjects_on_machines_of_their_own_multiply(seed, spared):
         assert view.posterior.none == pytest.approx(none, rel=1e-6, abs=1e-12)
 
 
-@settings(max_examples=25, deadline=None)
-@given(seed=st.integers(0, 10_000))
-def test_one_subject_that_is_not_spared_is_a_bisect_of_its_own(seed):
-    alone = subject(boots(seed), "a")
-
-    (view,) = seen(alone)
-    own = posterior(alone.plan, alone.evidence)
-
-    assert view.moved == 1.0
-    for name in ("candidates", "equal", "none", "two", "effect", "effect_sd", "good_level"):
-        assert getattr(view.posterior, name) == pytest.approx(getattr(own, name), rel=1e-9)
-    assert view.posterior.two_gaps == own.two_gaps
-    assert view.posterior.lab.shift == pytest.approx(own.lab.shift, abs=1e-9)
-
-
 def test_the_order_of_subjects_and_the_names_of_machines_do_not_matter():
     one, other = subject(boots(1), "a", 0.1), subject(boots(2), "b", 0.5)
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from webapp.stats.bisection.hypotheses import (
     Fit,
     PairPrior,
+    Pairs,
     columns_apart,
     mixed,
     products,
@@ -67,7 +68,7 @@ def test_two_columns_with_sizes_of_their_own_are_a_set_of_two(seed):
     first, second = np.array([0, 2]), np.array([1, 3])
 
     prior = PairPrior((means[0], means[1]), spreads[0] ** 2, 0.0, spreads[1] ** 2)
-    pairs = two_columns(made, first, second, prior)
+    pairs = two_columns(Pairs.of(made, first, second), prior)
     sets = columns_apart(made, np.stack([first, second], axis=1), means, spreads)
 
     for name in ("log_z", "mean", "variance"):

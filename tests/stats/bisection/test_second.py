@@ -6,6 +6,7 @@ from math import expm1
 import numpy as np
 import pytest
 
+from tests.stats.bisection.one_series import decide
 from webapp.stats.bisection import (
     Boot,
     Budget,
@@ -15,12 +16,11 @@ from webapp.stats.bisection import (
     Plan,
     Purpose,
     State,
-    decide,
     ending,
     explain,
 )
+from webapp.stats.bisection.confirming import MOST_BOOTS
 from webapp.stats.bisection.remainder import SHARE, Sizes
-from webapp.stats.bisection.second import MOST_BOOTS
 from webapp.stats.student import TWO_SIDED_95
 
 PLAN = Plan((1.0,) * 32, -2.0, Noise(0.4, 0.4))

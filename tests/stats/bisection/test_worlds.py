@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from webapp.stats.bisection import Boot, Evidence, Noise, Plan, Purpose, Subject
-from webapp.stats.bisection.believed import Believed
-from webapp.stats.bisection.culprits import Culprits
+from webapp.stats.bisection.believed import Believed, Culprits
 from webapp.stats.bisection.forecast import POOL, Worlds, draw_moves, hardness
 from webapp.stats.bisection.joint import views
 from webapp.stats.bisection.tally import tally
@@ -105,7 +104,7 @@ class TestWhichMachinesMove:
         ]
         without = [replace(boot, value=0.02 * turn) for turn, boot in enumerate(there)]
         subjects = [
-            Subject(PLAN, Evidence((*PAST, *boots)), machine)
+            Subject(PLAN, Evidence((*PAST, *boots)), machine, 0.1)
             for boots, machine in ((there, "a"), (without, "b"))
         ]
         known = views(subjects, [tally(one.plan, one.evidence) for one in subjects])

@@ -4,14 +4,16 @@ The full tables are in docs/figures.md; `python -m webapp.stats.bisection --tabl
 """
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
 
-from webapp.stats.bisection import Boot, Costs, Evidence, Kind, Noise, Plan, forecast
+from benchmarks.bisection.peers import git_bisect, pinpoint_like, rank_p, try_peer
+from tests.stats.bisection.one_series import forecast
+from webapp.stats.bisection import Boot, Costs, Evidence, Kind, Noise, Plan
 from webapp.stats.errors import OutOfRangeError
-from webapp.stats.simulate.bisect_cells import Cell, simulate
-from webapp.stats.simulate.bisect_peers import rank_p
+from webapp.stats.simulate.bisect_cells import Cell, counted, play_trials, simulate
 
 pytestmark = pytest.mark.bench
 
@@ -71,15 +73,21 @@ def test_the_same_seed_gives_the_same_answer_and_an_improvement_is_found_like_a_
     assert simulate(small, trials=10, seed=3).right_single >= 0.9
 
 
+def played_by(search, trials):
+    """How a peer does in the easy cell."""
+    play_one = partial(try_peer, search)
+    return counted(play_trials(EASY, trials=trials, seed=1, play_one=play_one))
+
+
 def test_a_bisect_that_never_doubts_blames_the_wrong_commit_about_every_second_time():
-    result = simulate(EASY, trials=200, seed=1, policy="git-bisect")
+    result = played_by(git_bisect, trials=200)
 
     assert 0.35 <= result.wrong_single <= 0.75
     assert result.boots_median <= 7
 
 
 def test_a_pinpoint_like_search_needs_many_times_the_boots():
-    result = simulate(EASY, trials=10, seed=1, policy="pinpoint-like")
+    result = played_by(pinpoint_like, trials=10)
 
     assert result.boots_median >= 80
 

@@ -5,13 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from webapp.stats.bisection import Kind, Measure, Noise, Purpose
-from webapp.stats.bisection.playing import SimulatedLab
-from webapp.stats.errors import OutOfRangeError
-from webapp.stats.proportion import proportion
-from webapp.stats.simulate import bisect_forecast_table, bisect_team_table, bisect_world_table
-from webapp.stats.simulate.bisect_cells import Cell, simulate
-from webapp.stats.simulate.bisect_forecast_table import (
+from benchmarks.bisection import forecast_table, team_table, world_table
+from benchmarks.bisection.forecast_table import (
     Judged,
     check_forecast,
     check_team,
@@ -19,7 +14,12 @@ from webapp.stats.simulate.bisect_forecast_table import (
     judged_of_team,
     lines,
 )
-from webapp.stats.simulate.bisect_teams import Member, Team, play_team, team_question
+from benchmarks.bisection.teams import Member, Team, play_team, team_question
+from webapp.stats.bisection import Kind, Measure, Noise, Purpose
+from webapp.stats.bisection.playing import SimulatedLab
+from webapp.stats.errors import OutOfRangeError
+from webapp.stats.proportion import proportion
+from webapp.stats.simulate.bisect_cells import Cell, simulate
 from webapp.stats.simulate.bisect_worlds import World, draw_culprits, levels_of
 from webapp.stats.simulate.processes import here
 
@@ -114,16 +114,16 @@ def test_two_culprits_are_told_as_more_than_one():
 
 def test_the_table_has_a_line_for_each_world_and_what_was_before(monkeypatch):
     rows = [replace(row, cell=replace(row.cell, commits=4, run=0.1, boot=0.1)) for row in ROWS[:3]]
-    monkeypatch.setattr(bisect_world_table, "ROWS", rows)
+    monkeypatch.setattr(world_table, "ROWS", rows)
 
-    lines = list(bisect_world_table.lines(trials=1, seed=1, spread=here))
+    lines = list(world_table.lines(trials=1, seed=1, spread=here))
 
     assert len(lines) == 1 + 3
     assert lines[3].startswith("| noise twice the believed | ")
     assert lines[3].endswith("| 49 / 39 | wrong ≤ 3 |")
 
 
-ROWS = bisect_world_table.ROWS
+ROWS = world_table.ROWS
 
 
 def test_a_forecast_is_held_against_what_the_bisect_took():
@@ -173,9 +173,9 @@ def test_what_is_told_of_several_holds_for_three_as_well():
 
 @pytest.mark.parametrize("after", [0, 15])
 def test_every_world_and_team_is_judged_also_while_it_runs(after):
-    names = [name for name, _, _ in bisect_forecast_table._checks(after)]
+    names = [name for name, _, _ in forecast_table._checks(after)]
 
-    teams = (*bisect_team_table.ROWS, *bisect_team_table.SHARED)
+    teams = (*team_table.ROWS, *team_table.SHARED)
     assert names == [row.name for row in (*ROWS, *teams)]
 
 
@@ -205,10 +205,10 @@ def test_a_team_of_which_several_commits_share_the_loss_is_played():
 
 def test_forecasts_are_printed_with_a_mixture_of_both_kinds(monkeypatch):
     rows = [
-        bisect_world_table.Row(name, replace(EASY, commits=4, world=world), "", "")
+        world_table.Row(name, replace(EASY, commits=4, world=world), "", "")
         for name, world in (("one", World()), ("two", World(culprits=(-1.0, -1.0))))
     ]
-    monkeypatch.setattr(bisect_forecast_table, "ROWS", rows)
+    monkeypatch.setattr(forecast_table, "ROWS", rows)
 
     said = list(lines(trials=2, seed=1, spread=here, rows=slice(0, 2)))
 
@@ -245,5 +245,5 @@ def test_a_mode_in_the_same_boots_hides_no_culprit_while_the_machine_drifts(shar
 
 
 def test_every_world_of_the_table_differs_from_the_model():
-    assert all(row.cell != bisect_world_table.USUAL for row in ROWS[1:])
+    assert all(row.cell != world_table.USUAL for row in ROWS[1:])
     assert len({row.name for row in ROWS}) == len(ROWS)

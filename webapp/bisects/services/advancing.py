@@ -57,22 +57,22 @@ def _decide(bisect: Bisect, last: BisectDecision | None, now: datetime, *, is_ne
     revisions = revisions_along(bisect)
     pending = list(bisect.asked.filter(settled=False).select_related("job"))
     hands = Hands.now(bisect, now)
-    made = make_decision(bisect, revisions, pending, hands, now)
-    useless = [one for one in pending if not is_of_use(one, made.found, made.lead)]
-    if useless and not made.found.outcome:
+    made, found = make_decision(bisect, revisions, pending, hands, now)
+    useless = [one for one in pending if not is_of_use(one, found)]
+    if useless and not found.outcome:
         cancel_jobs(useless, "it would tell little by now", now)
         pending = [one for one in pending if one not in useless]
-        made = make_decision(bisect, revisions, pending, hands, now)
-    if is_news or _is_news(bisect, made.row, last):
+        made, found = make_decision(bisect, revisions, pending, hands, now)
+    if is_news or _is_news(bisect, made, last):
         is_news = True
-        made.row.save()
-        ask(bisect, made.row, made.actions, revisions, now)
-    if made.found.outcome is not None:
+        made.save()
+        ask(bisect, made, found.actions, revisions, now)
+    if found.outcome is not None:
         cancel_jobs(pending, "the bisect is done", now)
-        end_with(bisect, made.found, revisions, now)
+        end_with(bisect, found, revisions, now)
         return
     starved = not bisect.manual and hands.count == 0
-    state = State.STARVED if starved else State(made.found.state.value)
+    state = State.STARVED if starved else State(found.state.value)
     _write(bisect, now, state, is_news=is_news)
 
 

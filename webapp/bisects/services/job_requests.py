@@ -66,13 +66,13 @@ def cancel_jobs(asked: Iterable[BisectJob], reason: str, now: datetime) -> None:
         one.save(update_fields=["settled"])
 
 
-def is_of_use(asked: BisectJob, found: bisection.Decision, lead: int = 0) -> bool:
-    """Whether a boot under way may still tell something. ``lead``: the subject that leads."""
+def is_of_use(asked: BisectJob, found: bisection.Decision) -> bool:
+    """Whether a boot under way may still tell something."""
     if found.outcome is not None:
         return False
     if asked.purpose == bisection.Purpose.ANCHOR:
         return True
-    if asked.subject != lead and asked.purpose != bisection.Purpose.SEARCHING:
+    if asked.subject != found.lead and asked.purpose != bisection.Purpose.SEARCHING:
         # Of another machine or mode: its ends are booted while the first one searches already.
         return True
     if asked.purpose != bisection.Purpose.SEARCHING:

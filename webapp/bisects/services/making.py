@@ -1,29 +1,17 @@
-"""Make the decision that the stored evidence leads to, by one series or by several."""
+"""Make the decision that the stored evidence leads to."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from webapp.bisects.deciding import decision_of, decision_of_all
-from webapp.bisects.forecasting import forecast_left, forecast_left_of_all
+from webapp.bisects.deciding import decision_of
+from webapp.bisects.forecasting import forecast_left
 from webapp.bisects.models import Bisect, BisectDecision, BisectJob
 from webapp.bisects.question import Circumstances, machine_of
-from webapp.bisects.services.settling import lab_failure, lab_failures, machine_hours
+from webapp.bisects.services.settling import lab_failures, machine_hours
 from webapp.bisects.workers import hands_of
 from webapp.results.models import Revision
 from webapp.stats import bisection
-
-
-@dataclass(frozen=True, slots=True)
-class Made:
-    """``row``, unsaved; what it says in the words of the statistics; what is to be measured, by
-    whom, and which subject leads.
-    """
-
-    row: BisectDecision
-    found: bisection.Decision
-    actions: tuple[bisection.Asked, ...]
-    lead: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,56 +57,24 @@ def make_decision(
     pending: Sequence[BisectJob],
     hands: Hands,
     now: datetime,
-) -> Made:
-    """What the stored evidence leads to, unsaved."""
-    make = _of_several if bisect.is_of_several else _of_one
-    return make(bisect, [revision.name for revision in revisions], pending, hands, now)
-
-
-def _of_one(
-    bisect: Bisect,
-    names: Sequence[str],
-    pending: Sequence[BisectJob],
-    hands: Hands,
-    now: datetime,
-) -> Made:
-    at_hand = Circumstances(
-        at=now,
-        pending=tuple(_measure(one) for one in pending),
-        # With nobody to measure one job waits all the same, for whoever comes first.
-        agents=max(max(hands.count, 1) - len(pending), 0),
-        hours=machine_hours(bisect),
-        failure=lab_failure(bisect),
-    )
-    boots, acts = list(bisect.boots.filter(dropped_at__isnull=True)), list(bisect.acts.all())
-    made, found = decision_of(bisect, names, boots, acts, at_hand)
-    if found.outcome is None and (found.actions or not pending):
-        made.figures["left"] = forecast_left(bisect, names, (boots, acts, at_hand), hands.count)
-    return Made(made, found, tuple(bisection.Asked(0, one) for one in found.actions))
-
-
-def _of_several(
-    bisect: Bisect,
-    names: Sequence[str],
-    pending: Sequence[BisectJob],
-    hands: Hands,
-    now: datetime,
-) -> Made:
-    free = hands.free(bisect, pending)
+) -> tuple[BisectDecision, bisection.Decision]:
+    """What the stored evidence leads to: the row, unsaved, and the decision that it describes."""
+    names = [revision.name for revision in revisions]
+    unserved = dict.fromkeys(hands.unserved, "No agent of this machine serves the mode.")
+    failures = unserved | lab_failures(bisect)
     at_hand = Circumstances(
         at=now,
         asked=tuple(bisection.Asked(one.subject, _measure(one)) for one in pending),
-        agents=sum(free.values()),
-        free=free,
+        free=hands.free(bisect, pending),
         hours=machine_hours(bisect),
-        failures=dict.fromkeys(hands.unserved, "No agent of this machine serves the mode.")
-        | lab_failures(bisect),
+        failure="" if bisect.is_of_several else failures.pop(0, ""),
+        failures=failures,
     )
-    boots, acts = list(bisect.boots.filter(dropped_at__isnull=True)), list(bisect.acts.all())
-    made, together = decision_of_all(bisect, names, boots, acts, at_hand)
-    if together.decision.outcome is None and (together.actions or not pending):
-        made.figures["left"] = forecast_left_of_all(bisect, names, (boots, acts, at_hand))
-    return Made(made, together.decision, together.actions, together.lead)
+    known = list(bisect.boots.filter(dropped_at__isnull=True)), list(bisect.acts.all()), at_hand
+    row, found = decision_of(bisect, names, *known)
+    if found.outcome is None and (found.actions or not pending):
+        row.figures["left"] = forecast_left(bisect, names, known, hands.count)
+    return row, found
 
 
 def _measure(one: BisectJob) -> bisection.Measure:

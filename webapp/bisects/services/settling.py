@@ -104,11 +104,11 @@ def is_paused(bisect: Bisect) -> bool:
 
 def lab_failures(bisect: Bisect) -> dict[int, str]:
     """Why each machine and mode that the lab fails at is given up, by its number."""
-    found = {scope.number: lab_failure(bisect, scope.number) for scope in bisect.scopes}
+    found = {scope.number: _lab_failure(bisect, scope.number) for scope in bisect.scopes}
     return {number: failure for number, failure in found.items() if failure}
 
 
-def lab_failure(bisect: Bisect, subject: int = 0) -> str:
+def _lab_failure(bisect: Bisect, subject: int) -> str:
     """Why the lab is given up; empty while it is not. A person's resuming tries it again."""
     resumed = bisect.acts.filter(kind=Kind.RESUME).aggregate(at=Max("at"))["at"]
     ended = bisect.asked.filter(

@@ -1,28 +1,22 @@
 """Which commit made the step? The heart of a bisect whose every measurement is noisy.
 
     plan = Plan(weights=(1.0,) * 64, effect=log_percent(98, 100), noise=Noise(run=0.5, boot=0.5))
-    decision = decide(plan, Evidence())         # validating: boot good, boot bad …
-    decision.actions                            # (Measure(index=0, purpose=Purpose.VALIDATING), )
+    decision = decide([Subject(plan)])          # validating: boot good, boot bad …
+    decision.actions                            # (Asked(0, Measure(0, Purpose.VALIDATING)), )
     evidence = Evidence(boots=(Boot(0, 0.1, purpose=Purpose.VALIDATING), …))
-    decide(plan, evidence)                      # the same evidence, the same decision
+    decide([Subject(plan, evidence)])           # the same evidence, the same decision
 
 Decisions are never final before the end: each one is made from all raw evidence. Everything is
 pure; values are in log percent (`log_percent`). The method in words: docs/bisect.md.
 """
 
-from webapp.stats.bisection.case import Decision, Measure, State
+from webapp.stats.bisection.case import Measure, State
+from webapp.stats.bisection.deciding import Asked, Decision, decide
 from webapp.stats.bisection.ending import Kind, Outcome, credible_set
 from webapp.stats.bisection.explain import leaders
-from webapp.stats.bisection.forecast import (
-    TOLD_APART_FROM,
-    Forecast,
-    Way,
-    forecast,
-    forecast_together,
-)
-from webapp.stats.bisection.joint import View
+from webapp.stats.bisection.forecast import TOLD_APART_FROM, TOLD_FROM, Forecast, Way, forecast
+from webapp.stats.bisection.joint import View, posterior
 from webapp.stats.bisection.noise import Noise, estimate_noise
-from webapp.stats.bisection.outside import Outside, Side
 from webapp.stats.bisection.plan import (
     SPARED,
     SPARED_UNTOLD,
@@ -36,16 +30,14 @@ from webapp.stats.bisection.plan import (
     Subject,
     log_percent,
 )
-from webapp.stats.bisection.posterior import Lab, Posterior, posterior
-from webapp.stats.bisection.sentences import forecast_text, headline, report
-from webapp.stats.bisection.stages import decide
-from webapp.stats.bisection.together import Asked, Together, decide_together
-from webapp.stats.bisection.validation import Validation
+from webapp.stats.bisection.posterior import Lab, Posterior
+from webapp.stats.bisection.validation import Outside, Side
 
 __all__ = [
     "SPARED",
     "SPARED_UNTOLD",
     "TOLD_APART_FROM",
+    "TOLD_FROM",
     "Asked",
     "Boot",
     "Budget",
@@ -66,20 +58,13 @@ __all__ = [
     "Side",
     "State",
     "Subject",
-    "Together",
-    "Validation",
     "View",
     "Way",
     "credible_set",
     "decide",
-    "decide_together",
     "estimate_noise",
     "forecast",
-    "forecast_text",
-    "forecast_together",
-    "headline",
     "leaders",
     "log_percent",
     "posterior",
-    "report",
 ]

@@ -4,17 +4,14 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import asdict
-from types import ModuleType
 from typing import Any
 
 from webapp.stats.bisection.plan import DEFAULT_BOOTS
 from webapp.stats.errors import StatisticsError
 from webapp.stats.shell import end_silently
-from webapp.stats.simulate import bisect_forecast_table, bisect_team_table, bisect_world_table
-from webapp.stats.simulate import bisect_tables as tables
-from webapp.stats.simulate.bisect_cells import NEIGHBOURS, POLICIES, Cell, Result, simulate
+from webapp.stats.simulate.bisect_cells import NEIGHBOURS, Cell, Result, simulate
 from webapp.stats.simulate.bisect_worlds import AS_MODELLED, World
 from webapp.stats.simulate.processes import spread_over
 
@@ -26,31 +23,17 @@ TRIALS_EACH = 20
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Print JSON, or the tables as Markdown; return the exit code."""
+    """Print JSON; return the exit code."""
     options = _parser().parse_args(arguments)
     try:
-        for line in _lines(options):
-            sys.stdout.write(line + "\n")
-            sys.stdout.flush()
+        cell = _cell(options)
+        with spread_over(_processes(options)) as spread:
+            result = simulate(cell, trials=options.trials, seed=options.seed, spread=spread)
+        sys.stdout.write(json.dumps(as_document(cell, result, options), indent=1) + "\n")
     except StatisticsError as error:
         sys.stderr.write(f"bisection: {error}\n")
         return BAD_INPUT
     return 0
-
-
-def _lines(options: argparse.Namespace) -> Iterator[str]:
-    """What is printed, each line as soon as it is known."""
-    printed, asked = _printed(options), {"trials": options.trials, "seed": options.seed}
-    cell = None if printed else _cell(options)
-    with spread_over(_processes(options)) as spread:
-        if printed is not None:
-            part = {} if printed is tables else {"rows": options.rows}
-            if printed is bisect_forecast_table:
-                part["after"] = max(options.after, 0)
-            yield from printed.lines(**asked, **part, spread=spread)
-        elif cell is not None:
-            result = simulate(cell, **asked, policy=options.policy, spread=spread)
-            yield json.dumps(as_document(cell, result, options), indent=1)
 
 
 def _processes(options: argparse.Namespace) -> int:
@@ -60,37 +43,12 @@ def _processes(options: argparse.Namespace) -> int:
     return min(os.cpu_count() or 1, worth) if asked is None else asked
 
 
-def _printed(options: argparse.Namespace) -> ModuleType | None:
-    if options.table:
-        return tables
-    if options.forecasts:
-        return bisect_forecast_table
-    if options.machines:
-        return bisect_team_table
-    return bisect_world_table if options.worlds else None
-
-
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m webapp.stats.bisection",
         description="Bisects in a simulated lab with a known truth. Standard output: JSON.",
     )
-    what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument("--simulate", action="store_true", help="one cell, as JSON")
-    what.add_argument("--worlds", action="store_true", help="every world that breaks the model")
-    what.add_argument("--machines", action="store_true", help="several machines or modes at once")
-    what.add_argument("--forecasts", action="store_true", help="forecasts against what it took")
-    what.add_argument("--table", action="store_true", help="every cell of docs/figures.md")
-    parser.add_argument(
-        "--rows",
-        type=_rows,
-        default=slice(None),
-        metavar="FROM:TO",
-        help="a part of a table, but for --table",
-    )
-    parser.add_argument(
-        "--after", type=int, default=0, metavar="BOOTS", help="--forecasts of bisects that run"
-    )
+    parser.add_argument("--simulate", action="store_true", required=True, help="one cell, as JSON")
     parser.add_argument("--commits", type=int, default=64, help="candidates between good and bad")
     number = parser.add_argument
     number("--step", type=float, default=-2.0, metavar="PCT", help="the true step, signed")
@@ -114,7 +72,6 @@ def _parser() -> argparse.ArgumentParser:
     number("--false-alert", action="store_true", help="there is no step of that size")
     number("--rebuilds", action="store_true", help="the lab can build a revision anew")
     number("--budget", type=int, default=DEFAULT_BOOTS, metavar="BOOTS", help="the most boots")
-    number("--policy", choices=POLICIES, default=POLICIES[0], help="who bisects")
     _add_world(number)
     number("--trials", type=int, default=200, help="how many bisects")
     number("--seed", type=int, default=1, help="the same seed gives the same answer")
@@ -142,14 +99,6 @@ def _add_world(number: Callable[..., Any]) -> None:
 
 def _steps(text: str) -> tuple[float, ...]:
     return tuple(float(part) for part in text.split(","))
-
-
-def _rows(text: str) -> slice:
-    """``3:7`` are the third to the seventh row, to play a long table in parts."""
-    first, _, last = text.partition(":")
-    if not (first.isdecimal() and last.isdecimal() and 1 <= int(first) <= int(last)):
-        raise argparse.ArgumentTypeError("rows: first and last number, as 3:7")
-    return slice(int(first) - 1, int(last))
 
 
 def _cell(options: argparse.Namespace) -> Cell:
@@ -186,7 +135,7 @@ def _cell(options: argparse.Namespace) -> Cell:
 def as_document(cell: Cell, result: Result, options: argparse.Namespace) -> dict[str, Any]:
     """The result as plain data for JSON; shares are of 1."""
     return {
-        "policy": options.policy,
+        "policy": "driftline",
         "commits": cell.commits,
         "step_pct": cell.step,
         "alerted_pct": cell.step if cell.alerted is None else cell.alerted,

@@ -3,8 +3,13 @@
 Given the commits that did it, everything else is drawn from its posterior and not put at its mean:
 the noise (a node), what the machine does (a state) and what it will do, the sizes, and then the
 level, the effects of builds and the machine's shift, which are jointly normal once these are known.
+
+Several commits may have made what was alerted as one step. How likely that is says
+`posterior.TWO_STEPS_PRIOR`, and what boots make of it; how many they are and how they share the
+loss nothing shows beforehand (`Culprits`).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import sqrt
@@ -16,6 +21,8 @@ from webapp.stats.bisection.hypotheses import EFFECT_SPREAD, Fit, Joint, lab_ste
 from webapp.stats.bisection.noise import Noise
 from webapp.stats.bisection.plan import Evidence, Plan
 from webapp.stats.bisection.playing import LabChanges, SimulatedLab
+from webapp.stats.bisection.posterior import TWO_STEPS_PRIOR, Posterior
+from webapp.stats.bisection.remainder import SHARE
 from webapp.stats.bisection.tally import SHARES, SHARES_PRIOR, Tally, odd_reach, tally
 from webapp.stats.bisection.timeline import (
     GAP_BOOTS,
@@ -34,6 +41,19 @@ FAR_OFF = 2.0
 """How far a boot that goes wrong lies, in the distance from which it is set aside. Its size hardly
 matters: it is set aside or brings another boot of its build."""
 
+THREE = 0.5
+"""Chance that several are three and not two. A rough guess: nothing is known of it."""
+
+LEAST_SHARE = SHARE / 2
+"""Of the loss, for a commit to share it: less is nearer to no second change than to the one that is
+looked for before a commit is named."""
+
+OPPOSITE = 1 / 3
+"""Share of draws, once boots tell anything, in which one commit undoes a part of the other's loss.
+Beforehand it is left out: it makes one step larger than alerted, which is found soon."""
+
+DRAWS = 4000
+"""Sets of commits that are weighed against the boots, of which forecasts draw theirs."""
 
 Truth = tuple[int, int, dict[int, float]]
 """The node of the noise, the state of the machine, and the steps at their candidates."""
@@ -190,6 +210,60 @@ class Believed:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Culprits:
+    """Q sets of up to three commits: ``indices`` (Q, 3), behind the candidates where there are two;
+    ``sizes``: for each series (Q, 3) in log percent; ``chance`` (Q,) by the prior and all boots.
+    """
+
+    indices: Indices
+    sizes: tuple[Floats, ...]
+    chance: Floats
+
+    @classmethod
+    def of(
+        cls,
+        series: Sequence[Believed],
+        now: Posterior,
+        moves: Sequence[float],
+        rng: np.random.Generator,
+    ) -> "Culprits | None":
+        """``moves``: the chance, before any boot, that the commits move each series. Those that
+        move none are left out. None with one candidate only.
+        """
+        prior = series[0].data.prior
+        if int((prior > 0).sum()) < 2:
+            return None
+        indices, log_chance = _indices(prior, now, rng)
+        shares = _shares(indices, len(prior), any(one.begin for one in series), rng)
+        sizes = []
+        moved = rng.random((len(series), DRAWS)) < np.array(moves)[:, None]
+        log_chance = np.where(moved.any(axis=0), log_chance, -np.inf)
+        for one, its in zip(series, moved, strict=True):
+            spread = EFFECT_SPREAD * rng.standard_normal(DRAWS)
+            total = one.plan.effect * (1 + spread) * its
+            sizes.append(total[:, None] * shares)
+            log_chance = log_chance + np.logaddexp.reduce(
+                one.log_steady(indices, sizes[-1]), axis=0
+            )
+        chance = np.exp(log_chance - log_chance.max())
+        return cls(indices, tuple(sizes), chance / chance.sum())
+
+    def draw(self, rng: np.random.Generator) -> tuple[Indices, tuple[Floats, ...]]:
+        """The indices of one set, and for each series the sizes."""
+        number = int(rng.choice(len(self.chance), p=self.chance))
+        return self.indices[number], tuple(sizes[number] for sizes in self.sizes)
+
+
+def chance_of_several(now: Posterior, prior: Floats) -> float:
+    """``now.two``, and that another one lies in the gap of the first, where no boot tells them
+    apart so far. ``prior`` (N,) of the candidates, of sum 1.
+    """
+    gaps = np.bincount(now.gap_of, now.candidates)
+    near = float(gaps @ np.bincount(now.gap_of, prior))
+    return now.two + (1 - now.two) * TWO_STEPS_PRIOR * near
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class _Rest:
     """Level, the machine's shift and the effects of builds as one normal vector.
 
@@ -258,7 +332,7 @@ def _machine(seen: Believed, node: int, state: int) -> tuple[Floats, Floats, Flo
     """
     line, fresh = seen.line, seen.line.fresh.astype(np.float64)
     if state >= len(STATES):
-        column = line.lab_steps()[:, state - len(STATES)]
+        column = line.lab_steps[:, state - len(STATES)]
         return column[:, None], np.eye(1) * lab_step_spread(seen.plan) ** 2, np.ones(1), -1
     kind = STATES[state].kind
     variance = seen.plan.noise.boot_variance(seen.plan.runs) * seen.data.nodes.within[node]
@@ -281,3 +355,36 @@ def _chosen(rng: np.random.Generator, log_chance: Floats) -> int:
     """One of these, by logarithms of their chances."""
     chance = np.exp(log_chance - log_chance.max())
     return int(rng.choice(len(chance), p=chance / chance.sum()))
+
+
+def _indices(prior: Floats, now: Posterior, rng: np.random.Generator) -> tuple[Indices, Floats]:
+    """Commits by the prior, and the logarithm of what their draws are to be weighed with.
+
+    Half of the first ones are drawn where one commit would be looked for, so that boots agree with
+    more of the draws.
+    """
+    lead = now.candidates + np.finfo(np.float64).tiny
+    drawn_from = (prior + lead / lead.sum()) / 2
+    first = rng.choice(len(prior), DRAWS, p=drawn_from / drawn_from.sum())
+    others = rng.choice(len(prior), (DRAWS, 2), p=prior)
+    third = np.where(rng.random(DRAWS) < THREE, others[:, 1], len(prior))
+    indices = np.column_stack([first, others[:, 0], third])
+    a, b, c = indices.T
+    with np.errstate(divide="ignore"):
+        log_chance = np.log(prior[first] / drawn_from[first])
+    same = (a == b) | (a == c) | (b == c)
+    return indices + 1, np.where(same, -np.inf, log_chance)
+
+
+def _shares(indices: Indices, commits: int, measured: bool, rng: np.random.Generator) -> Floats:
+    """What each of a set has of the whole loss, (DRAWS, 3): any split is as likely as another."""
+    three = indices[:, 2] <= commits
+    rest = 1 - 3 * LEAST_SHARE
+    shares = LEAST_SHARE + rest * rng.dirichlet(np.ones(3), DRAWS)
+    first = LEAST_SHARE + (1 - 2 * LEAST_SHARE) * rng.random(DRAWS)
+    if measured:
+        undone = rng.random(DRAWS) < OPPOSITE
+        larger = 1 + LEAST_SHARE + (1 - LEAST_SHARE) * rng.random(DRAWS)
+        first = np.where(undone, np.where(rng.random(DRAWS) < 0.5, larger, 1 - larger), first)
+    two = np.column_stack([first, 1 - first, np.zeros(DRAWS)])
+    return np.where(three[:, None], shares, two)

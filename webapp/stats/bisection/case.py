@@ -1,5 +1,6 @@
-"""The shape of a decision, and what each of its steps looks at."""
+"""What the rules know of one series when they choose, and what they may choose."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -10,7 +11,6 @@ from webapp.stats.bisection.ending import Outcome
 from webapp.stats.bisection.plan import Boot, Evidence, Plan, Purpose
 from webapp.stats.bisection.posterior import Posterior
 from webapp.stats.bisection.tally import Tally, slot_of
-from webapp.stats.bisection.validation import Validation
 
 SURE = 0.95
 """Probability from which the most probable candidate is confirmed, and after that named."""
@@ -38,22 +38,16 @@ class Measure:
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
-    """The state, what to measure (nothing: wait for what is under way), and why, in words.
+class Choice:
+    """What one series asks for: the state, the boots (none: wait for those under way), and why.
 
-    ``outcome`` is there exactly when the state is done. ``effort``: boots that the bisect has
-    cost so far. ``validation`` where the ends decided. ``odd``: numbers of the boots in the
-    evidence that were set aside as gone wrong.
+    ``outcome`` is there exactly when the state is done.
     """
 
     state: State
-    actions: tuple[Measure, ...]
     text: str
-    posterior: Posterior
-    effort: int
+    actions: tuple[Measure, ...] = ()
     outcome: Outcome | None = None
-    validation: Validation | None = None
-    odd: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,45 +62,18 @@ class Case:
     wanted: int
     stop: str
 
-    def go_on(
-        self,
-        state: State,
-        actions: list[Measure],
-        text: str,
-        validation: Validation | None = None,
-    ) -> Decision:
-        """The decision to measure, or to wait for what is under way."""
-        return self._decision(state, text, None, validation, tuple(actions))
+    def go_on(self, state: State, actions: Sequence[Measure], text: str) -> Choice:
+        """The choice to measure, or to wait for the boots under way."""
+        return Choice(state, self._with_remarks(text), tuple(actions))
 
-    def done(self, outcome: Outcome, validation: Validation | None = None) -> Decision:
-        """The decision to stop."""
-        return self._decision(State.DONE, outcome.text, outcome, validation)
+    def done(self, outcome: Outcome) -> Choice:
+        """The choice to stop."""
+        return Choice(State.DONE, self._with_remarks(outcome.text), outcome=outcome)
 
-    def _decision(
-        self,
-        state: State,
-        text: str,
-        outcome: Outcome | None,
-        validation: Validation | None,
-        actions: tuple[Measure, ...] = (),
-    ) -> Decision:
-        return Decision(
-            state=state,
-            actions=actions,
-            text=" ".join(filter(None, (text, self._lab_text(text), self._odd_text()))),
-            posterior=self.now,
-            effort=self.evidence.effort,
-            outcome=outcome,
-            validation=validation,
-            odd=self.data.odd,
-        )
-
-    def _lab_text(self, text: str) -> str:
-        told = explain.lab(self.now.lab)
-        return "" if told in text else told
-
-    def _odd_text(self) -> str:
-        return explain.odd(self.evidence, self.data.odd, self.plan, self.now)
+    def _with_remarks(self, text: str) -> str:
+        lab = explain.lab(self.now.lab)
+        odd = explain.odd(self.evidence, self.data.odd, self.plan, self.now)
+        return " ".join(filter(None, (text, "" if lab in text else lab, odd)))
 
     def pins(self, purpose: Purpose) -> list[Measure]:
         """What people want measured next and is not under way."""

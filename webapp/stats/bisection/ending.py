@@ -6,10 +6,10 @@ from math import ceil
 
 import numpy as np
 
-from webapp.stats.bisection.outside import Outside
 from webapp.stats.bisection.plan import Plan
 from webapp.stats.bisection.posterior import Posterior
 from webapp.stats.bisection.remainder import BOUND
+from webapp.stats.bisection.validation import Outside
 
 SET_MASS = 0.95
 """What a set of candidates that cannot be excluded holds of the probability of a step."""
@@ -29,8 +29,19 @@ the alerted step cannot be tested (`is_sharp`); the second where builds may scat
 MAY_SCATTER = 0.1
 """Scatter of builds, over the step, from which a difference may be that of two builds."""
 
-MOVED = 0.5
-"""Chance that the machine did not stay as it was, from which levels are not compared across it."""
+MOVED = LIKELY = 0.5
+"""Chances that the machine did not stay as it was: from the first levels are not compared across
+it, from the second that is reported, and suspected where no commit is named."""
+
+NOISY, UNEXPLAINED = 1.5, 3.0
+"""Scatter of boots over what history says: from the first noise is suspected where nothing is
+named, from the second no hypothesis is believed to explain the boots, and the search stops."""
+
+LEAST_BOOTS = 8
+"""Boots of the bisect before a scatter counts as unexplained."""
+
+SHORT_RANGE = 8
+"""Commits that a person can look at: a range of so many is an answer in spite of the lab."""
 
 SHARP, SHARP_BUILDS = 0.5, 0.2
 """Scatter of boots and of builds, over the step, up to which a second one can be tested with some
@@ -126,12 +137,24 @@ def may_scatter(now: Posterior) -> bool:
 
 def other_change(now: Posterior) -> float | None:
     """How large another change can still be, log percent; None where the machine moved."""
-    return None if now.lab.unsteady >= MOVED else now.rest.sizes.largest()
+    return None if now.lab.unsteady >= MOVED else now.rest.largest()
 
 
 def several_from(now: Posterior) -> float:
     """The chance of two steps from which that is said."""
     return SEVERAL_BUILDS if may_scatter(now) else SEVERAL
+
+
+def is_unexplained(now: Posterior, boots: int) -> bool:
+    """Whether the ``boots`` of the bisect lie too far from every hypothesis to go on."""
+    return boots >= LEAST_BOOTS and now.lab.scatter >= UNEXPLAINED
+
+
+def is_suspected(now: Posterior) -> bool:
+    """Whether a search that cannot name a commit found the machine or the noise instead."""
+    if len(credible_set(now)) <= SHORT_RANGE and now.none < 1 - LIKELY:
+        return False
+    return now.lab.unsteady >= LIKELY or now.lab.scatter >= NOISY
 
 
 def suspected(now: Posterior, text: str) -> Outcome:

@@ -7,12 +7,20 @@ from math import expm1
 import numpy as np
 from numpy.typing import NDArray
 
-from webapp.stats.bisection.ending import is_sharp
-from webapp.stats.bisection.outside import Outside, Side
+from webapp.stats.bisection.ending import LIKELY, is_sharp
 from webapp.stats.bisection.plan import Evidence, Plan
 from webapp.stats.bisection.posterior import Lab, Posterior
 from webapp.stats.bisection.remainder import SHARE as SECOND
-from webapp.stats.bisection.validation import BOUND, ERROR, MOST_BOOTS, SHARE, Validation, Verdict
+from webapp.stats.bisection.validation import (
+    BOUND,
+    ERROR,
+    MOST_BOOTS,
+    SHARE,
+    Outside,
+    Side,
+    Validation,
+    Verdict,
+)
 from webapp.stats.student import TWO_SIDED_95
 
 LEAST_CHANCE = 0.005
@@ -21,10 +29,35 @@ LEADING = 0.05
 """A candidate less probable than this leads nothing."""
 FEW = 4
 """So many that share a chance are named one by one."""
-LIKELY = 0.5
-"""Chance from which what the lab did is told, and is suspected where no commit is named."""
 LEAST_MOVED = 0.05
 """Log percent: a drift that reads as nothing is none to tell."""
+WOULD_TELL = (
+    "A canary, or another mode, measured in the same boots would tell the machine from the "
+    "commits. "
+)
+
+
+def unexplained(now: Posterior) -> str:
+    """No hypothesis explains what was measured."""
+    return (
+        "No hypothesis explains these boots: around the best of them they scatter "
+        f"{now.lab.scatter:.1f} times as much as the history of the series says. Look at the "
+        "machine before the commits."
+    )
+
+
+def suspected(plan: Plan, now: Posterior) -> str:
+    """Why no commit is named, and what would tell."""
+    if now.lab.unsteady < LIKELY:
+        return (
+            f"Boots scatter {now.lab.scatter:.1f} times as much as the history of the series says: "
+            "find out why before more of them are measured. "
+        )
+    return (
+        f"{lab(now.lab)} It cannot be told from a step of {change(plan.effect)}: boot "
+        f"{plan.name(0)} and {plan.name(plan.bad)} in turn until they agree with themselves, then "
+        f"bisect again. {'' if plan.companions else WOULD_TELL}"
+    )
 
 
 def missing_end(end: str) -> str:

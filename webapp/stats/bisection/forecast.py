@@ -2,8 +2,8 @@
 
 The same policy is played on from the present evidence in simulated labs, some dozens of times with
 a fixed seed. The truth of each trial is drawn from what is believed (`believed`, `Worlds`): one
-commit or none, and, in trials of their own, several that share the loss (`culprits`). They are
-rare, and take so many more boots that one number for both would be true of neither.
+commit or none, and, in trials of their own, several that share the loss. They are rare, and take so
+many more boots that one number for both would be true of neither.
 """
 
 from collections import Counter
@@ -15,13 +15,17 @@ from math import inf, prod, sqrt
 
 import numpy as np
 
-from webapp.stats.bisection.believed import Believed, Floats, Truth
-from webapp.stats.bisection.culprits import Culprits, chance_of_several
+from webapp.stats.bisection.believed import (
+    Believed,
+    Culprits,
+    Floats,
+    Truth,
+    chance_of_several,
+)
 from webapp.stats.bisection.ending import Kind
 from webapp.stats.bisection.joint import View, views
-from webapp.stats.bisection.plan import Evidence, Plan, Subject, check_subjects
-from webapp.stats.bisection.playing import SimulatedLab, play, play_together
-from webapp.stats.bisection.posterior import posterior
+from webapp.stats.bisection.plan import Subject, check_subjects
+from webapp.stats.bisection.playing import SimulatedLab, play
 from webapp.stats.bisection.tally import tally
 
 TRIALS = 40
@@ -35,8 +39,8 @@ ENOUGH_SEVERAL, LEAST_SEVERAL = 200, 9
 """The same of several culprits. Of fewer than nine trials not even the longest is what nine in ten
 stay within."""
 FASTER_AFTER = 16
-"""Boots of a simulated bisect from which on it asks for two at a time, from twice as many for three
-and so on: half the time, and a boot or two more in a bisect of fifty."""
+"""Boots of a simulated bisect of one series from which on it asks for two at a time, from twice as
+many for three and so on: half the time, and a boot or two more in a bisect of fifty."""
 TOLD_FROM = 0.02
 """Chance of several culprits from which they are simulated."""
 TOLD_APART_FROM = 0.1
@@ -125,10 +129,8 @@ class Worlds:
         return self.truths[int(place * len(self.truths))]
 
 
-@lru_cache(maxsize=REMEMBERED)
 def forecast(
-    plan: Plan,
-    evidence: Evidence,
+    subjects: Sequence[Subject],
     *,
     trials: int = TRIALS,
     seed: int = SEED,
@@ -137,31 +139,8 @@ def forecast(
     """Play the rest of the bisect up to ``trials`` times, fewer when it is long, and as often with
     several culprits, where these have the chance ``simulated_from``.
     """
-    now = posterior(plan, evidence)
-    seen = Believed.of(plan, evidence)
-    chance = chance_of_several(now, seen.data.prior)
-    several = Culprits.of([seen], now, [1.0], np.random.default_rng(seed))
-    candidates = np.append(now.candidates, now.none)
-
-    def one_or_none(rng: np.random.Generator) -> World:
-        drawn = int(rng.choice(len(candidates), p=candidates / candidates.sum())) + 1
-        return [seen.draw_one(rng, drawn if drawn <= plan.bad else None)]
-
-    def share(several: Culprits, rng: np.random.Generator) -> World:
-        indices, (sizes,) = several.draw(rng)
-        return [seen.draw_several(rng, indices, sizes)]
-
-    def played(draw: Callable[[np.random.Generator], World]) -> Play:
-        return partial(_play, seen, Worlds.of([seen], draw, np.random.default_rng([seed, 2])))
-
-    return forecast_from(
-        played(one_or_none),
-        None if several is None else played(partial(share, several)),
-        chance,
-        trials=trials,
-        seed=seed,
-        simulated_from=simulated_from,
-    )
+    check_subjects(subjects)
+    return _forecast(tuple(subjects), trials, seed, simulated_from)
 
 
 def forecast_from(
@@ -227,26 +206,14 @@ def hardness(series: Sequence[Believed], world: World) -> float:
     return sum(1 / each if each else inf for each in told.values())
 
 
-def forecast_together(
-    subjects: Sequence[Subject],
-    *,
-    trials: int = TRIALS,
-    seed: int = SEED,
-    simulated_from: float = TOLD_FROM,
-) -> Forecast:
-    """Play the rest of the bisect up to ``trials`` times, fewer when it is long, and as often with
-    several culprits, where these have the chance ``simulated_from``.
-    """
-    check_subjects(subjects)
-    return _forecast(tuple(subjects), trials, seed, simulated_from)
-
-
 def draw_moves(moved: Sequence[float], rng: np.random.Generator) -> tuple[bool, ...]:
     """Which subjects a commit moves that moves at least one of them, each with its own chance.
 
     That it moves none is "no step", which is drawn on its own.
     """
     sets = [each for each in product((False, True), repeat=len(moved)) if any(each)]
+    if len(sets) == 1:
+        return sets[0]
     chance = np.array(
         [
             prod(own if is_moved else 1 - own for own, is_moved in zip(moved, each, strict=True))
@@ -256,15 +223,6 @@ def draw_moves(moved: Sequence[float], rng: np.random.Generator) -> tuple[bool, 
     if not chance.any():
         return tuple(at == int(np.argmax(moved)) for at in range(len(moved)))
     return sets[int(rng.choice(len(sets), p=chance / chance.sum()))]
-
-
-def _play(seen: Believed, worlds: Worlds, rng: np.random.Generator, number: int) -> Trial:
-    (truth,) = worlds.played(number)
-    lab, _ = seen.lab(rng, truth)
-    final, outcome = play(seen.plan, seen.evidence, lab, faster_after=FASTER_AFTER)
-    before = seen.evidence
-    hours = final.hours - before.hours
-    return Trial(outcome.kind, final.effort - before.effort, hours, len(truth[2]))
 
 
 def _played(play_one: Play, seed: list[int], trials: int, least: int, enough: int) -> list[Trial]:
@@ -300,7 +258,7 @@ def _forecast(
 
     def played(draw: Callable[[np.random.Generator], World]) -> Play:
         worlds = Worlds.of(series, draw, np.random.default_rng([seed, 2]))
-        return partial(_play_together, subjects, series, worlds)
+        return partial(_play, subjects, series, worlds)
 
     return forecast_from(
         played(partial(_one_or_none, series, known)),
@@ -330,7 +288,7 @@ def _several(series: Sequence[Believed], several: Culprits, rng: np.random.Gener
     return [one.draw_several(rng, indices, its) for one, its in zip(series, sizes, strict=True)]
 
 
-def _play_together(
+def _play(
     subjects: Sequence[Subject],
     series: Sequence[Believed],
     worlds: Worlds,
@@ -339,7 +297,8 @@ def _play_together(
 ) -> Trial:
     truths = worlds.played(number)
     before = sum(one.evidence.effort for one in subjects)
-    played = play_together(subjects, _labs(subjects, series, truths, rng))
+    faster = FASTER_AFTER if len(subjects) == 1 else 0
+    played = play(subjects, _labs(subjects, series, truths, rng), faster_after=faster)
     culprits = max(len(steps) for _, _, steps in truths)
     return Trial(played.outcome.kind, played.effort - before, played.hours, culprits)
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from webapp.stats.bisection.noise import WITHIN_FACTORS, build_ratios
 from webapp.stats.bisection.plan import Plan
 from webapp.stats.bisection.tally import Tally
-from webapp.stats.bisection.timeline import FOLLOWS, STATES, STEP_WEIGHT, Timeline
+from webapp.stats.bisection.timeline import FOLLOWS, STEP_WEIGHT, Timeline
 
 Floats = NDArray[np.float64]
 EFFECT_SPREAD = 0.25
@@ -79,13 +79,25 @@ class Joint:
 
 
 @dataclass(frozen=True, slots=True)
-class TwoSteps:
-    """``log_z``: log evidence with the gaps' priors; −∞ without two gaps. ``gaps``: the likeliest
-    pair.
+class Pairs:
+    """⟨·, ·⟩ of Q pairs of columns, (C, Q) each: ``g`` and ``h`` of each column with itself, ``c``
+    of both, ``y`` and ``z`` with the values.
     """
 
-    log_z: float
-    gaps: tuple[int, int] | None
+    base: Floats
+    g: Floats
+    h: Floats
+    c: Floats
+    y: Floats
+    z: Floats
+
+    @classmethod
+    def of(cls, made: Products, first: NDArray[np.intp], second: NDArray[np.intp]) -> "Pairs":
+        """Of the columns with the numbers ``first`` and ``second`` (Q,)."""
+        square, moment = made.square, made.moment
+        c = square[:, first, second]
+        own = square[:, first, first], square[:, second, second]
+        return cls(made.base, *own, c, moment[:, first], moment[:, second])
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +112,9 @@ class PairPrior:
 
 def weigh(plan: Plan, data: Tally, line: Timeline) -> Joint:
     """All hypotheses with at most one step."""
-    covariances = line.covariances(plan, build_ratios(data.nodes))
+    covariances = line.covariances(plan, build_ratios(data.nodes), line.states)
     factors = np.array(WITHIN_FACTORS)
-    after, beside, steps = line.after(), _beside(line), line.lab_steps()
+    after, beside, steps = line.after(), _beside(line), line.lab_steps
     moving = covariances[:, 1:].reshape(-1, *covariances.shape[2:])
     known = line.value, np.hstack([after, beside]), line.levels()
     every = np.hstack([after, beside, steps])
@@ -121,7 +133,7 @@ def weigh(plan: Plan, data: Tally, line: Timeline) -> Joint:
 def lab_prior(line: Timeline, positions: int) -> Floats:
     """Log prior (X,) of the states of the lab, then of its step at each of so many places."""
     known = [state.weight for state in line.states]
-    shares = [1.0] if line.own.all() else [FOLLOWS, 1 - FOLLOWS]
+    shares = [1.0] if line.is_alone else [FOLLOWS, 1 - FOLLOWS]
     each = positions // len(shares)
     places = [share * STEP_WEIGHT / max(each, 1) for share in shares for _ in range(each)]
     return np.asarray(np.log(np.array(known + places)))
@@ -130,6 +142,12 @@ def lab_prior(line: Timeline, positions: int) -> Floats:
 def lab_step_spread(plan: Plan) -> float:
     """Prior standard deviation of the lab's own step, log percent."""
     return max(abs(plan.effect), LAB_STEP_BOOTS * sqrt(plan.noise.boot_variance(plan.runs)))
+
+
+def log_sum(logs: Floats, axis: int = 0) -> Floats:
+    """log Σ exp along an axis; each line of it has a finite value."""
+    top = logs.max(axis=axis, keepdims=True)
+    return np.asarray(np.log(np.exp(logs - top).sum(axis=axis)) + top.squeeze(axis))
 
 
 def mixed(fits: list[tuple[float, Fit]]) -> Fit:
@@ -149,21 +167,6 @@ def mixed(fits: list[tuple[float, Fit]]) -> Fit:
     return Fit(top + np.log(total), np.asarray(mean), np.asarray(variance))
 
 
-def two_steps(plan: Plan, data: Tally, steady: Products, gap_prior: Floats) -> TwoSteps:
-    """Two steps in different gaps of a steady lab (two inside one gap look like one)."""
-    inner = np.flatnonzero(gap_prior[1:-1])
-    if len(inner) < 2:
-        return TwoSteps(-np.inf, None)
-    i, j = np.triu_indices(len(inner), 1)
-    first, second = inner[i], inner[j]
-    prior = np.log(2 * STATES[0].weight * gap_prior[first + 1] * gap_prior[second + 1])
-    by_pair = pair_evidence(plan, data, steady, first, second) + prior
-    best = int(np.argmax(by_pair))
-    return TwoSteps(
-        float(np.logaddexp.reduce(by_pair)), (int(first[best]) + 1, int(second[best]) + 1)
-    )
-
-
 def pair_evidence(
     plan: Plan,
     data: Tally,
@@ -173,12 +176,13 @@ def pair_evidence(
 ) -> Floats:
     """Log evidence (Q,) of steps at both columns of ``steady`` with these numbers."""
     found = []
+    pairs = Pairs.of(steady, first, second)
     for share, chance in SPREADS:
         total, apart = (share * plan.effect) ** 2, (DIFFERENCE_SPREAD * plan.effect) ** 2
         own, shared = (total + apart) / 4, (total - apart) / 4
         half = (plan.effect / 2, plan.effect / 2)
         prior = PairPrior(half, own, shared, own)
-        found.append((chance, two_columns(steady, first, second, prior)))
+        found.append((chance, two_columns(pairs, prior)))
     log_z = mixed(found).log_z + np.log(data.nodes.weight)[:, None]
     return np.asarray(np.logaddexp.reduce(log_z, axis=0))
 
@@ -215,14 +219,10 @@ def one_column(made: Products, size: float, spread: float) -> Fit:
     return Fit(log_z, size + spread**2 * b / shrink, spread**2 / shrink)
 
 
-def two_columns(
-    made: Products, first: NDArray[np.intp], second: NDArray[np.intp], prior: PairPrior
-) -> Fit:
-    """Pairs of columns: ``first`` and ``second`` (Q,) are their numbers; (C, Q)."""
+def two_columns(pairs: Pairs, prior: PairPrior) -> Fit:
+    """Both columns of each pair with sizes of ``prior``: (C, Q)."""
     d, e = prior.means
-    g, h = made.square[:, first, first], made.square[:, second, second]
-    c = made.square[:, first, second]
-    y, z = made.moment[:, first], made.moment[:, second]
+    g, h, c, y, z = pairs.g, pairs.h, pairs.c, pairs.y, pairs.z
     b1, b2 = y - d * g - e * c, z - d * c - e * h
     rss = d * d * g + e * e * h + 2 * d * e * c - 2 * (d * y + e * z)
     det_prior = prior.own * prior.second - prior.shared**2
@@ -231,7 +231,7 @@ def two_columns(
     det = np.maximum(a11 * a22 - a12 * a12, np.finfo(np.float64).tiny)
     size1, size2 = (a22 * b1 - a12 * b2) / det, (a11 * b2 - a12 * b1) / det
     gain = b1 * size1 + b2 * size2
-    log_z = made.base[:, None] - 0.5 * (rss + np.log(det * det_prior) - gain)
+    log_z = pairs.base[:, None] - 0.5 * (rss + np.log(det * det_prior) - gain)
     return Fit(log_z, d + size1, a22 / det)
 
 
@@ -278,13 +278,14 @@ def _in_states(
     """
     can_step = made.square.shape[-1] - others > count
     own = np.arange(count)
+    pairs = Pairs.of(made, own, own + count) if can_step else None
     found = []
     for share, chance in SPREADS:
         spread = share * abs(plan.effect)
         clean = one_column(made.of(slice(count)), plan.effect, spread)
         found.append((chance * (1 - STEPS_BESIDE if can_step else 1.0), clean))
-        if can_step:
-            both = two_columns(made, own, own + count, _prior_beside(plan, share))
+        if pairs:
+            both = two_columns(pairs, _prior_beside(plan, share))
             found.append((chance * STEPS_BESIDE, both))
     fit = mixed(found)
     framed = _framed(plan, made.base, fit)
@@ -300,10 +301,11 @@ def _with_lab_steps(plan: Plan, made: Products, count: int, positions: int) -> t
     begin = made.square.shape[-1] - positions
     lab = one_column(made.of(slice(begin, None)), 0.0, size)
     first, second = (each.ravel() for each in np.indices((count, positions)))
+    pairs = Pairs.of(made, first, begin + second)
     found = []
     for share, chance in SPREADS:
         prior = PairPrior((plan.effect, 0.0), (share * plan.effect) ** 2, 0.0, size**2)
-        clean = two_columns(made, first, begin + second, prior)
+        clean = two_columns(pairs, prior)
         found.append((chance * (1 - STEPS_BESIDE if begin > count else 1.0), clean))
         if begin > count:
             chosen = np.stack([first, count + first, begin + second], axis=1)

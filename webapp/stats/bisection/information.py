@@ -103,14 +103,6 @@ def expect(outlook: Outlook, index: int, *, rebuild: bool) -> None:
 
 def best_option(plan: Plan, outlook: Outlook, skipped: frozenset[int]) -> Option | None:
     """The measurement that tells most bits per hour, the earlier revision of equals; or None."""
-    rated = rated_option(plan, outlook, skipped)
-    return rated[1] if rated else None
-
-
-def rated_option(
-    plan: Plan, outlook: Outlook, skipped: frozenset[int]
-) -> tuple[float, Option] | None:
-    """The same with its bits per hour."""
     revisions = _revisions(outlook, skipped)
     if not len(revisions):
         return None
@@ -121,11 +113,11 @@ def rated_option(
     cost: Floats = plan.costs.boot + plan.costs.build * new.astype(np.float64)
     best = _best(outlook, revisions, after, outlook.weight[revisions], cost, rebuild=False)
     if not plan.can_rebuild or not built.any():
-        return best
+        return best[1]
     count = int(built.sum())
     anew = np.full(count, plan.costs.boot + plan.costs.build)
     again = _best(outlook, revisions[built], after[:, built], np.zeros(count), anew, rebuild=True)
-    return again if again[0] > best[0] else best
+    return again[1] if again[0] > best[0] else best[1]
 
 
 def mutual_information(q: Floats, distance: Floats) -> Floats:

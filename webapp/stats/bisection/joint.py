@@ -1,4 +1,9 @@
-"""The posterior of one commit by the boots of several subjects.
+"""The posterior of one commit by the boots of all subjects, be it one or several.
+
+H_j, "c_j is the first bad one": one level before, another from c_j on. H_j has the evidence of the
+cut between measured revisions that it falls into (`hypotheses`), summed over the nodes of the noise
+and the states of the lab; so candidates between which nothing was measured share what the cut
+gains, by their priors.
 
 Given that commit j made the step, subjects are independent but for what their machine did. With
 Z(j, x) the evidence of a subject's boots for a step at j while its machine does x, Z(0, x) for none
@@ -8,29 +13,31 @@ and a the chance that the commit spares it, machine m says
 
 over its subjects i; P(j) is then the prior times the product of A over machines, and "no step" that
 of B. So a machine's own step, which all its modes feel, is paid for once and not by each of them.
+Of one subject that the commit does not spare (a = 0) that is the posterior of its hypotheses.
 Two commits may move different subjects: of each one a pair of steps moves both, one or none.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import log
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from webapp.stats.bisection.hypotheses import Joint, lab_prior, pair_evidence, weigh
-from webapp.stats.bisection.plan import Subject
+from webapp.stats.bisection.hypotheses import Joint, lab_prior, log_sum, pair_evidence, weigh
+from webapp.stats.bisection.plan import Evidence, Plan, Subject
 from webapp.stats.bisection.posterior import (
     TINY,
     Posterior,
     chance_of_two,
     figures,
-    posterior_of,
+    figures_before,
     ranges,
-    rest_of,
 )
-from webapp.stats.bisection.tally import Tally
+from webapp.stats.bisection.remainder import Remainder, Steady, remainder_of
+from webapp.stats.bisection.tally import Tally, tally
 from webapp.stats.bisection.timeline import (
     FOLLOWS,
     STATES,
@@ -47,15 +54,39 @@ Indices = NDArray[np.intp]
 @dataclass(frozen=True, slots=True, eq=False)
 class Seen:
     """What one subject's boots say. ``by_lab`` (M + 2, X): log evidence of its gaps and of no step,
-    for each thing that its lab may have done. ``own`` (G,): its gap of each common one.
+    for each thing that its lab may have done, of which ``prior`` (X,) is the logarithm. ``own``
+    (G,): its gap of each common one. ``without_companions``: the same, where it has any.
     """
 
     subject: Subject
     data: Tally
     line: Timeline
     joint: Joint
+    prior: Floats
     by_lab: Floats
     own: Indices
+    without_companions: "Seen | None"
+
+    @property
+    def alone(self) -> "Seen":
+        """By the series alone, since nothing is assumed of what two culprits do to companions."""
+        return self.without_companions or self
+
+    def separates(self, first: Indices, second: Indices) -> NDArray[np.bool_]:
+        """For which pairs of common gaps its boots distinguish two steps from one."""
+        one, other = self.own[first], self.own[second]
+        return np.asarray((one > 0) & (other < len(self.by_lab) - 2) & (one < other))
+
+    def rest(self, likeliest: int) -> Remainder:
+        """What a step at the ``likeliest`` candidate leaves to a second one in this series."""
+        plan, alone = self.subject.plan, self.alone
+        gap_of = np.searchsorted(self.line.slots, np.arange(1, plan.bad + 1))
+        gap_prior = np.bincount(gap_of, self.data.prior, len(self.line.slots) + 1)
+        with np.errstate(divide="ignore"):
+            prior = np.log(np.append((1 - plan.doubt) * gap_prior, plan.doubt))
+        one = float(log_sum((alone.by_lab + alone.prior + prior[:, None]).ravel()))
+        steady = Steady(self.data, alone.joint.steady, gap_of, one)
+        return remainder_of(plan, steady, likeliest)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -100,25 +131,46 @@ class View:
     moved: float
 
 
+def posterior(plan: Plan, evidence: Evidence) -> Posterior:
+    """The posterior of one series from the raw evidence; without any boot, the prior.
+
+    Raises `OutOfRangeError` for a build that stands for revisions between which a candidate lies.
+    """
+    (view,) = views([Subject(plan, evidence, spared=0.0)], [tally(plan, evidence)])
+    return view.posterior
+
+
 def views(subjects: Sequence[Subject], data: Sequence[Tally]) -> list[View]:
     """What is known now, as each subject sees it. One that was never booted says nothing."""
     lines = [timeline(one.plan, its) for one, its in zip(subjects, data, strict=True)]
     booted = [at for at, line in enumerate(lines) if len(line.value)]
-    unbooted = {
-        at: View(posterior_of(one.plan, data[at]), 1 - one.spared)
-        for at, one in enumerate(subjects)
-        if at not in booted
-    }
     if not booted:
-        return list(unbooted.values())
+        shared = _before(data[0], subjects[0].plan.doubt)
+        return [_unbooted(one, shared) for one in subjects]
     gap_of, own = _common_gaps(subjects, [lines[at] for at in booted])
     seen = {at: _seen(subjects[at], data[at], lines[at], own[row]) for row, at in enumerate(booted)}
-    machines = _machines(list(seen.values()))
-    common = _Common.of(machines, data[0], gap_of, subjects[0].plan.doubt)
+    common = _Common.of(list(seen.values()), data[0], gap_of, subjects[0].plan.doubt)
     return [
-        common.view(seen[at]) if at in seen else common.unbooted(unbooted[at])
-        for at in range(len(subjects))
+        common.view(seen[at]) if at in seen else _unbooted(one, common.shared)
+        for at, one in enumerate(subjects)
     ]
+
+
+def _before(data: Tally, doubt: float) -> dict[str, Any]:
+    """The fields of a posterior that are the same for every subject, before any boot."""
+    return {
+        "candidates": (1 - doubt) * data.prior,
+        "equal": (1 - doubt) * data.equal,
+        "none": doubt,
+        "two": 0.0,
+        "two_gaps": None,
+        "gap_of": np.zeros(len(data.prior), np.intp),
+    }
+
+
+def _unbooted(subject: Subject, shared: dict[str, Any]) -> View:
+    """A subject that says nothing: it has the figures that its plan expects."""
+    return View(Posterior(**shared, **figures_before(subject.plan)), 1 - subject.spared)
 
 
 def log1m(chance: float) -> float:
@@ -145,9 +197,9 @@ def _common_gaps(
 
 def _seen(subject: Subject, data: Tally, line: Timeline, own: Indices) -> Seen:
     joint = weigh(subject.plan, data, line)
-    positions = joint.log.shape[2] - len(line.states)
-    by_lab = np.logaddexp.reduce(joint.log, axis=0) - lab_prior(line, positions)
-    return Seen(subject, data, line, joint, by_lab, own)
+    prior = lab_prior(line, joint.log.shape[2] - len(line.states))
+    alone = None if line.is_alone else _seen(subject, data, line.alone(), own)
+    return Seen(subject, data, line, joint, prior, log_sum(joint.log) - prior, own, alone)
 
 
 def _machines(seen: list[Seen]) -> list[Machine]:
@@ -158,10 +210,8 @@ def _machines(seen: list[Seen]) -> list[Machine]:
 def _machine(seen: list[Seen]) -> Machine:
     if len(seen) == 1:
         (one,) = seen
-        count = one.by_lab.shape[1]
-        prior = lab_prior(one.line, count - len(one.line.states))
-        own = one.by_lab[one.own]
-        return Machine((one,), prior, (own,), (one.by_lab[-1],), (np.arange(count),))
+        own, column = one.by_lab[one.own], np.arange(len(one.prior))
+        return Machine((one,), one.prior, (own,), (one.by_lab[-1],), (column,))
     times = np.unique(np.concatenate([_own_times(one) for one in seen]))
     each = STEP_WEIGHT / max(len(times), 1)
     prior = np.log([state.weight for state in STATES] + [each] * len(times))
@@ -199,7 +249,7 @@ def _without_companions(one: Seen) -> tuple[Floats, Floats]:
     """By the states of the lab and by its step's places, whether companions follow it or not."""
     count = len(one.line.states)
     states, places = one.by_lab[:, :count], one.by_lab[:, count:]
-    if one.line.own.all():
+    if one.line.is_alone:
         return states, places
     follow, still = log(FOLLOWS), log1m(FOLLOWS)
     moving = np.logaddexp(follow + states[:, 1::2], still + states[:, 2::2])
@@ -211,15 +261,17 @@ def _without_companions(one: Seen) -> tuple[Floats, Floats]:
 def _columns(one: Seen, times: Floats) -> Indices:
     """For each state of the subject's own the common one."""
     own = len(STATES) + np.searchsorted(times, _own_times(one))
-    if one.line.own.all():
+    if one.line.is_alone:
         return np.concatenate([np.arange(len(STATES)), own])
     states = [0, *(at for at in range(1, len(STATES)) for _ in range(2))]
     return np.concatenate([states, own, own]).astype(np.intp)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class _Common:
-    """What all subjects together say. ``gaps`` (G,): log evidence of the common gaps."""
+    """What all subjects together say. ``gaps`` (G,): log evidence of the common gaps.
+    ``without_companions``: the same, where a subject has any.
+    """
 
     machines: tuple[Machine, ...]
     data: Tally
@@ -228,42 +280,45 @@ class _Common:
     prior: Floats
     gaps: Floats
     none: float
-    two: tuple[float, tuple[int, int] | None]
+    without_companions: "_Common | None"
 
     @classmethod
-    def of(cls, machines: list[Machine], data: Tally, gap_of: Indices, doubt: float) -> "_Common":
-        gaps = sum(np.logaddexp.reduce(one.of_gaps(), axis=1) for one in machines)
+    def of(cls, seen: list[Seen], data: Tally, gap_of: Indices, doubt: float) -> "_Common":
+        machines, alone = _machines(seen), [one.alone for one in seen]
+        fewer = None if alone == seen else cls.of(alone, data, gap_of, doubt)
+        gaps = sum(log_sum(one.of_gaps(), axis=1) for one in machines)
         none = sum(float(np.logaddexp.reduce(one.of_none())) for one in machines)
         prior = np.bincount(gap_of, data.prior).astype(np.float64)
-        two = _two_steps(machines, prior)
-        return cls(tuple(machines), data, doubt, gap_of, prior, np.asarray(gaps), none, two)
+        return cls(tuple(machines), data, doubt, gap_of, prior, np.asarray(gaps), none, fewer)
 
     @property
     def top(self) -> float:
         """The largest log evidence, from which all are counted."""
         return max(float(self.gaps[self.prior > 0].max(initial=-np.inf)), self.none)
 
+    @cached_property
     def shared(self) -> dict[str, Any]:
         """The fields of a posterior that are the same for every subject."""
         z, none = np.exp(self.gaps - self.top), self.doubt * np.exp(self.none - self.top)
         total = (1 - self.doubt) * float(z @ self.prior) + none
         equal = (1 - self.doubt) * z[self.gap_of] * self.data.equal
-        log_two, pair = self.two
+        two, pair = (self.without_companions or self).chance_of_two()
         return {
             "candidates": (1 - self.doubt) * z[self.gap_of] * self.data.prior / total,
             "equal": equal / (float(equal.sum()) + none),
             "none": none / total,
-            "two": chance_of_two(self.doubt, log_two, self.top + log(total)),
+            "two": two,
             "two_gaps": ranges(pair, self.gap_of),
             "gap_of": self.gap_of,
         }
 
-    def unbooted(self, blank: View) -> View:
-        """A subject that says nothing: it has the figures that its plan expects."""
-        now = blank.posterior
-        kept = ("effect", "effect_sd", "good_level", "boot_sd", "build_sd", "lab", "rest")
-        known = {name: getattr(now, name) for name in kept}
-        return View(Posterior(**self.shared(), **known), blank.moved)
+    def chance_of_two(self) -> tuple[float, tuple[int, int] | None]:
+        """The chance of two steps against everything else, and the likeliest pair of gaps."""
+        log_two, pair = _two_steps(self.machines, self.prior)
+        with np.errstate(divide="ignore"):
+            one = self.gaps + np.log((1 - self.doubt) * self.prior)
+        log_one = float(log_sum(np.append(one, self.none + log(self.doubt))))
+        return chance_of_two(self.doubt, log_two, log_one), pair
 
     def view(self, seen: Seen) -> View:
         """The figures of one subject, under what the others say of the commit."""
@@ -277,10 +332,8 @@ class _Common:
             seen.subject.plan, seen.data, seen.line, seen.joint, chance / float(chance.sum())
         )
         moved = steps / max(steps + spared, TINY)
-        shared = self.shared()
-        top = int(np.argmax(shared["candidates"])) + 1
-        rest = rest_of(seen.subject.plan, seen.data, seen.line, seen.joint, top)
-        return View(Posterior(**shared, **own, rest=rest), moved)
+        top = int(np.argmax(self.shared["candidates"])) + 1
+        return View(Posterior(**self.shared, **own, rest=seen.rest(top)), moved)
 
     def _weights(self, seen: Seen) -> tuple[Floats, Floats]:
         """Logarithms of what the others make of each gap and state of a subject, (M + 2, X), and of
@@ -288,7 +341,7 @@ class _Common:
         """
         machine = next(one for one in self.machines if seen in one.seen)
         at, spared = machine.seen.index(seen), seen.subject.spared
-        elsewhere = self.gaps - np.logaddexp.reduce(machine.of_gaps(), axis=1)
+        elsewhere = self.gaps - log_sum(machine.of_gaps(), axis=1)
         nowhere = self.none - float(np.logaddexp.reduce(machine.of_none()))
         with np.errstate(divide="ignore"):
             prior, log_spared = np.log((1 - self.doubt) * self.prior), np.log(spared)
@@ -306,43 +359,36 @@ def _two_steps(machines: Sequence[Machine], prior: Floats) -> tuple[float, tuple
     """Log evidence of two commits in steady labs, and the likeliest pair of common gaps."""
     if len(prior) < 2:
         return -np.inf, None
-    first, second = np.triu_indices(len(prior), 1)
-    total = np.log(2 * np.maximum(prior[first] * prior[second], TINY))
-    tells = np.zeros(len(first), np.bool_)
-    for machine in machines:
-        total = total + log(STATES[0].weight)
-        for seen in machine.seen:
-            own, inner = _pairs_of(seen, first, second)
-            total, tells = total + own, tells | inner
-    tells &= (prior[first] > 0) & (prior[second] > 0)
-    if not tells.any():
+    possible = np.flatnonzero(prior)
+    first, second = (possible[at] for at in np.triu_indices(len(possible), 1))
+    every = [seen for machine in machines for seen in machine.seen]
+    is_seen = np.any([seen.separates(first, second) for seen in every], axis=0)
+    if not is_seen.any():
         return -np.inf, None
-    total = np.where(tells, total, -np.inf)
+    first, second = first[is_seen], second[is_seen]
+    total = np.log(2 * np.maximum(prior[first] * prior[second], TINY))
+    total = total + len(machines) * log(STATES[0].weight)
+    for seen in every:
+        total = total + _pairs_of(seen, first, second)
     best = int(np.argmax(total))
-    return float(np.logaddexp.reduce(total)), (int(first[best]), int(second[best]))
+    return float(log_sum(total)), (int(first[best]), int(second[best]))
 
 
-def _pairs_of(seen: Seen, first: Indices, second: Indices) -> tuple[Floats, NDArray[np.bool_]]:
-    """One subject's log evidence of each pair, and which pairs it tells from one step."""
-    alone = seen.joint
-    if not seen.line.own.all():
-        alone = weigh(seen.subject.plan, seen.data, seen.line.alone())
-    steady = np.logaddexp.reduce(alone.log[:, :, 0], axis=0) - log(STATES[0].weight)
-    one, other, last = seen.own[first], seen.own[second], len(steady) - 2
-    inner = (one > 0) & (other < last) & (one < other)
+def _pairs_of(seen: Seen, first: Indices, second: Indices) -> Floats:
+    """One subject's log evidence of each pair of gaps."""
+    steady, inner = seen.by_lab[:, 0], seen.separates(first, second)
+    one, other = seen.own[first], seen.own[second]
     both = np.where(one > 0, steady[one], steady[other])
-    if inner.any():
-        both = both.copy()
-        both[inner] = pair_evidence(
-            seen.subject.plan, seen.data, alone.steady, one[inner] - 1, other[inner] - 1
-        )
+    both[inner] = pair_evidence(
+        seen.subject.plan, seen.data, seen.joint.steady, one[inner] - 1, other[inner] - 1
+    )
     a = seen.subject.spared
     if a == 0:
-        return both, inner
+        return both
     parts = [
         2 * log1m(a) + both,
         log1m(a) + log(a) + steady[one],
         log1m(a) + log(a) + steady[other],
         2 * log(a) + np.full_like(both, steady[-1]),
     ]
-    return np.logaddexp.reduce(np.stack(parts), axis=0), inner
+    return log_sum(np.stack(parts))

@@ -197,13 +197,14 @@ class Evidence:
 class Subject:
     """``plan`` and ``evidence`` as of a bisect of its own; all have the same candidates, and the
     budget is the first one's. Subjects of one ``machine`` share what that machine does, and its
-    builds. ``spared``: the chance that the commit does not move it. ``name``: in words.
+    builds. ``spared``: the chance that the commit does not move it; of one subject alone that is
+    the plan's ``doubt``. ``name``: in words.
     """
 
     plan: Plan
     evidence: Evidence = field(default_factory=Evidence)
     machine: str = ""
-    spared: float = SPARED
+    spared: float = 0.0
     name: str = ""
 
     def __post_init__(self) -> None:

@@ -4,18 +4,18 @@ Values are in log percent. A lab knows the truth: the level of each revision. It
 of each build once, that of each boot and run anew, everything from one generator.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import inf
 
 import numpy as np
 from numpy.typing import NDArray
 
 from webapp.stats.bisection.case import Measure
+from webapp.stats.bisection.deciding import Asked, decide
 from webapp.stats.bisection.ending import Kind, Outcome
 from webapp.stats.bisection.noise import Noise
 from webapp.stats.bisection.plan import Boot, Evidence, Plan, Subject
-from webapp.stats.bisection.stages import decide
-from webapp.stats.bisection.together import Asked, decide_together
 
 Floats = NDArray[np.float64]
 
@@ -127,35 +127,6 @@ class Played:
         return sum(one.effort for one in self.evidence)
 
 
-@dataclass(frozen=True, slots=True)
-class _Running:
-    """A boot under way: when it ends, and what it takes."""
-
-    ends: float
-    hours: float
-    asked: Asked
-
-
-def play(
-    plan: Plan, evidence: Evidence, lab: SimulatedLab, *, faster_after: int = 0
-) -> tuple[Evidence, Outcome]:
-    """Measure in ``lab`` what is decided, boot by boot; all evidence and the outcome.
-
-    With ``faster_after`` boots two are asked for at a time, with twice as many three, and so on.
-    """
-    while True:
-        at_once = 1 + (evidence.effort // faster_after if faster_after else 0)
-        decision = decide(plan, evidence, agents=at_once)
-        if decision.outcome is not None:
-            return evidence, decision.outcome
-        evidence = replace(
-            evidence,
-            boots=(*evidence.boots, *_measured(plan, evidence, lab, decision.actions)),
-            pinned=(),
-            hours=evidence.hours + sum(hours_of(plan, evidence, each) for each in decision.actions),
-        )
-
-
 def build_key(measure: Measure, evidence: Evidence) -> str:
     """The newest build of the revision, or a new one."""
     keys = [boot.build for boot in evidence.boots if boot.index == measure.index]
@@ -173,75 +144,112 @@ def hours_of(plan: Plan, evidence: Evidence, measure: Measure) -> float:
     return plan.costs.boot + (plan.costs.build if new else 0.0)
 
 
-def play_together(
-    subjects: Sequence[Subject], labs: Sequence[SimulatedLab], gone: dict[str, float] | None = None
+@dataclass(frozen=True, slots=True)
+class _Running:
+    """A boot that was asked for: when it ends, what it takes, and of which build it is."""
+
+    ends: float
+    hours: float
+    build: str
+    asked: Asked
+
+
+def play(
+    subjects: Sequence[Subject],
+    labs: Sequence[SimulatedLab],
+    gone: Mapping[str, float] | None = None,
+    *,
+    faster_after: int = 0,
 ) -> Played:
     """Measure in ``labs``, one for each subject, what is decided; machines work side by side.
 
-    A machine of ``gone`` is not there from so many hours on: its boot under way is lost.
+    A machine of ``gone`` is not there from so many hours on: its boot under way is lost. With
+    ``faster_after`` boots a machine is asked for two at a time, with twice as many for three, and
+    so on: it makes them one after another, and no decision comes between them.
     """
-    subjects, gone = list(subjects), gone or {}
-    running: list[_Running] = []
-    ended: list[tuple[int, float]] = []
-    clock = 0.0
-    while True:
-        present = {one.machine for one in subjects if clock < gone.get(one.machine, float("inf"))}
-        running = [one for one in running if subjects[one.asked.subject].machine in present]
-        busy = [subjects[one.asked.subject].machine for one in running]
-        free = {machine: int(machine not in busy) for machine in sorted(present)}
-        found = decide_together(subjects, [one.asked for one in running], free)
-        if found.decision.outcome is not None:
-            return _ended(subjects, found.decision.outcome, clock, ended)
-        here = [one for one in found.actions if subjects[one.subject].machine in present]
-        for asked in here:
-            hours = _hours(subjects, asked)
-            running.append(_Running(clock + hours, hours, asked))
-        if not running:
-            waits = Outcome(Kind.INCONCLUSIVE, (), 0.0, "It waits for a machine that is gone.")
-            return _ended(subjects, waits, clock, ended)
-        first = min(running, key=lambda one: (one.ends, one.asked.subject))
-        running.remove(first)
-        clock = first.ends
-        at = first.asked.subject
-        if clock < gone.get(subjects[at].machine, float("inf")):
-            subjects[at] = _measured_together(subjects, labs, first)
-            ended.append((at, clock))
+    bisect = _Playing(list(subjects), labs, dict(gone or {}), faster_after)
+    while (outcome := bisect.take_step()) is None:
+        pass
+    evidence = tuple(one.evidence for one in bisect.subjects)
+    return Played(evidence, outcome, bisect.clock, tuple(bisect.ended))
 
 
-def _measured(
-    plan: Plan, evidence: Evidence, lab: SimulatedLab, actions: tuple[Measure, ...]
-) -> list[Boot]:
-    return [lab.boot(each, build_key(each, evidence), plan.runs) for each in actions]
+@dataclass(slots=True)
+class _Playing:
+    """A bisect under way. ``just``: the machine whose boot ended last."""
 
+    subjects: list[Subject]
+    labs: Sequence[SimulatedLab]
+    gone: dict[str, float]
+    faster_after: int
+    clock: float = 0.0
+    just: str | None = None
+    running: list[_Running] = field(default_factory=list)
+    ended: list[tuple[int, float]] = field(default_factory=list)
 
-def _ended(
-    subjects: Sequence[Subject], outcome: Outcome, clock: float, ended: list[tuple[int, float]]
-) -> Played:
-    return Played(tuple(one.evidence for one in subjects), outcome, clock, tuple(ended))
+    def take_step(self) -> Outcome | None:
+        """Decide, unless a machine is to go on with what it was asked for, and end one boot."""
+        present = {one.machine for one in self.subjects if self._is_there(one.machine)}
+        self.running = [one for one in self.running if self._machine(one.asked) in present]
+        if self.just not in {self._machine(one.asked) for one in self.running}:
+            outcome = self._decide(present)
+            if outcome is not None:
+                return outcome
+        if not self.running:
+            return Outcome(Kind.INCONCLUSIVE, (), 0.0, "It waits for a machine that is gone.")
+        first = min(self.running, key=lambda one: (one.ends, one.asked.subject))
+        self.running.remove(first)
+        self.clock, self.just = first.ends, self._machine(first.asked)
+        if self._is_there(self.just):
+            self._measure(first)
+            self.ended.append((first.asked.subject, self.clock))
+        return None
+
+    def _machine(self, asked: Asked) -> str:
+        return self.subjects[asked.subject].machine
+
+    def _is_there(self, machine: str) -> bool:
+        return self.clock < self.gone.get(machine, inf)
+
+    def _decide(self, present: set[str]) -> Outcome | None:
+        effort = sum(one.evidence.effort for one in self.subjects)
+        at_once = 1 + (effort // self.faster_after if self.faster_after else 0)
+        busy = {self._machine(one.asked) for one in self.running}
+        free = {machine: 0 if machine in busy else at_once for machine in sorted(present)}
+        found = decide(self.subjects, [one.asked for one in self.running], free)
+        begins = dict.fromkeys(present, self.clock)
+        for asked in found.actions:
+            machine = self._machine(asked)
+            if machine in present:
+                hours = _hours(self.subjects, asked)
+                begins[machine] += hours
+                build = build_key(asked.measure, self.subjects[asked.subject].evidence)
+                self.running.append(_Running(begins[machine], hours, build, asked))
+        return found.outcome
+
+    def _measure(self, one: _Running) -> None:
+        """Add the boot that ended, which all labs of its machine have behind them."""
+        at, measure = one.asked.subject, one.asked.measure
+        own, lab = self.subjects[at], self.labs[at]
+        turn = lab.booted
+        boot = lab.boot(measure, one.build, own.plan.runs)
+        for other, its in zip(self.subjects, self.labs, strict=True):
+            if other.machine == own.machine:
+                its.booted = turn + 1
+        if len(self.subjects) > 1:
+            boot = replace(boot, turn=turn)
+        known = own.evidence
+        evidence = replace(
+            known, boots=(*known.boots, boot), pinned=(), hours=known.hours + one.hours
+        )
+        self.subjects[at] = replace(own, evidence=evidence)
 
 
 def _hours(subjects: Sequence[Subject], asked: Asked) -> float:
-    """A build that the machine made for another mode is there."""
+    """Of one boot; a build that the machine made for another mode is there."""
     own = subjects[asked.subject]
     made = frozenset(
         boot.index for one in subjects if one.machine == own.machine for boot in one.evidence.boots
     )
     plan = replace(own.plan, cached=own.plan.cached | made)
     return hours_of(plan, own.evidence, asked.measure)
-
-
-def _measured_together(
-    subjects: Sequence[Subject], labs: Sequence[SimulatedLab], one: _Running
-) -> Subject:
-    """The subject with the boot that ended, which all labs of its machine have behind them."""
-    at, measure = one.asked.subject, one.asked.measure
-    own, evidence = subjects[at], subjects[at].evidence
-    turn = labs[at].booted
-    boot = labs[at].boot(measure, build_key(measure, evidence), own.plan.runs)
-    for other, lab in zip(subjects, labs, strict=True):
-        if other.machine == own.machine:
-            lab.booted = turn + 1
-    boots = (*evidence.boots, replace(boot, turn=turn))
-    return replace(
-        own, evidence=replace(evidence, boots=boots, pinned=(), hours=evidence.hours + one.hours)
-    )

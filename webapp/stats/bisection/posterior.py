@@ -1,9 +1,7 @@
-"""What the evidence says: chances of each candidate, of no step, of two, and of what the lab does.
+"""What is known: chances of each candidate, of no step, of two, and of what the lab does.
 
-H_j, "c_j is the first bad one": one level before, another from c_j on. H_j has the evidence of the
-cut between measured revisions that it falls into (`hypotheses`), summed over the nodes of the noise
-and the states of the lab; so candidates between which nothing was measured share what the cut
-gains, by their priors.
+The chances of the candidates are those of all subjects (`joint`); step, levels, noise and lab are
+the figures of one of them.
 """
 
 from dataclasses import dataclass
@@ -18,14 +16,11 @@ from webapp.stats.bisection.hypotheses import (
     SPREAD_BESIDE,
     Joint,
     lab_step_spread,
-    two_steps,
-    weigh,
 )
-from webapp.stats.bisection.outside import log_cuts, segments_of
-from webapp.stats.bisection.plan import Evidence, Plan
-from webapp.stats.bisection.remainder import NONE, Remainder, Steady, remainder_of
-from webapp.stats.bisection.tally import Tally, tally
-from webapp.stats.bisection.timeline import STATES, STEP_WEIGHT, Timeline, timeline
+from webapp.stats.bisection.plan import Plan
+from webapp.stats.bisection.remainder import NONE, Remainder
+from webapp.stats.bisection.tally import Tally
+from webapp.stats.bisection.timeline import STATES, STEP_WEIGHT, Timeline
 
 Floats = NDArray[np.float64]
 TWO_STEPS_PRIOR = 0.05
@@ -110,60 +105,6 @@ class Posterior:
         return float(-(chances * np.log2(chances)).sum())
 
 
-def posterior(plan: Plan, evidence: Evidence) -> Posterior:
-    """The posterior from the raw evidence; without any boot, the prior.
-
-    Raises `OutOfRangeError` for a build that stands for revisions between which a candidate lies.
-    """
-    return posterior_of(plan, tally(plan, evidence))
-
-
-def posterior_of(plan: Plan, data: Tally) -> Posterior:
-    """`posterior` of evidence that is reduced already."""
-    line = timeline(plan, data)
-    if not len(line.value):
-        return _prior(plan, data)
-    gap_of = gaps_of(plan, line)
-    gap_prior = np.bincount(gap_of, data.prior, len(line.slots) + 1).astype(np.float64)
-    joint = weigh(plan, data, line)
-    top = float(joint.log.max())
-    z = np.exp(joint.log - top)
-    weight = z * _prior_of_gaps(plan, gap_prior)
-    total = float(weight.sum())
-    gaps, none = z[:, :-1].sum(axis=(0, 2)), plan.doubt * float(z[:, -1].sum())
-    equal = (1 - plan.doubt) * gaps[gap_of] * data.equal
-    alone = _alone(plan, data, line, joint)
-    one = _log_of_one(plan, alone, gap_prior)
-    two = two_steps(plan, data, alone.steady, gap_prior)
-    candidates = (1 - plan.doubt) * gaps[gap_of] * data.prior / total
-    return Posterior(
-        candidates=candidates,
-        equal=equal / (float(equal.sum()) + none),
-        none=none / total,
-        two=chance_of_two(plan.doubt, two.log_z, one),
-        two_gaps=ranges(two.gaps, gap_of),
-        gap_of=gap_of,
-        rest=remainder_of(
-            plan, Steady(data, alone.steady, gap_of, one), int(candidates.argmax()) + 1
-        ),
-        **figures(plan, data, line, joint, weight / total),
-    )
-
-
-def rest_of(plan: Plan, data: Tally, line: Timeline, joint: Joint, likeliest: int) -> Remainder:
-    """What a step at the ``likeliest`` candidate leaves to a second one in this series."""
-    gap_of = gaps_of(plan, line)
-    gap_prior = np.bincount(gap_of, data.prior, len(line.slots) + 1).astype(np.float64)
-    alone = _alone(plan, data, line, joint)
-    one = _log_of_one(plan, alone, gap_prior)
-    return remainder_of(plan, Steady(data, alone.steady, gap_of, one), likeliest)
-
-
-def gaps_of(plan: Plan, line: Timeline) -> NDArray[np.intp]:
-    """The gap (N,) between measured slots that each candidate falls into."""
-    return np.searchsorted(line.slots, np.arange(1, plan.bad + 1))
-
-
 def chance_of_two(doubt: float, log_two: float, log_one: float) -> float:
     """The chance of two steps, from the log evidence of two and that of everything else."""
     if log_two == -inf:
@@ -183,19 +124,17 @@ def ranges(
     return (int(first[0]), int(first[-1])), (int(second[0]), int(second[-1]))
 
 
-def log_ratio(plan: Plan, data: Tally, step: float) -> float:
-    """Log of how much better a step of ``step`` explains both ends than no step does.
-
-    Uses the builds at the good and the bad end alone (Wald's λ, with the levels and the noise
-    integrated out). 0 while one end was not measured.
-    """
-    ends = (data.slot == 0) | (data.slot == data.first_bad)
-    segments = segments_of(data.mean[ends], data.weights[:, ends], data.base)
-    cut = int((data.slot == 0).sum())
-    log_z = [log_cuts(segments, effect, 0.0)[:, cut] for effect in (step, 0.0)]
-    top = max(float(z.max()) for z in log_z)
-    with_step, without = (float(data.by_history.weight @ np.exp(z - top)) for z in log_z)
-    return log(max(with_step, TINY)) - log(max(without, TINY))
+def figures_before(plan: Plan) -> dict[str, Any]:
+    """What is believed of a subject before any of its boots: what its plan expects."""
+    return {
+        "effect": plan.effect,
+        "effect_sd": EFFECT_SPREAD * abs(plan.effect),
+        "good_level": 0.0,
+        "boot_sd": sqrt(plan.noise.boot_variance(plan.runs)),
+        "build_sd": plan.noise.build,
+        "lab": UNKNOWN,
+        "rest": NONE,
+    }
 
 
 def figures(
@@ -207,7 +146,7 @@ def figures(
     effect = float((steps * mean).sum())
     node = chance.sum(axis=(1, 2))
     within = float(node @ data.nodes.within)
-    level, lab = likeliest(plan, data, line, joint, chance)
+    level, lab = _likeliest(plan, data, line, joint, chance)
     return {
         "effect": effect,
         "effect_sd": sqrt(float((steps * (variance + (mean - effect) ** 2)).sum())),
@@ -218,7 +157,7 @@ def figures(
     }
 
 
-def likeliest(
+def _likeliest(
     plan: Plan, data: Tally, line: Timeline, joint: Joint, chance: Floats
 ) -> tuple[float, Lab]:
     """The level before the step from the line's origin, and the lab.
@@ -226,7 +165,7 @@ def likeliest(
     ``chance`` (S, M + 2, X) is that of each hypothesis with at most one step.
     """
     states, positions = np.split(chance.sum(axis=(0, 1)), [len(line.states)])
-    steps = line.lab_steps()[line.own]
+    steps = line.lab_steps[line.own]
     at = int(positions.argmax()) if len(positions) else 0
     fresh = line.fresh & line.own
     begins = int(fresh.sum() - steps[:, at].sum()) if len(positions) else 0
@@ -242,40 +181,6 @@ def likeliest(
     return level, lab
 
 
-def _prior_of_gaps(plan: Plan, gap_prior: Floats) -> Floats:
-    return np.append((1 - plan.doubt) * gap_prior, plan.doubt)[None, :, None]
-
-
-def _alone(plan: Plan, data: Tally, line: Timeline, joint: Joint) -> Joint:
-    """By the series alone, since nothing is assumed of what two culprits do to its companions."""
-    return joint if line.own.all() else weigh(plan, data, line.alone())
-
-
-def _log_of_one(plan: Plan, joint: Joint, gap_prior: Floats) -> float:
-    """The log evidence of everything with at most one step."""
-    top = float(joint.log.max())
-    return top + log(float((np.exp(joint.log - top) * _prior_of_gaps(plan, gap_prior)).sum()))
-
-
-def _prior(plan: Plan, data: Tally) -> Posterior:
-    """What is believed before any boot."""
-    return Posterior(
-        candidates=(1 - plan.doubt) * data.prior,
-        equal=(1 - plan.doubt) * data.equal,
-        none=plan.doubt,
-        two=0.0,
-        effect=plan.effect,
-        effect_sd=EFFECT_SPREAD * abs(plan.effect),
-        good_level=0.0,
-        boot_sd=sqrt(plan.noise.boot_variance(plan.runs)),
-        build_sd=plan.noise.build,
-        two_gaps=None,
-        gap_of=np.zeros(plan.bad, np.intp),
-        lab=UNKNOWN,
-        rest=NONE,
-    )
-
-
 def _shift(
     plan: Plan, data: Tally, line: Timeline, joint: Joint, chance: Floats
 ) -> tuple[float, Floats]:
@@ -284,12 +189,13 @@ def _shift(
     scale = float(data.nodes.within[node])
     builds = data.nodes.build[node : node + 1] / scale
     states = line.states
-    boots = scale * line.covariances(plan, builds)[0, state if state < len(states) else 0]
+    own = states[state] if state < len(states) else states[0]
+    boots = scale * line.covariances(plan, builds, [own])[0, 0]
     if state < len(states):
         variance = scale * plan.noise.boot_variance(plan.runs)
-        lab = variance * line.kernel(states[state])
+        lab = variance * line.kernel(own)
     else:
-        column = line.lab_steps()[:, state - len(states)]
+        column = line.lab_steps[:, state - len(states)]
         lab = lab_step_spread(plan) ** 2 * np.outer(column, column)
         boots = boots + lab
     values = line.value

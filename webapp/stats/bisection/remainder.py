@@ -7,6 +7,7 @@ probability ratio test (Wald 1945) of a second step of `SHARE` of the alerted on
 in any other gap between measured revisions, against everything with one step at most.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf, log
 
@@ -19,6 +20,7 @@ from webapp.stats.bisection.hypotheses import (
     SPREADS,
     WIDE_SPREAD,
     PairPrior,
+    Pairs,
     Products,
     mixed,
     two_columns,
@@ -61,19 +63,17 @@ class Sizes:
         return high
 
 
-NO_SIZES = Sizes(*(np.zeros(0) for _ in range(3)))
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Remainder:
     """``ratio``: log likelihood ratio of a second step; −∞ where no other gap is open.
 
-    ``between``: the candidates (first, last) of its likeliest gap. ``sizes``: of any other change.
+    ``between``: the candidates (first, last) of its likeliest gap. ``largest``: how large any other
+    change can still be, log percent of either sign (taken at an end alone).
     """
 
     ratio: float = -inf
     between: tuple[int, int] | None = None
-    sizes: Sizes = NO_SIZES
+    largest: Callable[[], float] = float
 
     @property
     def is_open(self) -> bool:
@@ -105,7 +105,7 @@ def remainder_of(plan: Plan, seen: Steady, likeliest: int) -> Remainder:
     others = np.array([gap for gap in range(1, last) if gap != top and gap_prior[gap]], np.intp)
     if not (len(others) and 0 < top < last and gap_prior[top]):
         return NONE
-    pairs = others - 1, np.full(len(others), top - 1)
+    pairs = Pairs.of(seen.products, others - 1, np.full(len(others), top - 1))
     prior = np.log(gap_prior[others] / gap_prior[others].sum())
     by_place = np.logaddexp(*(_evidence(plan, seen, pairs, sign) for sign in (-1, 1)))
     by_place = by_place - log(2) + prior
@@ -113,12 +113,12 @@ def remainder_of(plan: Plan, seen: Steady, likeliest: int) -> Remainder:
     ratio = float(np.logaddexp.reduce(by_place)) + known - seen.log_one
     inside = np.flatnonzero(seen.gap_of == others[int(np.argmax(by_place))]) + 1
     between = int(inside[0]), int(inside[-1])
-    return Remainder(ratio, between, _sizes(plan, seen, pairs, prior))
+    return Remainder(ratio, between, lambda: _sizes(plan, seen, pairs, prior).largest())
 
 
-def _evidence(plan: Plan, seen: Steady, pairs: tuple[Indices, Indices], sign: int) -> Floats:
+def _evidence(plan: Plan, seen: Steady, pairs: Pairs, sign: int) -> Floats:
     """Log evidence (Q,) of a second step of one sign at the first columns of ``pairs``, with the
-    first step at the others; both together are the alerted step, as in `hypotheses.two_steps`.
+    first step at the others; both together are the alerted step, as in `hypotheses.pair_evidence`.
     """
     size = sign * SHARE * abs(plan.effect)
     spread = (EFFECT_SPREAD * size) ** 2
@@ -126,16 +126,16 @@ def _evidence(plan: Plan, seen: Steady, pairs: tuple[Indices, Indices], sign: in
     for share, chance in SPREADS:
         total = (share * plan.effect) ** 2
         prior = PairPrior((size, plan.effect - size), spread, -spread, total + spread)
-        found.append((chance, two_columns(seen.products, *pairs, prior)))
+        found.append((chance, two_columns(pairs, prior)))
     log_z = mixed(found).log_z + np.log(seen.data.nodes.weight)[:, None]
     return np.asarray(np.logaddexp.reduce(log_z, axis=0))
 
 
-def _sizes(plan: Plan, seen: Steady, pairs: tuple[Indices, Indices], chance: Floats) -> Sizes:
+def _sizes(plan: Plan, seen: Steady, pairs: Pairs, chance: Floats) -> Sizes:
     """Of a change at each of the first columns, of which nothing is assumed, nor of the step."""
     free = (WIDE_SPREAD * plan.effect) ** 2
     prior = PairPrior((0.0, plan.effect), free, 0.0, free)
-    fit = two_columns(seen.products, *pairs, prior)
+    fit = two_columns(pairs, prior)
     log_z = fit.log_z + np.log(seen.data.nodes.weight)[:, None] + chance
     weight = np.exp(log_z - log_z.max())
     return Sizes(fit.mean.ravel(), np.sqrt(fit.variance).ravel(), (weight / weight.sum()).ravel())

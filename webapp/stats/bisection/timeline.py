@@ -4,8 +4,10 @@ History's boots of one build lie in the past together and enter as their mean; t
 what the noise was estimated from, and is not counted again.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,7 +67,7 @@ GAP_BOOTS = 9.0
 """The time between history and the first boot of a bisect, in boots of a walk."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Timeline:
     """T rows: those of the series, then of its companions, which the same boots measured.
 
@@ -88,17 +90,22 @@ class Timeline:
     origin: float
     boots: tuple[Boot, ...]
 
-    @property
+    @cached_property
     def own(self) -> NDArray[np.bool_]:
         """The rows of the series itself."""
         return np.asarray(self.series == 0)
 
+    @cached_property
+    def is_alone(self) -> bool:
+        """Whether there are no companions."""
+        return bool(self.own.all())
+
     @property
     def states(self) -> tuple[LabState, ...]:
         """What the lab may do, the steady state first."""
-        return STATES if self.own.all() else STATES_BESIDE
+        return STATES if self.is_alone else STATES_BESIDE
 
-    @property
+    @cached_property
     def slots(self) -> NDArray[np.intp]:
         """The distinct slots, in order."""
         return np.unique(self.slot)
@@ -124,23 +131,23 @@ class Timeline:
         behind = self.slot[:, None] >= self.slots[None, 1:]
         return np.asarray(rows[:, None] & behind, np.float64)
 
+    @cached_property
     def lab_steps(self) -> Floats:
         """Columns (T, U) as of `lab_states.step_columns`; where there are companions the same
         again, without their rows.
         """
         columns = step_columns(self.fresh, self.time)
-        if self.own.all():
+        if self.is_alone:
             return columns
         return np.hstack([columns, columns * self.own[:, None]])
 
-    def covariances(self, plan: Plan, builds: Floats) -> Floats:
-        """(B, L, T, T) for B variances between builds and the L states of the lab, all at the
-        noise's estimate.
+    def covariances(self, plan: Plan, builds: Floats, states: Sequence[LabState]) -> Floats:
+        """(B, L, T, T) for B variances between builds and L states of the lab, all at the noise's
+        estimate.
         """
         boot = plan.noise.boot_variance(plan.runs)
         same = (self.build[:, None] == self.build[None, :]).astype(np.float64)
-        states = np.stack([boot * self.kernel(state) for state in self.states])
-        inside = np.diag(self.variance) + states
+        inside = np.diag(self.variance) + [boot * self.kernel(state) for state in states]
         return np.asarray(inside[None] + builds[:, None, None, None] * same)
 
     def kernel(self, state: LabState) -> Floats:

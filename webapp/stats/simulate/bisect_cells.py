@@ -7,7 +7,7 @@ The noise is known, or estimated from so many revisions of history.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import log1p
@@ -17,11 +17,18 @@ from numpy.typing import NDArray
 
 from webapp.stats.bisection.ending import Kind, Outcome
 from webapp.stats.bisection.noise import Noise, estimate_noise
-from webapp.stats.bisection.outside import Side
-from webapp.stats.bisection.plan import DEFAULT_BOOTS, Boot, Budget, Companion, Evidence, Plan
+from webapp.stats.bisection.plan import (
+    DEFAULT_BOOTS,
+    Boot,
+    Budget,
+    Companion,
+    Evidence,
+    Plan,
+    Subject,
+)
 from webapp.stats.bisection.playing import Beside, SimulatedLab, play
+from webapp.stats.bisection.validation import Side
 from webapp.stats.errors import OutOfRangeError
-from webapp.stats.simulate.bisect_peers import Answer, git_bisect, pinpoint_like
 from webapp.stats.simulate.bisect_worlds import AS_MODELLED, World, draw_culprits, levels_of
 from webapp.stats.simulate.processes import Spread, here
 
@@ -38,8 +45,6 @@ NEIGHBOURS = 10
 
 SHORT_RANGE, STATED = 8, 0.9
 """Commits that a person can look at, and the stated probability that is held to its word."""
-
-POLICIES = ("driftline", "git-bisect", "pinpoint-like")
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,29 +149,34 @@ class Result:
     outside_right: float
 
 
-def simulate(
-    cell: Cell, *, trials: int, seed: int, policy: str = "driftline", spread: Spread = here
-) -> Result:
+def simulate(cell: Cell, *, trials: int, seed: int, spread: Spread = here) -> Result:
     """Play ``trials`` (≥ 1) bisects; trial i depends on the seed (≥ 0) and i alone.
 
     Raises `OutOfRangeError`.
     """
-    return counted(play_trials(cell, trials=trials, seed=seed, policy=policy, spread=spread))
+    return counted(play_trials(cell, trials=trials, seed=seed, spread=spread))
 
 
 def play_trials(
-    cell: Cell, *, trials: int, seed: int, policy: str = "driftline", spread: Spread = here
+    cell: Cell,
+    *,
+    trials: int,
+    seed: int,
+    spread: Spread = here,
+    play_one: Callable[[Cell, np.random.Generator], Tried] | None = None,
 ) -> list[Tried]:
-    """How each trial of `simulate` ended."""
+    """How each trial of `simulate` ended; ``play_one`` plays one (by the rules of Driftline)."""
     if trials < 1:
         raise OutOfRangeError("trials: at least 1")
     if seed < 0:
         raise OutOfRangeError("seed: 0 or more")
-    return list(spread(partial(_trial, cell, seed, policy), range(trials)))
+    return list(spread(partial(_trial, cell, seed, play_one or _try), range(trials)))
 
 
-def _trial(cell: Cell, seed: int, policy: str, number: int) -> Tried:
-    return _try(cell, np.random.default_rng([seed, number]), policy)
+def _trial(
+    cell: Cell, seed: int, play_one: Callable[[Cell, np.random.Generator], Tried], number: int
+) -> Tried:
+    return play_one(cell, np.random.default_rng([seed, number]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,21 +215,10 @@ def question_of(cell: Cell, rng: np.random.Generator) -> Question:
     return Question(plan, Evidence(boots, beyond=_beyond(cell, lab)), lab, culprits)
 
 
-def _try(cell: Cell, rng: np.random.Generator, policy: str) -> Tried:
-    if policy != "driftline":
-        return _try_peer(cell, rng, policy)
+def _try(cell: Cell, rng: np.random.Generator) -> Tried:
     asked = question_of(cell, rng)
-    evidence, outcome = play(asked.plan, asked.known, asked.lab)
-    return _of_outcome(outcome, asked.culprits, evidence.effort, cell.world.outside)
-
-
-def _try_peer(cell: Cell, rng: np.random.Generator, policy: str) -> Tried:
-    effects = cell.effects
-    culprits = draw_culprits(rng, cell.commits, len(effects)) if effects else ()
-    levels = levels_of(cell.commits, culprits, effects)
-    lab = SimulatedLab(rng, levels, cell.true_noise, changes=cell.world.changes)
-    search = git_bisect if policy == "git-bisect" else pinpoint_like
-    return _of_peer(search(lab, cell.commits), culprits)
+    played = play([Subject(asked.plan, asked.known)], [asked.lab])
+    return _of_outcome(played.outcome, asked.culprits, played.effort, cell.world.outside)
 
 
 def _beyond(cell: Cell, lab: SimulatedLab) -> tuple[Boot, ...]:
@@ -267,13 +266,6 @@ def _of_outcome(outcome: Outcome, culprits: tuple[int, ...], boots: int, outside
         right = right and several
     found = len(outcome.candidates)
     return Tried(outcome.kind, right, boots, found, innocent, several, outcome.probability)
-
-
-def _of_peer(answer: Answer, culprits: tuple[int, ...]) -> Tried:
-    kinds = {0: Kind.NOT_REPRODUCED, 1: Kind.SINGLE, 2: Kind.TWO_STEPS}
-    kind = kinds.get(len(answer.blamed), Kind.RANGE)
-    right = not set(culprits).isdisjoint(answer.blamed) if answer.blamed else not culprits
-    return Tried(kind, right, answer.boots, len(answer.blamed))
 
 
 def counted(tried: Sequence[Tried]) -> Result:

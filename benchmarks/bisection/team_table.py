@@ -6,7 +6,7 @@ from itertools import chain
 
 import numpy as np
 
-from webapp.stats.simulate.bisect_teams import (
+from benchmarks.bisection.teams import (
     Member,
     Team,
     TeamResult,

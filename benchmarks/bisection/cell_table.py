@@ -1,11 +1,12 @@
-"""The cells of the specification as Markdown tables, and the policies of others beside them."""
+"""The cells of the specification as Markdown tables, and those of peers beside them."""
 
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
+from benchmarks.bisection.peers import git_bisect, pinpoint_like, try_peer
 from webapp.stats.bisection.ending import Kind
-from webapp.stats.simulate.bisect_cells import Cell, Result, simulate
+from webapp.stats.simulate.bisect_cells import Cell, Result, counted, play_trials, simulate
 from webapp.stats.simulate.processes import Spread
 
 KNOWN = {
@@ -45,10 +46,11 @@ def lines(*, trials: int, seed: int, spread: Spread) -> Iterator[str]:
         for name, cell in KNOWN.items():
             again = replace(cell, build=build, history=HISTORY, rebuilds=True)
             yield _row(f"{name}/{build:g}", play(again))
-    for policy in ("git-bisect", "pinpoint-like"):
-        yield f"\n### {policy}\n\n{HEAD}"
+    for peer, search in (("git-bisect", git_bisect), ("pinpoint-like", pinpoint_like)):
+        yield f"\n### {peer}\n\n{HEAD}"
+        by_peer = partial(play_trials, trials=trials, seed=seed, spread=spread)
         for name, cell in KNOWN.items():
-            yield _row(name, play(cell, policy=policy))
+            yield _row(name, counted(by_peer(cell, play_one=partial(try_peer, search))))
 
 
 def _row(name: str, result: Result) -> str:

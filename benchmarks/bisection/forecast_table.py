@@ -12,6 +12,9 @@ from functools import partial
 
 import numpy as np
 
+from benchmarks.bisection import team_table
+from benchmarks.bisection.teams import Team, forecast_and_hours
+from benchmarks.bisection.world_table import ROWS
 from webapp.stats.bisection.forecast import (
     TOLD_APART_FROM,
     TOLD_FROM,
@@ -19,13 +22,11 @@ from webapp.stats.bisection.forecast import (
     Way,
     forecast,
 )
+from webapp.stats.bisection.plan import Subject
 from webapp.stats.bisection.playing import play
 from webapp.stats.errors import OutOfRangeError
 from webapp.stats.proportion import proportion
-from webapp.stats.simulate import bisect_team_table
 from webapp.stats.simulate.bisect_cells import Cell, question_of
-from webapp.stats.simulate.bisect_teams import Team, forecast_and_hours
-from webapp.stats.simulate.bisect_world_table import ROWS
 from webapp.stats.simulate.processes import Spread
 
 LEAST_TRIALS = 2
@@ -131,12 +132,13 @@ def _require(trials: int, seed: int) -> None:
 
 def _check(cell: Cell, seed: int, after: int, number: int) -> Checked | None:
     asked = question_of(cell, np.random.default_rng([seed, number]))
-    final = play(asked.plan, asked.known, asked.lab)[0]
+    (final,) = play([Subject(asked.plan, asked.known)], [asked.lab]).evidence
     took = final.effort - after
     if took <= 0:
         return None
     known = final.boots[: len(asked.known.boots) + after]
-    said = forecast(asked.plan, replace(asked.known, boots=known, hours=float(after)))
+    evidence = replace(asked.known, boots=known, hours=float(after))
+    said = forecast([Subject(asked.plan, evidence)])
     own = _part(said, judged_of(cell))
     return Checked(
         expected=(own.boots_median, own.boots_p90),
@@ -195,7 +197,7 @@ def _checks(after: int = 0) -> list[tuple[str, Judged, Check]]:
     ]
     teams = [
         (row.name, judged_of_team(row.team), partial(check_team, row.team, after=after))
-        for row in (*bisect_team_table.ROWS, *bisect_team_table.SHARED)
+        for row in (*team_table.ROWS, *team_table.SHARED)
     ]
     return [*worlds, *teams]
 

@@ -6,6 +6,7 @@ neighbours in its list by rank tests and measures more wherever it cannot say, t
 those that differ. Its thresholds are simplified, hence "like".
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import sqrt
 
@@ -13,7 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from webapp.stats.bisection.ending import Kind
 from webapp.stats.bisection.playing import SimulatedLab
+from webapp.stats.simulate.bisect_cells import Cell, Tried
+from webapp.stats.simulate.bisect_worlds import draw_culprits, levels_of
 
 Floats = NDArray[np.float64]
 
@@ -31,6 +35,24 @@ class Answer:
 
     blamed: tuple[int, ...]
     boots: int
+
+
+def try_peer(
+    search: Callable[[SimulatedLab, int], Answer], cell: Cell, rng: np.random.Generator
+) -> Tried:
+    """How one trial of a cell ended where a peer's ``search`` played it."""
+    effects = cell.effects
+    culprits = draw_culprits(rng, cell.commits, len(effects)) if effects else ()
+    levels = levels_of(cell.commits, culprits, effects)
+    lab = SimulatedLab(rng, levels, cell.true_noise, changes=cell.world.changes)
+    return _of_answer(search(lab, cell.commits), culprits)
+
+
+def _of_answer(answer: Answer, culprits: tuple[int, ...]) -> Tried:
+    kinds = {0: Kind.NOT_REPRODUCED, 1: Kind.SINGLE, 2: Kind.TWO_STEPS}
+    kind = kinds.get(len(answer.blamed), Kind.RANGE)
+    right = not set(culprits).isdisjoint(answer.blamed) if answer.blamed else not culprits
+    return Tried(kind, right, answer.boots, len(answer.blamed))
 
 
 def git_bisect(lab: SimulatedLab, commits: int) -> Answer:

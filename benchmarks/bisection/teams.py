@@ -8,9 +8,9 @@ from math import log1p
 import numpy as np
 
 from webapp.stats.bisection.ending import Kind
-from webapp.stats.bisection.forecast import Forecast, forecast_together
+from webapp.stats.bisection.forecast import Forecast, forecast
 from webapp.stats.bisection.plan import SPARED, SPARED_UNTOLD, Evidence, Subject
-from webapp.stats.bisection.playing import Played, SimulatedLab, play_together
+from webapp.stats.bisection.playing import Played, SimulatedLab, play
 from webapp.stats.errors import OutOfRangeError
 from webapp.stats.simulate.bisect_cells import Cell, question_of
 from webapp.stats.simulate.bisect_worlds import AS_MODELLED, World, draw_culprits, levels_of
@@ -140,7 +140,7 @@ def _trial(team: Team, seed: int, number: int) -> TeamTried:
 
 
 def _played(team: Team, asked: TeamQuestion) -> Played:
-    return play_together(asked.subjects, asked.labs, {asked.subjects[0].machine: team.gone})
+    return play(asked.subjects, asked.labs, {asked.subjects[0].machine: team.gone})
 
 
 def team_result(tried: Sequence[TeamTried]) -> TeamResult:
@@ -181,7 +181,7 @@ def forecast_and_hours(
         replace(one, evidence=_first(one.evidence, final, by_then.count(at)))
         for at, (one, final) in enumerate(zip(asked.subjects, played.evidence, strict=True))
     ]
-    expected = forecast_together(subjects, simulated_from=simulated_from)
+    expected = forecast(subjects, simulated_from=simulated_from)
     return expected, played.hours - since
 
 

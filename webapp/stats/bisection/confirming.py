@@ -1,0 +1,179 @@
+"""The boots that confirm a candidate before it is named, and those that tell of a second culprit.
+
+Culprit and parent are booted in turn. While it is open whether the leading commit leaves a second
+change of half the alerted step (`remainder`), revisions on both sides of that one's likeliest place
+are booted again. Where a difference may be the luck of two builds, which no further boot of them
+tells, a revision within that place comes first: another build.
+"""
+
+from dataclasses import dataclass
+from math import floor
+
+from webapp.stats.bisection import ending, explain
+from webapp.stats.bisection.case import Case, Choice, Measure, State
+from webapp.stats.bisection.plan import Purpose
+from webapp.stats.bisection.remainder import SHARE
+
+CONFIRMING_BOOTS = 3
+"""Boots of culprit and parent in turn that a name needs after the search (design figure)."""
+BUILD_MARGIN = 1.25
+"""Builds that scatter by half the step cannot tell one commit (design). What is believed of either
+is an estimate, so the name is withheld somewhat before that."""
+HARD_TO_SETTLE = 0.04
+"""Chance of two steps below which one commit is named alone where boots or builds scatter too much
+(`ending.is_sharp`): there the test of a size would take many dozens of boots."""
+
+MOST_BOOTS, MOST_BOOTS_HARD = 32, 12
+"""Confirming boots in all, after which the question is left where it stands."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """The revisions to boot on both sides of the most probable candidate."""
+
+    parent: int
+    culprit: int
+
+
+def find_pair(case: Case) -> Pair | None:
+    """The measurable revisions nearest to the candidate; None where a side has none."""
+    top = case.now.top
+    before = [index for index in case.measurable(case.slot(top - 1)) if index < top]
+    after = case.measurable(top)
+    return Pair(max(before), min(after)) if before and after else None
+
+
+def confirming(case: Case, pair: Pair) -> Choice:
+    """Boots in turn, or the name. Builds that scatter as much as the step forbid the name."""
+    needed = _builds_needed(case)
+    builds = {index: case.builds(case.slot(index)) for index in (pair.parent, pair.culprit)}
+    short = [index for index, count in builds.items() if count < needed]
+    made = _made(case, pair)
+    if short and not case.plan.can_rebuild and min(builds.values()) >= 1:
+        return _too_noisy(case)
+    if not short and len(made) >= CONFIRMING_BOOTS and len(set(made)) == 2:
+        if second := _second_boots(case):
+            text = explain.second(case.plan, case.now)
+            return case.go_on(State.CONFIRMING, second, text)
+        text = explain.single(case.plan, case.now, len(made))
+        return case.done(ending.single(case.plan, case.now, text + _others(case)))
+    actions = _boots(case, pair, made, short)
+    if not actions and not case.pending:
+        text = explain.unconfirmed(case.plan, case.now, case.stop)
+        return case.done(ending.stopped(case.now, text, bits=0.0, saturated=True))
+    return case.go_on(State.CONFIRMING, actions, explain.confirming(case.plan, case.now))
+
+
+def _builds_needed(case: Case) -> int:
+    """Builds of each of both: `BUILD_MARGIN`·σ_build/√n must be less than half the step.
+
+    Two at least where builds may scatter and the lab can build again.
+    """
+    step = max(abs(case.now.effect), 1e-12)
+    needed = floor((BUILD_MARGIN * case.now.build_sd / (step / 2)) ** 2) + 1
+    scatters = ending.may_scatter(case.now)
+    return max(needed, 2) if case.plan.can_rebuild and scatters else needed
+
+
+def _second_boots(case: Case) -> list[Measure]:
+    """Boots at the likeliest place of a second step; none once that is settled."""
+    if not (case.wanted and _is_open(case)):
+        return []
+    most = MOST_BOOTS if ending.is_sharp(case.plan, case.now) else MOST_BOOTS_HARD
+    under_way = [measure.index for measure in case.pending]
+    room = most - len(case.boots_for(Purpose.CONFIRMING)) - len(under_way)
+    counts = _counts(case)
+    for index in under_way:
+        _add(counts, index)
+    actions = [
+        Measure(index, Purpose.CONFIRMING) for index in _within(case) if room > 0 and all(counts)
+    ]
+    while len(actions) < min(case.wanted, room) and all(counts):
+        side = min(counts, key=lambda each: sum(each.values()))
+        index = min(side, key=lambda each: (side[each], each))
+        actions.append(Measure(index, Purpose.CONFIRMING))
+        _add(counts, index)
+    return actions
+
+
+def _is_open(case: Case) -> bool:
+    now = case.now
+    if ending.is_sharp(case.plan, now):
+        return now.rest.is_open
+    return HARD_TO_SETTLE <= now.two < ending.several_from(now)
+
+
+def _within(case: Case) -> list[int]:
+    """The revision in the middle of that place, which nobody measured, where builds may scatter."""
+    between = case.now.rest.between
+    is_luck = ending.is_sharp(case.plan, case.now) and ending.may_scatter(case.now)
+    if between is None or not is_luck:
+        return []
+    first, last = between
+    inside = [index for index in range(first, last) if index not in case.evidence.skipped]
+    middle = sorted(inside, key=lambda index: abs(2 * index - (first - 1 + last)))[:1]
+    return [index for index in middle if index not in {one.index for one in case.pending}]
+
+
+def _counts(case: Case) -> list[dict[int, int]]:
+    """Boots of the measured revisions on each side of the second step, history's at the ends."""
+    if case.now.rest.between is None:
+        return []
+    top, (first, last) = case.now.top, case.now.rest.between
+    if last < top:
+        spans = [(0, first - 1), (last, top - 1)]
+    else:
+        spans = [(top, first - 1), (last, case.plan.bad)]
+    booted = [min(max(boot.index, 0), case.plan.bad) for boot in case.data.counted]
+    return [
+        {
+            index: booted.count(index)
+            for index in sorted(set(booted) - case.evidence.skipped)
+            if low <= index <= high
+        }
+        for low, high in spans
+    ]
+
+
+def _add(counts: list[dict[int, int]], index: int) -> None:
+    for each in counts:
+        if index in each:
+            each[index] += 1
+
+
+def _others(case: Case) -> str:
+    """What is said of other commits that may contribute; begins with a space."""
+    if ending.is_first_of_several(case.plan, case.now):
+        return explain.first_of_several(case.plan, case.now)
+    other = ending.other_change(case.now)
+    if other is not None and other <= SHARE * abs(case.plan.effect):
+        return ""
+    return explain.not_ruled_out(other)
+
+
+def _too_noisy(case: Case) -> Choice:
+    text = explain.too_noisy(case.plan, case.now)
+    wide = ending.WIDE_SET_MASS
+    return case.done(ending.stopped(case.now, text, bits=0.0, saturated=True, mass=wide))
+
+
+def _made(case: Case, pair: Pair) -> list[int]:
+    """Slots of the confirming boots of this pair, in the order measured."""
+    slots = [case.slot(boot.index) for boot in case.boots_for(Purpose.CONFIRMING)]
+    return [slot for slot in slots if slot in (case.slot(pair.parent), case.slot(pair.culprit))]
+
+
+def _boots(case: Case, pair: Pair, made: list[int], short: list[int]) -> list[Measure]:
+    actions = case.pins(Purpose.CONFIRMING)
+    coming = [case.slot(measure.index) for measure in (*case.pending, *actions)]
+    done = [*made, *coming]
+    while len(actions) < case.wanted and (
+        short or len(done) < CONFIRMING_BOOTS or len(set(done)) < 2
+    ):
+        culprit_first = done.count(case.slot(pair.culprit)) <= done.count(case.slot(pair.parent))
+        index = pair.culprit if culprit_first else pair.parent
+        index = short[0] if short and index not in short else index
+        rebuild = index in short and case.builds(case.slot(index)) > 0
+        actions.append(Measure(index, Purpose.CONFIRMING, rebuild=rebuild))
+        done.append(case.slot(index))
+    return actions
