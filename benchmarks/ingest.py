@@ -129,6 +129,16 @@ class Bench:
             figures["last_tenth_cpu_per_first"] = round(ratio, 3)
         report(name, len(answers) / seconds, "requests/s", n=len(answers), **figures)
 
+    def fill(self, requests: int, *, machines: int, clients: int = 4) -> None:
+        """So many requests, spread over ``machines``; then wait for the analysis."""
+        bodies = [
+            body(f"machine-{i % machines}", [FIRST_REVISION + i // machines])
+            for i in range(requests)
+        ]
+        self._send(bodies, clients)
+        self.runs += requests * MODES
+        self.check()
+
     def _timed(self, bodies: Sequence[Body], clients: int) -> "Part":
         before = self.instance.cpu_seconds()
         answers = self._send(bodies, clients)
@@ -286,7 +296,7 @@ def count(connection: Any, rows: str) -> int:
     return int(connection.execute(f"SELECT count(*) FROM {rows}").fetchone()[0])  # noqa: S608
 
 
-def report(name: str, value: float, unit: str, *, n: int, **figures: float) -> None:
+def report(name: str, value: float, unit: str, *, n: int, **figures: object) -> None:
     line = {"name": name, "value": round(value, 1), "unit": unit, "n": n}
     print(json.dumps({**line, **figures}), flush=True)
 
