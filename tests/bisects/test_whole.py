@@ -74,6 +74,19 @@ def test_every_decision_can_be_made_again_from_the_database() -> None:
     assert [row.figures for row in again] == [row.figures for row in made]
 
 
+def test_a_row_that_names_neither_machine_nor_subject_can_be_made_again() -> None:
+    truth = Truth()
+    bisect = lab.work(truth, lab.start(truth), workers=("rig-1", "rig-2"))
+    made = list(bisect.decisions.all())
+    assert any(row.pending for row in made)
+    for row in made:
+        row.pending, row.together = [one[:3] for one in row.pending], {}
+        row.save()
+    again = replay(bisect, [revision.name for revision in view_of(bisect).revisions])
+    assert [row.text for row in again] == [row.text for row in made]
+    assert [row.figures["measure"] for row in again] == [row.figures["measure"] for row in made]
+
+
 def test_a_false_alert_is_not_reproduced() -> None:
     truth = Truth(step_pct=-2.0, first_bad=1000)
     bisect = lab.work(truth, lab.start(truth))

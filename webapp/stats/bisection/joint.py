@@ -20,7 +20,7 @@ Two commits may move different subjects: of each one a pair of steps moves both,
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import log
+from math import exp, log
 from typing import Any
 
 import numpy as np
@@ -299,7 +299,7 @@ class _Common:
     @cached_property
     def shared(self) -> dict[str, Any]:
         """The fields of a posterior that are the same for every subject."""
-        z, none = np.exp(self.gaps - self.top), self.doubt * np.exp(self.none - self.top)
+        z, none = np.exp(self.gaps - self.top), self.doubt * exp(self.none - self.top)
         total = (1 - self.doubt) * float(z @ self.prior) + none
         equal = (1 - self.doubt) * z[self.gap_of] * self.data.equal
         two, pair = (self.without_companions or self).chance_of_two()
