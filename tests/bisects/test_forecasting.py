@@ -29,10 +29,10 @@ def left(chance: float) -> dict[str, Any]:
 
 def test_before_the_start_both_kinds_have_their_number_and_hours() -> None:
     assert forecasting._sentence(told(SEVERAL)) == (
-        "About 20 boots, 6 h 30 (90 % within 35 boots, 11 h 00), if one commit did it; about "
-        "45 boots, 15 h 00 (90 % within 90 boots, 30 h 00), if several share it, which has a "
+        "About 20 boots, 6 h 30 (90 % within 35 boots, 11 h 00), if one commit is guilty; about "
+        "45 boots, 15 h 00 (90 % within 90 boots, 30 h 00), if several are, which has a "
         "chance of 4 % before anything is measured. "
-        "Of 24 simulated ones, 100 % end with one commit."
+        "Of 24 simulated bisects, 100 % end with one commit."
     )
 
 
@@ -46,8 +46,8 @@ def test_one_number_says_it_where_several_take_no_more(several: Way | None) -> N
 def test_while_it_runs_both_are_said_once_several_are_likelier_than_what_90_percent_leave() -> None:
     assert with_what_is_left(left(0.05)) == "93 % r9; 5 to 20 boots left, about 1 h 30"
     assert with_what_is_left(left(0.4)) == (
-        "93 % r9; 4 to 9 boots left, about 1 h 00 if one commit did it, 12 to 30 boots left, about "
-        "3 h 00 if several share it (40 %)"
+        "93 % r9; 4 to 9 boots left, about 1 h 00 if one commit is guilty, 12 to 30 boots left, "
+        "about 3 h 00 if several are (40 %)"
     )
 
 

@@ -115,9 +115,11 @@ def test_the_form_shows_what_it_would_cost_before_it_starts(
     monkeypatch.setattr(forecasting, "TRIALS_BEFORE", 12)
     lab.measured_before(truth)
     text = visit(f"/bisects/new/?{PARTS}&effect=-2")
-    assert re.search(r"Of \d+ simulated ones, \d+ % end ", text)
-    several = r"if one commit did it; about \d+ boots?, .{1,9} \(90 % within \d+ boots?, .{1,9}\), "
-    assert re.search(several + "if several share it, which has a chance of [45] %", text)
+    assert re.search(r"Of \d+ simulated bisects, \d+ % end ", text)
+    several = (
+        r"if one commit is guilty; about \d+ boots?, .{1,9} \(90 % within \d+ boots?, .{1,9}\), "
+    )
+    assert re.search(several + "if several are, which has a chance of [45] %", text)
     assert not Bisect.objects.exists()
 
 

@@ -139,15 +139,15 @@ def _sentence(found: bisection.Forecast) -> str:
         for kind, share in found.outcomes.items()
         if share >= LEAST_SHARE
     )
-    return f"{_how_long(found)} Of {found.trials} simulated ones, {ends}."
+    return f"{_how_long(found)} Of {found.trials} simulated bisects, {ends}."
 
 
 def _how_long(found: bisection.Forecast) -> str:
     if found.tells_two and found.one and found.several:
         rare = chance_text(found.several_chance)
         return (
-            f"About {_way(found.one)} if one commit did it; about {_way(found.several)} if several "
-            f"share it, which has a chance of {rare} before anything is measured."
+            f"About {_way(found.one)} if one commit is guilty; about {_way(found.several)} if "
+            f"several are, which has a chance of {rare} before anything is measured."
         )
     return (
         f"About {boots_text(round(found.boots_median))}, {hours_text(found.hours_median)}; "

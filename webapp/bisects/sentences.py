@@ -63,8 +63,8 @@ def with_what_is_left(figures: Mapping[str, Any]) -> str:
     one, several = left.get("one"), left.get("several")
     if one and several and left["several_chance"] >= bisection.TOLD_APART_FROM:
         return (
-            f"{sentence}; {_left(one, left['hands'])} if one commit did it, "
-            f"{_left(several, left['hands'])} if several share it"
+            f"{sentence}; {_left(one, left['hands'])} if one commit is guilty, "
+            f"{_left(several, left['hands'])} if several are"
             f" ({chance_text(left['several_chance'])})"
         )
     return f"{sentence}; {_left(left, left['hands'])}"
