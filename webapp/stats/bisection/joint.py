@@ -191,8 +191,9 @@ def _common_gaps(
     """The gap of each candidate between all measured slots, and each subject's own of these."""
     candidates = np.arange(1, subjects[0].plan.bad + 1)
     each = np.stack([np.searchsorted(line.slots, candidates) for line in lines])
-    own, gap_of = np.unique(each, axis=1, return_inverse=True)
-    return gap_of.ravel(), own
+    # Candidates lie in order, and so do the gaps of each line: a common gap ends where any does.
+    begins = np.append(True, (np.diff(each, axis=1) != 0).any(axis=0))
+    return np.cumsum(begins) - 1, each[:, begins]
 
 
 def _seen(subject: Subject, data: Tally, line: Timeline, own: Indices) -> Seen:

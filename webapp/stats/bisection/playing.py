@@ -249,7 +249,10 @@ def _hours(subjects: Sequence[Subject], asked: Asked) -> float:
     """Of one boot; a build that the machine made for another mode is there."""
     own = subjects[asked.subject]
     made = frozenset(
-        boot.index for one in subjects if one.machine == own.machine for boot in one.evidence.boots
+        boot.index
+        for one in subjects
+        if one.machine == own.machine and one is not own
+        for boot in one.evidence.boots
     )
-    plan = replace(own.plan, cached=own.plan.cached | made)
+    plan = replace(own.plan, cached=own.plan.cached | made) if made else own.plan
     return hours_of(plan, own.evidence, asked.measure)
