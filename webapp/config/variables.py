@@ -32,8 +32,8 @@ VARIABLES = {
         "`redis://…`, `rediss://…` or `unix:///path?db=0`", "the server recorded in STATE"
     ),
     "SECRET_KEY": Variable(
-        "signs sessions, encrypts secrets of webhooks; required beside `DATABASE_URL` where STATE "
-        "has none",
+        "signs sessions, encrypts secrets of webhooks and second factors; required beside "
+        "`DATABASE_URL` where STATE has none",
         "`STATE/secret_key`",
     ),
     "SECRET_KEY_FALLBACKS": Variable(
