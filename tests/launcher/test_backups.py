@@ -282,7 +282,7 @@ def test_what_a_migration_encrypts_is_encrypted_with_the_key_of_the_backup(
             make_anew(server, empty["NAME"], like="template0")
         restoring.restore(empty, written, nothing)
     assert used == [KEY, own]
-    assert settings.SECRET_KEY == own
+    assert own == settings.SECRET_KEY
 
 
 @pytest.mark.parametrize(
