@@ -58,7 +58,9 @@ VARIABLES = {
         "further host names, separated by commas; the public one and the local ones are accepted"
     ),
     "DRIFTLINE_PUBLIC": Variable(
-        "everybody may read; `false`: pages and answers need an account or a token"
+        "everybody may read; `false`: pages and answers need an account or a token",
+        "`false`; `true` for a demonstration, and where the instance was in use before it became "
+        "`false`",
     ),
     "DRIFTLINE_OIDC_URL": Variable(
         "single sign-on: the issuer of an OpenID Connect provider, over HTTPS; it sends people "

@@ -10,6 +10,7 @@ from webapp.accounts.roles import (
 )
 from webapp.accounts.services.audit import lines_of, prune_entries
 from webapp.accounts.services.people import OWN, save_own_settings
+from webapp.accounts.services.readers import everybody_may_read, open_to_everybody
 from webapp.accounts.services.removing import (
     Pseudonyms,
     person_removed,
@@ -38,11 +39,13 @@ __all__ = [
     "LimitedPasswordChange",
     "Pseudonyms",
     "ViewError",
+    "everybody_may_read",
     "is_operator",
     "is_readable",
     "is_triager",
     "lines_of",
     "note_visit",
+    "open_to_everybody",
     "operator_required",
     "person_removed",
     "prune_entries",
