@@ -157,3 +157,14 @@ def test_what_was_stored_in_clear_is_encrypted_once_by_the_migration(ada: User) 
     assert recovery_codes(ada) == codes
     migration.encrypt_secrets(apps, None)
     assert stored() == after
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_session_of_a_former_key_opens_the_next_page_and_outlives_that_key(settings: Any) -> None:
+    """Django stores such a session anew, and pages read in a transaction that cannot write."""
+    browser = Client()
+    browser.force_login(make.user("ada"))
+    settings.SECRET_KEY_FALLBACKS, settings.SECRET_KEY = [settings.SECRET_KEY], OTHER
+    assert browser.get("/account/").status_code == 200
+    settings.SECRET_KEY_FALLBACKS = []
+    assert browser.get("/account/").status_code == 200
