@@ -169,7 +169,7 @@ def _environment(state: Path, variables: Mapping[str, str]) -> dict[str, str]:
         for name, value in os.environ.items()
         if not name.startswith(OUR_PREFIX) and name not in OTHERS
     }
-    static = {"DRIFTLINE_STATIC_ROOT": str(STATIC)}
+    static = {"DRIFTLINE_STATIC_ROOT": str(STATIC), "DRIFTLINE_PUBLIC": "true"}
     # One lab uploads more in minutes than a real one in a day.
     quota = {"DRIFTLINE_LAB_RUNS_A_DAY": str(10**9)}
     return inherited | {"STATE": str(state)} | static | quota | dict(variables)

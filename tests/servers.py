@@ -224,6 +224,7 @@ def _set_variables(state: Path, redis_database: int) -> None:
         del os.environ[name]
     os.environ["STATE"] = str(state)
     os.environ["DRIFTLINE_STATIC_ROOT"] = str(STATIC)
+    os.environ["DRIFTLINE_PUBLIC"] = "true"
     os.environ["SECRET_KEY"] = "the tests' key, long enough to sign with and known to everybody"
     os.environ["DATABASE_URL"] = instance.read(state).database_url
     os.environ["REDIS_URL"] = instance.read(state).redis_url.replace(

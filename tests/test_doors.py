@@ -18,7 +18,7 @@ DOORS = ("models", "services", "queries", "tasks")
 #: What a room shows: whatever else it consists of is its own.
 SHOWN = (*DOORS, "admin")
 #: Rooms without doors, whose modules everybody may import: they are pure, or wire the others.
-OPEN = {"charts", "config", "launcher", "queueing", "search", "stats"}
+OPEN = {"charts", "config", "encryption", "launcher", "queueing", "search", "stats"}
 
 
 def module_of(file: Path) -> str:

@@ -2,7 +2,7 @@
 
 from django.db import migrations, models
 
-import webapp.outbox.encryption
+import webapp.encryption
 import webapp.outbox.models.hooks
 
 
@@ -29,12 +29,12 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name="endpoint",
             name="url",
-            field=webapp.outbox.encryption.EncryptedTextField(),
+            field=webapp.encryption.EncryptedTextField(),
         ),
         migrations.AlterField(
             model_name="endpoint",
             name="secret",
-            field=webapp.outbox.encryption.EncryptedTextField(
+            field=webapp.encryption.EncryptedTextField(
                 default=webapp.outbox.models.hooks.new_secret
             ),
         ),

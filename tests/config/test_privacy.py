@@ -1,8 +1,11 @@
 """A private instance shows a stranger nothing of what was measured."""
 
+import importlib
+from pathlib import Path
 from typing import Any
 
 import pytest
+from django.apps import apps
 from django.contrib.staticfiles import finders
 from django.db import connection
 from django.test import Client
@@ -10,8 +13,13 @@ from django.test.utils import CaptureQueriesContext
 
 from tests import make
 from tests.operators import text_of
+from webapp.accounts.models import Readers
+from webapp.accounts.services import open_to_everybody, readers
+from webapp.demo.loading import Loading
 from webapp.labs import services
-from webapp.labs.models import Token
+from webapp.labs.models import Lab, Token
+
+keep_public = importlib.import_module("migrations.accounts.0007_readers").keep_public
 
 pytestmark = pytest.mark.django_db
 
@@ -120,3 +128,60 @@ def test_a_token_does_what_its_scope_names_alone(scope: str, refused: dict[str, 
             assert f"“{refused[name]}”" in error["message"]
         else:
             assert answer.status_code in (200, 422)
+
+
+@pytest.fixture
+def unset(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """DRIFTLINE_PUBLIC is not set, and the process did not ask yet."""
+    settings.PUBLIC = None
+    monkeypatch.setattr(readers, "_is_public", False)
+
+
+def status_for_a_stranger() -> int:
+    return Client().get("/alerts/").status_code
+
+
+def test_without_the_variable_a_new_instance_is_private(unset: None) -> None:
+    keep_public(apps, None)
+    assert status_for_a_stranger() == 302
+
+
+@pytest.mark.parametrize("used_by", ["a person", "an agent"])
+def test_an_instance_that_was_in_use_stays_public(unset: None, used_by: str) -> None:
+    if used_by == "a person":
+        make.user()
+    else:
+        make.agent()
+    keep_public(apps, None)
+    assert status_for_a_stranger() == 200
+
+
+@pytest.mark.parametrize("stored", [False, True])
+def test_the_variable_overrules_what_is_stored(settings: Any, stored: bool) -> None:
+    Readers.objects.create(pk=1, everybody=stored)
+    settings.PUBLIC = not stored
+    assert status_for_a_stranger() == (302 if stored else 200)
+
+
+def test_no_shared_cache_keeps_a_page_of_a_private_instance_and_only_of_that(unset: None) -> None:
+    assert "private" in Client().get("/sign-in/")["Cache-Control"]
+    open_to_everybody()
+    assert "private" not in Client().get("/alerts/").get("Cache-Control", "")
+
+
+def test_a_demonstration_opens_itself_but_no_lab_beside_it(unset: None, tmp_path: Path) -> None:
+    loading = Loading("", "http://127.0.0.1:8000/", tmp_path, tmp_path, 5, print, parts=())
+    make.lab("mine")
+    loading.load()
+    assert status_for_a_stranger() == 302
+    Lab.objects.all().delete()
+    loading.load()
+    assert status_for_a_stranger() == 200
+
+
+def test_the_first_steps_name_who_may_read_and_the_variable(unset: None) -> None:
+    reader = Client()
+    reader.force_login(make.user())
+    assert "DRIFTLINE_PUBLIC=true" in text_of(reader.get("/"))  # type: ignore[arg-type]
+    open_to_everybody()
+    assert "DRIFTLINE_PUBLIC=false" in text_of(Client().get("/"))  # type: ignore[arg-type]

@@ -21,6 +21,11 @@ def test_without_any_variable_the_defaults_are_safe(read: Read) -> None:
     assert settings["PUBLIC_URL"] == "http://127.0.0.1:8000/"
 
 
+def test_who_may_read_is_left_to_the_database_unless_it_is_set(read: Read) -> None:
+    values = ("", "true", "no")
+    assert [read(DRIFTLINE_PUBLIC=one)["PUBLIC"] for one in values] == [None, True, False]
+
+
 def test_a_database_without_a_key_is_refused_with_the_remedy(read: Read) -> None:
     with pytest.raises(ImproperlyConfigured, match="SECRET_KEY is needed beside DATABASE_URL"):
         read(DATABASE_URL="postgresql://h/d")

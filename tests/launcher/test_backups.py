@@ -264,6 +264,27 @@ def test_an_older_backup_is_brought_to_the_present_schema(
         assert stated() == before
 
 
+def test_what_a_migration_encrypts_is_encrypted_with_the_key_of_the_backup(
+    written: Path,
+    empty: Mapping[str, Any],
+    loaded: Loaded,
+    monkeypatch: pytest.MonkeyPatch,
+    settings: Any,
+) -> None:
+    used: list[str] = []
+    monkeypatch.setattr(
+        restoring, "call_command", lambda *_, **__: used.append(settings.SECRET_KEY)
+    )
+    own = settings.SECRET_KEY
+    for is_given in (False, True):
+        settings.SECRET_KEY_GIVEN = is_given
+        with administrator() as server:
+            make_anew(server, empty["NAME"], like="template0")
+        restoring.restore(empty, written, nothing)
+    assert used == [KEY, own]
+    assert own == settings.SECRET_KEY
+
+
 @pytest.mark.parametrize(
     ("changed", "says"),
     [

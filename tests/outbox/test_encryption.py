@@ -78,6 +78,6 @@ def test_a_key_of_the_environment_is_rotated_there(chat: Endpoint, settings: Any
     settings.SECRET_KEY = "another key, long enough to encrypt with"
     output = io.StringIO()
     call_command("rotate_secrets", stdout=output)
-    assert "Encrypted with the present key: 1 endpoints." in output.getvalue()
+    assert "secrets of 1 webhooks and channels, 0 second factors" in output.getvalue()
     settings.SECRET_KEY_FALLBACKS = []
     assert Endpoint.objects.get().url == URL

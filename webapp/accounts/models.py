@@ -161,6 +161,20 @@ class SavedView(models.Model):
         return self.name
 
 
+class Readers(models.Model):
+    """Who may read where DRIFTLINE_PUBLIC is not set: the one row of a public instance."""
+
+    ONLY = 1
+    everybody = models.BooleanField()
+
+    class Meta:
+        verbose_name_plural = "readers"
+        constraints = [models.CheckConstraint(condition=Q(pk=1), name="readers_are_one_row")]
+
+    def __str__(self) -> str:
+        return "everybody" if self.everybody else "people with an account"
+
+
 def _of(who: str) -> Q:
     by_name = Q(actor__icontains=who) | Q(person__username__icontains=who)
     return by_name | Q(person=int(who)) if who.isascii() and who.isdecimal() else by_name

@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from functools import wraps
 from typing import Any
 
+from django.conf import settings
 from django.db import connection, transaction
 from django.http import HttpRequest, HttpResponseBase
 from django.urls import URLPattern, URLResolver
@@ -70,6 +71,7 @@ def _reading_a_snapshot(view: View) -> View:
     def reading(request: HttpRequest, *arguments: Any, **named: Any) -> HttpResponseBase:
         if request.method not in ASKING:
             return view(request, *arguments, **named)
+        _renew_session(request)
 
         def answer() -> HttpResponseBase:
             with snapshot():
@@ -78,6 +80,14 @@ def _reading_a_snapshot(view: View) -> View:
         return replica.try_replica(request, answer) or answer()
 
     return reading
+
+
+def _renew_session(request: HttpRequest) -> None:
+    """Look at the person before the snapshot where the key was changed: Django then stores a
+    session anew that a former key signed.
+    """
+    if settings.SECRET_KEY_FALLBACKS and settings.SESSION_COOKIE_NAME in request.COOKIES:
+        bool(request.user.is_authenticated)
 
 
 def kept_whole(patterns: Sequence[URLPattern | URLResolver]) -> list[URLPattern | URLResolver]:

@@ -53,6 +53,7 @@ INPUT_TIMES = {"happened_at", "measured_at", "committed_at", "snoozed_until", "d
 
 LEFT_OUT: Mapping[str, str] = {
     "accounts.AuditEntry": "who changed what, and when",
+    "accounts.Readers": "who may read, which each instance decides",
     "readiness.Heartbeat": "what works at present",
     "readiness.Backup": "which backups the instance made of itself",
     "notifications.Problem": "what is wrong with the instance at present",

@@ -16,6 +16,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.utils.cache import patch_cache_control
 
+from webapp.accounts.services import everybody_may_read
 from webapp.api.wiring import NAMESPACE, explain_loss, refuse_reader
 from webapp.config import replica
 
@@ -23,14 +24,31 @@ API = "/api/v1/"
 
 
 def reading(request: HttpRequest) -> dict[str, Any]:
-    """A context processor: ``may_read``, false on the pages that a stranger sees of a private
-    instance, whose frame then names nothing; and the moment that the data of a replica are of."""
-    return {"may_read": may_read(request), "replica_as_of": replica.as_of(request)}
+    """A context processor: ``is_private``, and ``may_read``, false on the pages that a stranger
+    sees of a private instance, whose frame then names nothing; and the moment that the data of a
+    replica are of.
+    """
+    return {
+        "may_read": may_read(request),
+        "is_private": is_private(request),
+        "replica_as_of": replica.as_of(request),
+    }
 
 
 def may_read(request: HttpRequest) -> bool:
     """Whether who asks may see the instance: all may see a public one."""
-    return settings.PUBLIC or request.user.is_authenticated
+    return not is_private(request) or request.user.is_authenticated
+
+
+def is_private(request: HttpRequest) -> bool:
+    """Whether not everybody may read: as DRIFTLINE_PUBLIC has it, else as the database has it. One
+    answer for the whole request.
+    """
+    if settings.PUBLIC is not None:
+        return not settings.PUBLIC
+    if not hasattr(request, "is_private"):
+        request.is_private = not everybody_may_read()  # type: ignore[attr-defined]
+    return bool(request.is_private)  # type: ignore[attr-defined]
 
 
 class PrivateAnswers:
@@ -46,7 +64,7 @@ class PrivateAnswers:
         """The answer; one that sets a cookie is its receiver's alone as well."""
         response = self._get_response(request)
         has_session = settings.SESSION_COOKIE_NAME in request.COOKIES
-        if has_session or response.cookies or not settings.PUBLIC:
+        if has_session or response.cookies or is_private(request):
             patch_cache_control(response, private=True)
         return response
 

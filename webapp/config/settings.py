@@ -166,8 +166,9 @@ TEMPLATES: list[dict[str, Any]] = [
     }
 ]
 
-# Who may read: everybody, or only who has an account or an agent's token
-PUBLIC = _env.flag("DRIFTLINE_PUBLIC", default=True)
+# Who may read: everybody, or only who has an account or an agent's token. None: as the database has
+# it since its first `migrate` (webapp/accounts/services/readers.py).
+PUBLIC = _env.flag("DRIFTLINE_PUBLIC", default=False) if _env.text("DRIFTLINE_PUBLIC") else None
 
 # Database. The web server keeps a pool for its threads; a worker process has one connection.
 DATABASE_POOL = _env.number("DRIFTLINE_DATABASE_POOL", default=0, least=0, most=200)

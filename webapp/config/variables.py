@@ -32,8 +32,8 @@ VARIABLES = {
         "`redis://…`, `rediss://…` or `unix:///path?db=0`", "the server recorded in STATE"
     ),
     "SECRET_KEY": Variable(
-        "signs sessions, encrypts secrets of webhooks; required beside `DATABASE_URL` where STATE "
-        "has none",
+        "signs sessions, encrypts secrets of webhooks and second factors; required beside "
+        "`DATABASE_URL` where STATE has none",
         "`STATE/secret_key`",
     ),
     "SECRET_KEY_FALLBACKS": Variable(
@@ -58,7 +58,9 @@ VARIABLES = {
         "further host names, separated by commas; the public one and the local ones are accepted"
     ),
     "DRIFTLINE_PUBLIC": Variable(
-        "everybody may read; `false`: pages and answers need an account or a token"
+        "everybody may read; `false`: pages and answers need an account or a token",
+        "`false`; `true` for a demonstration, and where the instance was in use before it became "
+        "`false`",
     ),
     "DRIFTLINE_OIDC_URL": Variable(
         "single sign-on: the issuer of an OpenID Connect provider, over HTTPS; it sends people "

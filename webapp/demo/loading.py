@@ -11,6 +11,7 @@ from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
+from webapp.accounts.services import open_to_everybody
 from webapp.bisects.models import BisectSettings
 from webapp.demo import simulated
 from webapp.demo.account import ensure_account
@@ -82,6 +83,9 @@ class Loading:
         # First of all: what the account is subscribed to happens while the parts are loaded.
         account = ensure_account(self.public_url)
         parts = [make() for make in self.parts]
+        # Beside a lab of one's own a demonstration opens nothing.
+        if not Lab.objects.exclude(name__in=[part.lab for part in parts]).exists():
+            open_to_everybody()
         for part in parts:
             self._load_part(part)
         self._wait_for_analysis([part.lab for part in parts])

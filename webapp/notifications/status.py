@@ -14,6 +14,8 @@ from django.db import connection
 from django.db.models import Count, Max, Min
 from django.utils import timezone
 
+from webapp import encryption
+from webapp.accounts.services import unreadable_factors
 from webapp.jobs.models import Job
 from webapp.jobs.queries import machines
 from webapp.labs.models import Token
@@ -82,6 +84,7 @@ def checks() -> list[Check]:
             _outbox("Webhooks", HookDelivery.objects.backlog(), now, page="webhooks"),
             *_webhooks_switched_off(),
             *_webhooks_without_key(),
+            *_factors_without_key(),
             _jobs(now),
             _decisions(),
             *_tokens(now),
@@ -201,6 +204,18 @@ def _webhooks_without_key() -> Iterator[Check]:
             ", ".join(names),
             f"What opens them {LOST}.",
             page="webhooks",
+        )
+
+
+def _factors_without_key() -> Iterator[Check]:
+    people = sorted({factor.user.get_username() for factor in unreadable_factors()})
+    if people:
+        yield Check(
+            "Second factors without their key",
+            State.WRONG,
+            f"No code signs in {', '.join(people)}",
+            f"The secret of an app or of recovery codes {encryption.LOST}, or remove their second "
+            "factors.",
         )
 
 

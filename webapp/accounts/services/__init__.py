@@ -10,6 +10,7 @@ from webapp.accounts.roles import (
 )
 from webapp.accounts.services.audit import lines_of, prune_entries
 from webapp.accounts.services.people import OWN, save_own_settings
+from webapp.accounts.services.readers import everybody_may_read, open_to_everybody
 from webapp.accounts.services.removing import (
     Pseudonyms,
     person_removed,
@@ -19,7 +20,14 @@ from webapp.accounts.services.removing import (
 )
 from webapp.accounts.services.saved_views import ViewError, save_view, share_view, views_for
 from webapp.accounts.services.visits import note_visit
-from webapp.accounts.signing_in.factors import take_code
+from webapp.accounts.signing_in.errors import FactorUnreadable
+from webapp.accounts.signing_in.factors import (
+    is_readable,
+    read_secret,
+    reencrypt_factors,
+    take_code,
+    unreadable_factors,
+)
 from webapp.accounts.signing_in.forms import LimitedPasswordChange
 from webapp.accounts.signing_in.limits import Asking, CodeAttempt
 
@@ -27,18 +35,24 @@ __all__ = [
     "OWN",
     "Asking",
     "CodeAttempt",
+    "FactorUnreadable",
     "LimitedPasswordChange",
     "Pseudonyms",
     "ViewError",
+    "everybody_may_read",
     "is_operator",
+    "is_readable",
     "is_triager",
     "lines_of",
     "note_visit",
+    "open_to_everybody",
     "operator_required",
     "person_removed",
     "prune_entries",
     "pseudonym_of",
     "pseudonyms",
+    "read_secret",
+    "reencrypt_factors",
     "save_own_settings",
     "save_view",
     "share_view",
@@ -46,6 +60,7 @@ __all__ = [
     "signed_in_user",
     "take_code",
     "triager_required",
+    "unreadable_factors",
     "views_for",
     "without_addresses",
 ]

@@ -1,4 +1,16 @@
-"""Why a password or code is not looked at now. Each says when to come again."""
+"""Why a password or code is not looked at now, with when to come again or what to do."""
+
+
+class FactorUnreadable(Exception):
+    """The secret of a second factor is empty, or none of the keys of this instance decrypts it."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "No code can be checked: this instance cannot read the secret of your app or of your "
+            "recovery codes, probably because its SECRET_KEY was changed. Ask an operator to add "
+            "the former key to SECRET_KEY_FALLBACKS, or to remove your second factors. A key or "
+            "passkey still signs in."
+        )
 
 
 class NotNow(Exception):

@@ -5,30 +5,42 @@ from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.internal import auth as totp
 from allauth.mfa.utils import decrypt
 from django.db import transaction
+from django.db.models import QuerySet
 
+from webapp import encryption
 from webapp.accounts.models import User
+from webapp.accounts.signing_in.errors import FactorUnreadable
 
 STEP = "last_step"
 """In the data of an authenticator app: the time step of the last code that was taken."""
+
+SECRETS = {Authenticator.Type.TOTP: "secret", Authenticator.Type.RECOVERY_CODES: "seed"}
+"""Where the data of a factor hold a secret. Of a key they hold what is public."""
 
 
 @transaction.atomic
 def take_code(*, user: User, code: str) -> Authenticator | None:
     """The factor whose code ``code`` is now; None for a wrong code, and for one taken before.
+    Raises FactorUnreadable where ``code`` is of no factor that can be read.
 
     The rows are locked: of two that send the same code at once, one gets in. What is taken lies in
     the database, because a cache may be emptied (RFC 6238, 5.2).
     """
-    rows = Authenticator.objects.select_for_update().filter(user=user).order_by("pk")
-    for row in rows:
-        if row.type == Authenticator.Type.TOTP and _takes_step(row, code):
-            return row
-        if row.type == Authenticator.Type.RECOVERY_CODES and row.wrap().validate_code(code):
-            return row
+    unreadable: FactorUnreadable | None = None
+    for row in _with_secrets().filter(user=user).select_for_update().order_by("pk"):
+        try:
+            if _takes(row, code):
+                return row
+        except FactorUnreadable as error:
+            unreadable = error
+    if unreadable is not None:
+        raise unreadable
     return None
 
 
-def _takes_step(row: Authenticator, code: str) -> bool:
+def _takes(row: Authenticator, code: str) -> bool:
+    if row.type == Authenticator.Type.RECOVERY_CODES:
+        return bool(row.wrap().validate_code(code))
     secret = decrypt(row.data["secret"])
     for step in totp.yield_hotp_counters_from_time():
         expected = totp.format_hotp_value(totp.hotp_value(secret, step))
@@ -39,9 +51,51 @@ def _takes_step(row: Authenticator, code: str) -> bool:
     return False
 
 
+def read_secret(stored: str) -> str:
+    """A secret as it was before it was encrypted. Raises FactorUnreadable rather than return an
+    empty one, whose codes anybody can compute."""
+    secret = encryption.decrypt(stored)
+    if not secret:
+        raise FactorUnreadable
+    return secret
+
+
+def is_readable(factor: Authenticator) -> bool:
+    """Whether its codes can be checked."""
+    return bool(_secret_of(factor))
+
+
+def unreadable_factors() -> list[Authenticator]:
+    """The factors of all people whose codes cannot be checked, each with its person."""
+    rows = _with_secrets().select_related("user").order_by("user__username", "pk")
+    return [row for row in rows if not is_readable(row)]
+
+
+@transaction.atomic
+def reencrypt_factors() -> int:
+    """Encrypt the secrets of all factors with the present key; of how many. Those that no key
+    decrypts stay as they are."""
+    rows = _with_secrets().select_for_update().order_by("pk")
+    readable = [(row, secret) for row in rows if (secret := _secret_of(row))]
+    for row, secret in readable:
+        row.data[SECRETS[row.type]] = encryption.encrypt(secret)
+    Authenticator.objects.bulk_update([row for row, _ in readable], ["data"], batch_size=500)
+    return len(readable)
+
+
 def remove_factors(*, user: User) -> int:
     """Remove all second factors of who lost them; how many there were, recovery codes apart."""
     rows = Authenticator.objects.filter(user=user)
     count: int = rows.exclude(type=Authenticator.Type.RECOVERY_CODES).count()
     rows.delete()
     return count
+
+
+def _with_secrets() -> QuerySet[Authenticator]:
+    found: QuerySet[Authenticator] = Authenticator.objects.filter(type__in=SECRETS)
+    return found
+
+
+def _secret_of(row: Authenticator) -> str:
+    """Empty where it cannot be read."""
+    return encryption.decrypt(row.data[SECRETS[row.type]])

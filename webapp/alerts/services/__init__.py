@@ -2,7 +2,7 @@
 
 from webapp.alerts.services.analysing import analyse_dirty_series
 from webapp.alerts.services.clock import pass_time
-from webapp.alerts.services.events import tell_bisect
+from webapp.alerts.services.events import quietly, tell_bisect
 from webapp.alerts.services.holds import begin_hold, end_holds
 from webapp.alerts.services.joining import (
     alerts_that_join,
@@ -47,6 +47,7 @@ __all__ = [
     "move",
     "move_conclusions",
     "pass_time",
+    "quietly",
     "reconcile_trees",
     "reopen",
     "resolve",

@@ -14,6 +14,7 @@ from subprocess import PIPE
 from typing import Any
 
 import psycopg
+from django.conf import settings
 from django.core.management import call_command
 from django.db import DatabaseError
 from django.db import connection as django
@@ -109,7 +110,8 @@ def _restore(database: Database, backup: Backup, take_over: Callable[[Backup], N
         try:
             loading = {**database, "NAME": draft}
             _load(loading, backup, major)
-            _migrate(draft)
+            with _key_of(backup):
+                _migrate(draft)
             take_over(backup)
             _swap(database, server, draft=draft, former=former)
         except BaseException:
@@ -252,15 +254,29 @@ def _load(database: Database, backup: Backup, major: int) -> None:
 
 def _migrate(name: str) -> None:
     """Bring the database of this name to the present schema."""
-    settings: dict[str, Any] = django.settings_dict
-    own = settings["NAME"]
+    database: dict[str, Any] = django.settings_dict
+    own = database["NAME"]
     django.close()
-    settings["NAME"] = name
+    database["NAME"] = name
     try:
         call_command("migrate", interactive=False, verbosity=0)
     finally:
         django.close()
-        settings["NAME"] = own
+        database["NAME"] = own
+
+
+@contextmanager
+def _key_of(backup: Backup) -> Iterator[None]:
+    """Migrations encrypt with the key that the instance will have: the backup's, unless the
+    environment has one.
+    """
+    own = settings.SECRET_KEY
+    if not settings.SECRET_KEY_GIVEN:
+        settings.SECRET_KEY = backup.secret_key
+    try:
+        yield
+    finally:
+        settings.SECRET_KEY = own
 
 
 def _swap(database: Database, server: heartbeats.Connection, *, draft: str, former: str) -> None:

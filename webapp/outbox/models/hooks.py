@@ -10,12 +10,14 @@ from django.db import models
 from django.db.models import Exists, OuterRef, Q
 from django.urls import reverse
 
+from webapp import encryption
 from webapp.accounts.models import User
+from webapp.encryption import EncryptedTextField, Unreadable
 from webapp.outbox import channels
-from webapp.outbox.encryption import LOST, EncryptedTextField, Unreadable
 from webapp.outbox.models.items import OutboxItem, OutboxItemQuerySet
 
 SECRET_BYTES = 32
+LOST = f"{encryption.LOST}, or enter the URL again and renew the secret"
 
 MESSAGE = "message"
 """In the payload for a channel: title and text, once composed. A further try sends the same."""

@@ -17,6 +17,8 @@ from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 
 from webapp.accounts.models import User
+from webapp.accounts.services import read_secret
+from webapp.encryption import encrypt
 from webapp.notifications.services import ask_new_password, notify_of_change
 from webapp.pages.account.identity_provider import PROVIDER, IdentityProvider
 
@@ -111,6 +113,14 @@ class Factors(DefaultMFAAdapter):
         "incorrect_code": "This code or key is not right. A code of the app holds for half a "
         "minute and works once.",
     }
+
+    def encrypt(self, text: str) -> str:
+        """The secret of an app or of recovery codes, as it is stored."""
+        return encrypt(text)
+
+    def decrypt(self, encrypted_text: str) -> str:
+        """The secret in clear. Raises FactorUnreadable, also for an empty one."""
+        return read_secret(encrypted_text)
 
 
 class SingleSignOn(DefaultSocialAccountAdapter):

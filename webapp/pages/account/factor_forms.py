@@ -15,7 +15,7 @@ from allauth.mfa.webauthn.forms import (
 from django.core.exceptions import ValidationError
 from django.core.validators import MaxLengthValidator
 
-from webapp.accounts.services import CodeAttempt, take_code
+from webapp.accounts.services import CodeAttempt, FactorUnreadable, take_code
 
 NAME_MAX = 100
 UNREADABLE = (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError)
@@ -40,7 +40,11 @@ class LimitedCode:
         attempt = CodeAttempt(context.request, self.user.get_username())
         attempt.ensure_allowed()
         code: str = self.cleaned_data["code"]
-        found = take_code(user=self.user, code=code)
+        try:
+            found = take_code(user=self.user, code=code)
+        except FactorUnreadable as error:
+            attempt.note_failure()
+            raise ValidationError(str(error)) from error
         if found is None:
             attempt.note_failure()
             raise get_adapter().validation_error("incorrect_code")

@@ -4,6 +4,7 @@ from typing import Any
 
 from allauth.account.views import LoginView, PasswordResetView
 from allauth.mfa.base.views import IndexView
+from allauth.mfa.recovery_codes.views import ViewRecoveryCodesView
 from allauth.mfa.webauthn.views import LoginWebAuthnView
 from allauth.socialaccount.models import SocialAccount
 from allauth.socialaccount.providers.openid_connect import views as openid_connect
@@ -19,7 +20,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 from requests import RequestException
 
-from webapp.accounts.services import Asking
+from webapp.accounts.services import Asking, FactorUnreadable, is_readable
 from webapp.outbox.services import mail_settings
 from webapp.pages.account.identity_provider import PROVIDER
 
@@ -91,9 +92,28 @@ class Factors(IndexView):
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         """With keys, and identities of single sign-on."""
         context: dict[str, Any] = super().get_context_data(**kwargs)
-        context["keys"] = context["authenticators"].get("webauthn", [])
+        found = context["authenticators"]
+        context["keys"] = found.get("webauthn", [])
+        wraps = [found[kind] for kind in ("totp", "recovery_codes") if kind in found]
+        context["unreadable"] = [
+            one.instance.type for one in wraps if not is_readable(one.instance)
+        ]
         connected = SocialAccount.objects.filter(user=self.request.user).order_by("pk")
         return context | {"sign_on": sign_on_name(), "connected": list(connected)}
+
+
+class Codes(ViewRecoveryCodesView):
+    """The recovery codes that are left."""
+
+    template_name = "pages/account/factor_codes.html"
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        """With the codes, unless they cannot be read."""
+        try:
+            context: dict[str, Any] = super().get_context_data(**kwargs)
+        except FactorUnreadable:
+            return kwargs | {"is_unreadable": True, "unused_codes": []}
+        return context
 
 
 class Disconnect(ConnectionsView):

@@ -66,11 +66,7 @@ OWN: list[tuple[str, AnyView, str]] = [
     ("app/remove/", act(app.DeactivateTOTPView), "mfa_deactivate_totp"),
     ("keys/", own(keys.AddWebAuthnView, "pages/account/factor_key.html"), "mfa_add_webauthn"),
     ("keys/<int:pk>/remove/", act(keys.RemoveWebAuthnView), "mfa_remove_webauthn"),
-    (
-        "codes/",
-        own(codes.ViewRecoveryCodesView, "pages/account/factor_codes.html"),
-        "mfa_view_recovery_codes",
-    ),
+    ("codes/", own(sign_in.Codes, "pages/account/factor_codes.html"), "mfa_view_recovery_codes"),
     (
         "codes/new/",
         require_POST(signed_in_required(codes.GenerateRecoveryCodesView.as_view())),

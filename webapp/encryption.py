@@ -11,10 +11,7 @@ from django.conf import settings
 from django.db import models
 
 PURPOSE = b"driftline: secrets in the database"
-LOST = (
-    "was encrypted with another SECRET_KEY: add that key to SECRET_KEY_FALLBACKS and start anew, "
-    "or enter the URL again and renew the secret"
-)
+LOST = "was encrypted with another SECRET_KEY: add that key to SECRET_KEY_FALLBACKS and start anew"
 
 
 class Unreadable(str):
