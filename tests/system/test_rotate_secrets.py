@@ -13,7 +13,7 @@ from tests.launcher.running import Launch
 from tests.outbox.receivers import Receiver, receiving
 from tests.system.running import SWEEP_SECONDS, wait_for
 from webapp.config import instance
-from webapp.outbox import signing
+from webapp.outbox.services.delivering import SIGNATURE_HEADER, signature
 
 pytestmark = [pytest.mark.long, pytest.mark.stack]
 TOKEN = re.compile(r'name="csrfmiddlewaretoken" value="([^"]+)"')
@@ -96,9 +96,9 @@ def ping(browser: Browser, receiver: Receiver, secret: str) -> bool:
     browser.post(f"{address}act/", page=browser.get(address), act="ping")
     wait_for(lambda: len(receiver.requests) > before, seconds=60)
     headers, body = receiver.requests[-1]
-    at = re.match(r"t=(\d+),", headers[signing.HEADER])
+    at = re.match(r"t=(\d+),", headers[SIGNATURE_HEADER])
     assert at
-    return headers[signing.HEADER] == signing.signature(secret, body, at=int(at[1]))
+    return headers[SIGNATURE_HEADER] == signature(secret, body, at=int(at[1]))
 
 
 def test_codes_sessions_and_signatures_outlive_the_key(launch: Launch) -> None:
