@@ -21,7 +21,7 @@ LAUNCHER = $(BIN)/python -m webapp.launcher
 WHERE = --port "$(PORT)" --bind "$(BIND)" --state "$(STATE)"
 STACK = $(LAUNCHER) up $(WHERE)
 
-.PHONY: help setup demo up service faults test approve long bench-test again fuzz browser exports workloads check format bench oracles lock clean
+.PHONY: help setup demo up service faults test approve long bench-test again fuzz browser exports workloads check format bench oracles lock sbom audit clean
 
 help:
 	@echo 'make demo    start everything with demonstration data   (PORT=8000 STATE=.run)'
@@ -39,6 +39,8 @@ help:
 	@echo 'make bench-test  run the tests of what measures: benchmarks and simulations'
 	@echo 'make oracles the environment of Otava, which benchmarks.detection compares with'
 	@echo 'make lock    write constraints.txt anew from pyproject.toml'
+	@echo 'make sbom    the bill of materials of .venv, CycloneDX: sbom.json'
+	@echo 'make audit   known vulnerabilities of what constraints.txt names; exit 2: had no data'
 	@echo 'make clean   remove .venv and caches; data in STATE stay'
 
 setup: $(STAMP)
@@ -162,5 +164,16 @@ lock: $(STAMP)
 	$(BIN)/uv pip compile --quiet --universal --upgrade --no-header --no-annotate --no-emit-index-url \
 	  --python-version 3.11 --all-extras pyproject.toml agents/pyproject.toml -o constraints.txt
 
+# What examines the dependencies is no part of them.
+SUPPLY = $(BIN)/python -m pip install --quiet --disable-pip-version-check $(CONSTRAINTS) cyclonedx-bom pip-audit >&2
+
+sbom: $(STAMP)
+	@$(SUPPLY)
+	@$(BIN)/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible -o sbom.json $(BIN)/python
+
+audit: $(STAMP)
+	@$(SUPPLY)
+	@$(BIN)/python -m tools.audit $(BIN)/pip-audit constraints.txt
+
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .import_linter_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) sbom.json .mypy_cache .ruff_cache .import_linter_cache .pytest_cache .hypothesis
