@@ -76,7 +76,8 @@ def test_every_decision_can_be_made_again_from_the_database() -> None:
 
 def test_a_row_that_names_neither_machine_nor_subject_can_be_made_again() -> None:
     truth = Truth()
-    bisect = lab.work(truth, lab.start(truth), workers=("rig-1", "rig-2"))
+    begun = lab.work(truth, lab.start(truth), workers=("rig-1", "rig-2"), most=1)
+    bisect = lab.work(truth, begun)  # the other agent takes no more jobs
     made = list(bisect.decisions.all())
     assert any(row.pending for row in made)
     for row in made:
