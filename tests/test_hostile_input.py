@@ -315,6 +315,18 @@ def test_no_query_breaks_a_page(client: Client, places: Places, step: int) -> No
     assert not broken
 
 
+@pytest.mark.parametrize(
+    "address",
+    [
+        "/trends/?hide={}",
+        "/trends.svg?hide={}",
+        "/compare/?a=freebsd-head:r1000±{}&b=freebsd-head:r1016±{}",
+    ],
+)
+def test_a_number_of_thousands_of_digits_breaks_no_page(client: Client, address: str) -> None:
+    assert client.get(address.replace("{}", "9" * 5000)).status_code < 500
+
+
 @pytest.mark.long
 def test_no_form_breaks_its_page_or_stores_what_breaks_another(
     client: Client, places: Places

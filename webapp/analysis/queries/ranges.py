@@ -277,7 +277,7 @@ def _around(
     text: str, side: Side, at: Revision, written: str, asof: datetime | None
 ) -> tuple[Revision, Revision]:
     """The revisions that end a range of so many measured ones to either side."""
-    if not written.isdecimal() or not 1 <= int(written) <= MOST_AROUND:
+    if not written.isdecimal() or not 1 <= int(written[:9]) <= MOST_AROUND:
         raise SideError(f"{text!r}: give 1 to {MOST_AROUND} revisions behind ±")
     count = int(written)
     known = (

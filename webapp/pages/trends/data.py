@@ -11,6 +11,7 @@ from webapp.charts.trend import Apart, Trend, TrendSeries, Whiskers, distinct
 from webapp.events.queries import chart_stamp
 from webapp.pages.parts.conclusions import NOT_KNOWN, Concluded, Conclusion, concluded
 from webapp.pages.parts.kept import Kept
+from webapp.pages.parts.numbers import read_number
 from webapp.pages.trends import offer as offers
 from webapp.pages.trends.markers import markers_along
 from webapp.pages.trends.offer import Measured, Offer, Unknown
@@ -183,7 +184,7 @@ class Loaded:
             self.trend,
             window=view.window,
             notes=view.notes,
-            hidden=frozenset(map(int, query.hidden)),
+            hidden=frozenset(map(read_number, query.hidden)),
             heights=query.lane_heights,
         )
         return replace(self, trend=trend)
