@@ -320,8 +320,9 @@ class Answers:
         assert sides
         a, b = map(unquote, sides.groups())
         found = self._json(f"/api/v1/compare/{kind}", a=a, b=b)
-        file = re.sub(r"/(?=$|\?)", ".md", address)
+        file, picture = (re.sub(r"/(?=$|\?)", end, address) for end in (".md", ".svg"))
         lines = self.reader.get(file).content.decode().splitlines()
+        drawn = self.reader.get(picture).content.decode()
         for row in found.get("rows", ()):
             self.seen[f"{kind}:{a}:{b}:{row['hardware']}:{row['mode']}"] = row
             levels, change = printed_row(row)
@@ -329,6 +330,8 @@ class Answers:
             parts = [*named, *levels, change]
             if change not in unescape(html):
                 yield f"{named}: the page has not {change!r}"
+            if change not in unescape(drawn):
+                yield f"{named}: the picture has not {change!r}"
             if not any(all(part in line for part in parts) for line in lines):
                 yield f"{named}: no line of the Markdown with {parts}"
 

@@ -100,13 +100,19 @@ def axis(reach: Reach, *, less: str, more: str) -> str:
 
 
 def row(
-    reach: Reach, percent: float | None, low: float | None, high: float | None, *, kind: str
+    reach: Reach,
+    percent: float | None,
+    low: float | None,
+    high: float | None,
+    *,
+    kind: str,
+    figures: str = "",
 ) -> str:
     """One interval. ``kind`` is "worse", "better", "equivalent", "differ" (outlined: no more is
-    known than that builds differ) or "unsure" (hatched).
+    known than that builds differ) or "unsure" (hatched). ``figures`` stand for those in percent.
     """
-    said = escape(f"{change_within(percent, low, high)} %")
-    parts = [f'<svg class="fp" role="img" aria-label="{said}"><use href="#fp-grid"/>']
+    label = escape(figures or f"{change_within(percent, low, high)} %")
+    parts = [f'<svg class="fp" role="img" aria-label="{label}"><use href="#fp-grid"/>']
     if low is not None and high is not None:
         parts.append(_bar(reach, low, high, kind))
     if percent is not None and isfinite(percent):
@@ -154,13 +160,14 @@ LETTER = 6.4
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One interval; ``kind`` as `row` has it."""
+    """One interval; ``kind`` and ``figures`` as `row` has them."""
 
     name: str
     percent: float | None
     low: float | None
     high: float | None
     kind: str
+    figures: str = ""
 
 
 def draw(reach: Reach, rows: Sequence[Row], *, described: str) -> str:
@@ -194,7 +201,7 @@ def draw(reach: Reach, rows: Sequence[Row], *, described: str) -> str:
 
 def _row(row: Row, x: Callable[[float], float], middle: float, width: float) -> list[str]:
     css_class = row.kind if row.kind in {"worse", "better"} else "ink"
-    figures = f"{change_within(row.percent, row.low, row.high)} %"
+    figures = row.figures or f"{change_within(row.percent, row.low, row.high)} %"
     parts = [
         svg.label(row.name, x=0.0, y=middle + 4, class_="ink"),
         svg.label(figures, x=width, y=middle + 4, class_=f"end {css_class}"),

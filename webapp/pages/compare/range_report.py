@@ -77,7 +77,7 @@ def sentence_of(row: RangeRow) -> str:
     if change.memory < LEAST_MEMORY:
         memory = "do not resemble one another"
     return (
-        f"Level against level: {_with_unit(row)}; {p} with {change.freedom:.0f} degrees of "
+        f"Level against level: {with_unit(row)}; {p} with {change.freedom:.0f} degrees of "
         f"freedom. Neighbouring revisions {memory}"
     )
 
@@ -104,7 +104,7 @@ def _block(row: RangeRow, labels: Sequence[str], options: BlockOptions) -> str:
     )
     said = ". ".join(
         [
-            row.reason or f"{_with_unit(row)}, {its['n']} revisions. {sentence_of(row)}",
+            row.reason or f"{with_unit(row)}, {its['n']} revisions. {sentence_of(row)}",
             *filter(None, row.left_out),
         ]
     )
@@ -164,11 +164,11 @@ def figures(row: RangeRow) -> dict[str, str]:
         "before": before,
         "after": after,
         "n": f"{one.a.count} / {one.b.count}{more}",
-        "change": _with_unit(row).removesuffix(" %"),
+        "change": with_unit(row).removesuffix(" %"),
     }
 
 
-def _with_unit(row: RangeRow) -> str:
+def with_unit(row: RangeRow) -> str:
     """``−11.6 [−16.9, −5.9] %``; of what an option costs ``+2.5 points [+2.1, +2.9]``."""
     size, unit, within = moved(row)
     parts = (size, unit, within) if row.series.is_cost else (size, within, unit)

@@ -19,6 +19,7 @@ from webapp.pages.compare.range_report import (
     figures,
     moved,
     sentence_of,
+    with_unit,
 )
 from webapp.pages.compare.rows import mode_html, opening, today_html
 from webapp.pages.parts.links import with_query
@@ -184,11 +185,13 @@ def _summary(row: RangeRow, drawing: Drawing) -> str:
     chip = CHIPS.get(row.verdict, row.verdict)
     mark = text.MARKS[row.verdict]
     size, unit, within = moved(row)
+    shown = with_unit(row)
+    plot = forest.row(drawing.reach, percent, low, high, kind=kind, figures=shown)
     return (
         '<span class="row"><span class="what">'
         f"{hardware_html(series.hardware, line=True)}</span>"
         f'<span class="mode">{mode_html(row.mode)}{metric if drawing.with_metric else ""}</span>'
-        f'<span class="plot">{forest.row(drawing.reach, percent, low, high, kind=kind)}</span>'
+        f'<span class="plot">{plot}</span>'
         f'<span class="number {coloured}"><b>{size} {unit}</b></span>'
         f'<span class="number ci">{within or text.UNKNOWN}</span>'
         f'<span class="verdict"><span class="chip {chip}">{mark} {escape(row.verdict)}</span>'

@@ -21,7 +21,15 @@ from webapp.analysis.queries import (
 )
 from webapp.charts import forest
 from webapp.charts.standalone import Part, stacked
-from webapp.pages.compare.range_report import GATED, has_metrics, headline, is_simulated, ordered
+from webapp.pages.compare.range_report import (
+    GATED,
+    has_metrics,
+    headline,
+    is_simulated,
+    ordered,
+    subject,
+    with_unit,
+)
 from webapp.pages.compare.range_rows import (
     Drawing,
     evidence_of,
@@ -81,11 +89,12 @@ def drawing(texts: Sequence[str], asof: datetime | None, here: str) -> str:
     lines = ordered(table.rows)
     rows = [
         forest.Row(
-            name=f"{line.mode} · {line.series.hardware}",
+            name=f"{subject(line, table)} · {line.series.hardware}",
             percent=line.change.pct if line.change else None,
             low=line.change.low_pct if line.change else None,
             high=line.change.high_pct if line.change else None,
             kind=kind_of(line),
+            figures=with_unit(line),
         )
         for line in lines[:ROWS_DRAWN]
     ]

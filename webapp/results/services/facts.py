@@ -214,11 +214,11 @@ def call_by_facts(machines: Collection[int]) -> None:
             machine.agreed_cpu, machine.agreed_nic = found["cpu"], found["nic"]
             changed.append(machine)
     if changed:
-        _tell_apart(changed)
+        _distinguish(changed)
         Hardware.objects.bulk_update(changed, ["agreed_cpu", "agreed_nic"])
 
 
-def _tell_apart(changed: Collection[Hardware]) -> None:
+def _distinguish(changed: Collection[Hardware]) -> None:
     """Take from a machine whose name another has what its runs state, the CPU first."""
     others = Hardware.objects.exclude(pk__in=[machine.pk for machine in changed])
     taken = {str(machine) for machine in others}
