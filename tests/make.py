@@ -11,6 +11,7 @@ from webapp.alerts.models import Alert, AlertFinding
 from webapp.analysis.models import Comparison, Finding, Flag, SeriesAnalysis, Verdict
 from webapp.labs.models import Agent, Lab
 from webapp.notifications.models import Subscription
+from webapp.results.label_parts import ModeName
 from webapp.results.models import (
     Hardware,
     Measurement,
@@ -23,7 +24,6 @@ from webapp.results.models import (
     Series,
     Tree,
 )
-from webapp.results.modes import ModeName
 from webapp.results.revision_ids import position_of
 from webapp.results.services.points import moments, of_runs
 

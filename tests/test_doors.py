@@ -27,7 +27,7 @@ def module_of(file: Path) -> str:
 
 
 def room_of(module: str) -> str:
-    """``alerts`` for webapp.alerts.services.clock, and for the tests in tests/alerts/."""
+    """``alerts`` for webapp.alerts.services.analysing, and for the tests in tests/alerts/."""
     return module.split(".")[1] if "." in module else module
 
 
@@ -142,4 +142,4 @@ def test_rooms_are_entered_by_their_doors() -> None:
     ],
 )
 def test_what_reaches_inside_is_found(source: str, inside: list[str]) -> None:
-    assert reached_into("webapp.alerts.services.clock", ast.parse(source)) == inside
+    assert reached_into("webapp.alerts.services.analysing", ast.parse(source)) == inside

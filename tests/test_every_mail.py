@@ -25,10 +25,10 @@ from webapp.bisects.services import draft_bisect, start_bisect
 from webapp.notifications.addresses import ask_address
 from webapp.notifications.models import Problem
 from webapp.notifications.passwords import ask_new_password, notify_of_change
-from webapp.notifications.services.digests import post_digests
+from webapp.notifications.services.notifying import post_digests
 from webapp.outbox.messages import compose
 from webapp.outbox.models import Mail
-from webapp.results.errors import Forbidden
+from webapp.results.documents import Forbidden
 from webapp.results.models import Revision
 from webapp.results.services import forget_names
 

@@ -26,14 +26,14 @@ from webapp.api.facts import Facts
 from webapp.api.hardware import HardwareIn
 from webapp.api.schemas.jobs import FailIn, HeartbeatIn, PollIn, ResultIn
 from webapp.api.schemas.runs import BatchIn
-from webapp.bisects.errors import BisectError
+from webapp.bisects.draft import BisectError
 from webapp.bisects.path_patterns import PatternsError, read_patterns
 from webapp.bisects.question import LEAST_VALUE, MOST_VALUE
 from webapp.bisects.services.bisect_acts import read_boots
 from webapp.notifications.queries.matching import BadToken, Target
 from webapp.outbox.addresses import AddressError, parsed
 from webapp.pages.lab.thresholds import read_percent
-from webapp.pages.parts.numbers import NUMBER_MAX, read_number
+from webapp.pages.parts.links import NUMBER_MAX, read_number
 from webapp.pages.trends.query import TrendQuery
 from webapp.results.bounds import (
     EARLIEST,
@@ -43,9 +43,9 @@ from webapp.results.bounds import (
     wrong_with_text,
 )
 from webapp.results.commit_files import read_file
-from webapp.results.errors import Unprocessable
+from webapp.results.documents import Unprocessable
 from webapp.results.git_history import logged
-from webapp.results.modes import ModeName
+from webapp.results.label_parts import ModeName
 from webapp.results.revision_ids import position_of
 from webapp.stats import ministat
 from webapp.stats.changes import BadSeriesError

@@ -61,7 +61,7 @@ ALLOWED: Mapping[tuple[str, str], str] = {
     ("webapp/alerts/", "hold"): _HOLD,
     ("webapp/alerts/", "holds"): _HOLD,
     ("webapp/bisects/models/bisects.py", "Bisect.hold"): _HOLD,
-    ("webapp/bisects/services/starting.py", "_hold_of"): _HOLD,
+    ("webapp/bisects/services/drafting.py", "_hold_of"): _HOLD,
     ("webapp/results/", "place"): _PLACE,
     ("webapp/results/", "places"): _PLACE,
     ("webapp/api/alerts.py", "AlertOut.standing"): "a field of the API, which stays",

@@ -19,7 +19,7 @@ from tests.documents import run_document
 from tests.jobs.steps import request
 from tests.places import PROJECT
 from webapp.api import prometheus
-from webapp.api.health import reporter
+from webapp.api.prometheus import reporter
 from webapp.api.urls import api
 from webapp.outbox.models import Mail
 from webapp.readiness import heartbeats

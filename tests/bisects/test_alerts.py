@@ -16,7 +16,7 @@ from webapp.accounts.models import User
 from webapp.alerts.models import Alert, AlertHold
 from webapp.alerts.queries.findings import findings_of
 from webapp.alerts.services import reconcile_trees
-from webapp.bisects.errors import BisectError
+from webapp.bisects.draft import BisectError
 from webapp.bisects.mails import compose_done
 from webapp.bisects.models import Bisect, BisectSettings
 from webapp.bisects.services import draft_bisect, start_bisect

@@ -9,7 +9,7 @@ from tests.kept import kept
 from tests.results.steps import an_agent, analyse
 from webapp.analysis.models import Finding
 from webapp.bisects.models import BisectSettings
-from webapp.bisects.services.candidates import confirm_candidates
+from webapp.bisects.services.automatic import confirm_candidates
 from webapp.jobs.models import Job
 from webapp.jobs.services import PollRequest, Serves, capabilities_of, claim
 
@@ -75,7 +75,7 @@ def test_candidates_that_nobody_can_measure_hold_up_no_other(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     settings(confirm=True)
-    monkeypatch.setattr("webapp.bisects.services.candidates.AT_ONCE", 1)
+    monkeypatch.setattr("webapp.bisects.services.automatic.REQUESTED_AT_ONCE", 1)
     rows = lab.documents(Truth(step_pct=0.0), [*range(-8, 1), *range(16, 24)])
     rows += lab.documents(Truth(first_bad=0, step_pct=-5.0), [24])
     lab.upload([row | {"hardware": "Xeon/T540"} for row in rows])

@@ -9,7 +9,7 @@ from tests.bisects import lab
 from tests.bisects.lab import Truth
 from webapp.accounts.models import User
 from webapp.bisects.deciding import replay
-from webapp.bisects.errors import BisectError
+from webapp.bisects.draft import BisectError
 from webapp.bisects.models import Bisect
 from webapp.bisects.question import Circumstances, subjects_of
 from webapp.bisects.services import act_on_bisect, advance_bisect

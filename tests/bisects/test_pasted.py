@@ -2,7 +2,7 @@
 
 import pytest
 
-from webapp.bisects.errors import BisectError
+from webapp.bisects.draft import BisectError
 from webapp.bisects.services.bisect_acts import read_boots
 
 

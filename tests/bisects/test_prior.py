@@ -9,7 +9,7 @@ from tests import make
 from tests.bisects import lab
 from tests.bisects.lab import Truth
 from webapp.bisects.deciding import replay
-from webapp.bisects.errors import BisectError
+from webapp.bisects.draft import BisectError
 from webapp.bisects.forecasting import forecast_of
 from webapp.bisects.models import BisectSettings
 from webapp.bisects.prior import UNLIKELY

@@ -5,12 +5,12 @@ import pytest
 from tests.bisects import lab
 from tests.bisects.lab import Truth
 from webapp.bisects.deciding import replay
-from webapp.bisects.document import detail_document
 from webapp.bisects.models import Bisect
+from webapp.bisects.queries import detail_document
 from webapp.bisects.services import advance_bisect
 from webapp.bisects.view import view_of
 from webapp.jobs.models import Job
-from webapp.outbox.links import absolute
+from webapp.outbox.messages import absolute
 from webapp.outbox.models import Endpoint, HookDelivery, Mail
 
 pytestmark = [pytest.mark.long, pytest.mark.django_db]

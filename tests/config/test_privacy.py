@@ -14,7 +14,7 @@ from django.test.utils import CaptureQueriesContext
 from tests import make
 from tests.operators import text_of
 from webapp.accounts.models import Readers
-from webapp.accounts.services import open_to_everybody, readers
+from webapp.accounts.services import open_to_everybody, people
 from webapp.demo.loading import Loading
 from webapp.labs import services
 from webapp.labs.models import Lab, Token
@@ -134,7 +134,7 @@ def test_a_token_does_what_its_scope_names_alone(scope: str, refused: dict[str, 
 def unset(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """DRIFTLINE_PUBLIC is not set, and the process did not ask yet."""
     settings.PUBLIC = None
-    monkeypatch.setattr(readers, "_is_public", False)
+    monkeypatch.setattr(people, "_is_public", False)
 
 
 def status_for_a_stranger() -> int:

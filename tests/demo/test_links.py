@@ -13,7 +13,6 @@ from pytest_django import DjangoAssertNumQueries
 from webapp.analysis.queries.compare import ComparedRow, Side, compare_sides
 from webapp.demo import published, simulated
 from webapp.demo.benchdirs import published_files
-from webapp.demo.figures import DifferenceFigures, same_digits
 from webapp.demo.links import (
     SEED_COMPARISONS,
     SeedComparison,
@@ -21,7 +20,7 @@ from webapp.demo.links import (
     demonstration_links,
     planted_commits,
 )
-from webapp.demo.published import PUBLICATIONS, Block
+from webapp.demo.published import PUBLICATIONS, Block, DifferenceFigures, same_digits
 from webapp.demo.samples import solve_block
 from webapp.labs import services
 from webapp.results.models import Revision, Tree

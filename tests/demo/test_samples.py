@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webapp.demo.figures import RowFigures
-from webapp.demo.published import PUBLICATIONS, Block, PublishedRow
+from webapp.demo.published import PUBLICATIONS, Block, PublishedRow, RowFigures
 from webapp.demo.samples import FiguresError, solve_block
 from webapp.stats import ministat
 

@@ -12,7 +12,7 @@ from django.db import connection
 from tests import make
 from tests.jobs.steps import NOW, asking, fail, request, take
 from tests.system.running import wait_for
-from webapp.jobs import services, waiting_polls, wake
+from webapp.jobs import services, waiting_polls
 from webapp.jobs.models import Job
 from webapp.jobs.services import leasing
 
@@ -25,9 +25,9 @@ def _nobody_watches_on() -> Iterator[None]:
     """The watcher of the process goes when it looks after the last poll."""
     yield
     if (watcher := waiting_polls.polls._watcher) is not None:
-        wake._announce()
+        waiting_polls._announce()
         watcher.join()
-    wake._client.cache_clear()  # as the last watcher knew it
+    waiting_polls._client.cache_clear()  # as the last watcher knew it
 
 
 def at_once(*calls: Callable[[], Any]) -> Sequence[Any]:
@@ -109,7 +109,7 @@ def test_without_redis_a_job_is_found_all_the_same(monkeypatch: pytest.MonkeyPat
     make.hardware()
     monkeypatch.setattr("django.conf.settings.REDIS_URL", "redis://127.0.0.1:1/0")
     monkeypatch.setattr(waiting_polls, "LOOK_EVERY_SECONDS", 0.05)
-    wake._client.cache_clear()
+    waiting_polls._client.cache_clear()
     polled, _ = at_once(lambda: _poll("rig-1"), lambda: _queue_when_waiting(1, 1))
     assert polled.job is not None
 

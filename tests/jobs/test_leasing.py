@@ -9,7 +9,7 @@ from tests.jobs.steps import MINUTE, NOW, asking, kinds, request, take, taken
 from webapp.jobs import services
 from webapp.jobs.capability import Capability, takes
 from webapp.jobs.models import Job, Worker
-from webapp.results.errors import Forbidden, Unprocessable
+from webapp.results.documents import Forbidden, Unprocessable
 
 pytestmark = pytest.mark.django_db
 

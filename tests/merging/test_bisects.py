@@ -10,7 +10,7 @@ from webapp.bisects.models import Bisect
 from webapp.bisects.services import advance_bisect
 from webapp.bisects.view import BisectView, view_of
 from webapp.merging.services import merge_hardware, merge_modes, merge_revisions
-from webapp.results.errors import Unprocessable
+from webapp.results.documents import Unprocessable
 from webapp.results.models import Hardware
 
 pytestmark = pytest.mark.django_db

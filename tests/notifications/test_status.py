@@ -20,7 +20,7 @@ from webapp.api.prometheus import State
 from webapp.notifications import status
 from webapp.notifications.models import Problem
 from webapp.notifications.services import checks
-from webapp.notifications.services.status import PATIENCE, note_status
+from webapp.notifications.status import PATIENCE, note_status
 from webapp.outbox.messages import compose
 from webapp.outbox.models import Endpoint, Mail
 from webapp.readiness import heartbeats

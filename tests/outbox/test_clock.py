@@ -10,7 +10,7 @@ from tests.smtp import MailServer
 from webapp.outbox import services
 from webapp.outbox.models import Endpoint, HookDelivery, Mail
 from webapp.outbox.models import MailServer as ServerRow
-from webapp.outbox.services import claims, delivering, mail_server
+from webapp.outbox.services import claims, delivering, mailing
 
 pytestmark = pytest.mark.django_db
 DAYS = timedelta(days=3)
@@ -62,11 +62,11 @@ def test_what_waits_for_a_reason_goes_on_waiting(
 
 
 def test_a_mail_server_left_alone_ahead_of_time_is_tried(now: datetime) -> None:
-    mail_server.note_failure("refused")
+    mailing.note_failure("refused")
     assert claims.correct_pauses() == 0
     ServerRow.objects.update(next_try=now + DAYS, failing_since=now + DAYS)
     assert claims.correct_pauses() == 1
-    assert not mail_server.is_left_alone(timezone.now())
+    assert not mailing.is_left_alone(timezone.now())
     row = ServerRow.objects.get()
     assert row.failing_since is not None
     assert row.failing_since <= timezone.now()

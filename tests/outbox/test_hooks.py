@@ -22,9 +22,8 @@ from tests import make
 from tests.outbox.receivers import Receiver, receiving
 from webapp.accounts.models import User
 from webapp.outbox import addresses, http_post, services
-from webapp.outbox.addresses import Target
+from webapp.outbox.addresses import Target, explain
 from webapp.outbox.deadlines import Deadline
-from webapp.outbox.http_help import explain
 from webapp.outbox.models import Endpoint, HookDelivery
 from webapp.outbox.services import claims, delivering, endpoints
 

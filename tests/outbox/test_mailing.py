@@ -11,7 +11,7 @@ from tests import make
 from tests.outbox.conftest import Composer
 from tests.smtp import MailServer, Mode
 from webapp.accounts.models import User
-from webapp.outbox import backoff, message_headers, services
+from webapp.outbox import messages, services
 from webapp.outbox.messages import Message, NothingToSay, NotYet
 from webapp.outbox.models import Mail
 from webapp.outbox.models import MailServer as ServerRow
@@ -92,10 +92,10 @@ def test_mails_of_one_thread_to_one_person_refer_to_the_same(
 
 
 def test_a_message_id_is_a_function_of_what_the_mail_is() -> None:
-    first = message_headers.message_id(kind="alert.opened", about="alert:17", recipient=5)
-    assert first == message_headers.message_id(kind="alert.opened", about="alert:17", recipient=5)
+    first = messages.message_id(kind="alert.opened", about="alert:17", recipient=5)
+    assert first == messages.message_id(kind="alert.opened", about="alert:17", recipient=5)
     assert first.startswith("<alert.opened.alert-17.5.")
-    assert first != message_headers.message_id(kind="alert.opened", about="alert-17", recipient=5)
+    assert first != messages.message_id(kind="alert.opened", about="alert-17", recipient=5)
 
 
 def test_a_mail_is_not_sent_before_it_is_due(server: MailServer, post: Post) -> None:
@@ -239,17 +239,17 @@ def test_a_refusal_for_now_is_tried_again_after_longer_and_longer_pauses_then_gi
 ) -> None:
     server.mode = Mode.LATER
     mail = post()
-    for number, pause in enumerate(backoff.PAUSES, 1):
+    for number, pause in enumerate(claims.PAUSES, 1):
         before = timezone.now()
         send()
         mail.refresh_from_db()
         assert (mail.state, mail.attempts) == ("waiting", number)
-        assert before + pause <= mail.due <= timezone.now() + pause * (1 + backoff.JITTER)
+        assert before + pause <= mail.due <= timezone.now() + pause * (1 + claims.JITTER)
         wait_over()
     send()
     mail.refresh_from_db()
     assert mail.state == "dead"
-    assert mail.reason.startswith(f"Given up after {len(backoff.PAUSES) + 1} tries: The server")
+    assert mail.reason.startswith(f"Given up after {len(claims.PAUSES) + 1} tries: The server")
 
 
 def test_every_try_sends_the_same_message(

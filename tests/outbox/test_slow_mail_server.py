@@ -9,10 +9,10 @@ import pytest
 
 from tests.outbox.slow import Behaviour, dripping, serving
 from tests.smtp import MailServer
-from webapp.outbox import deadlines, smtp_backend
+from webapp.outbox import deadlines, smtp
 
 
-class InAHurry(smtp_backend.Hurried):
+class InAHurry(smtp.Hurried):
     """The same with less patience."""
 
     opening_seconds, mail_seconds, closing_seconds = 0.2, 0.2, 0.2
@@ -55,7 +55,7 @@ def test_each_mail_has_its_own_time(server: MailServer, monkeypatch: pytest.Monk
     passed = 0.0
     clock = SimpleNamespace(monotonic=lambda: time.monotonic() + passed)
     monkeypatch.setattr(deadlines, "time", clock)
-    connection = smtp_backend.Hurried("127.0.0.1", server.port, timeout=10)
+    connection = smtp.Hurried("127.0.0.1", server.port, timeout=10)
     for _ in range(4):
         connection.sendmail("a@example.org", ["b@example.org"], b"Message-ID: <1@x>\r\n\r\ntext")
         passed += 0.6 * connection.mail_seconds

@@ -4,7 +4,7 @@ import pytest
 
 from tests import make
 from webapp.analysis.queries.compare import ComparedSet
-from webapp.pages.parts.power import power_line
+from webapp.pages.parts.job_offers import power_line
 from webapp.stats.compare.comparing import BuildNoise, compare
 from webapp.stats.compare.levels import Samples
 

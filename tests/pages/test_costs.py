@@ -18,7 +18,7 @@ from webapp.accounts.models import User
 from webapp.alerts.models import Alert
 from webapp.analysis.queries import compare_link, sides_of, trend_link
 from webapp.api.schemas.runs import RunIn
-from webapp.bisects.errors import BisectError
+from webapp.bisects.draft import BisectError
 from webapp.bisects.services import draft_bisect
 from webapp.notifications.mails.facts import gather
 from webapp.notifications.mails.phrases import subject_line, verdict_sentence

@@ -14,7 +14,7 @@ from webapp.accounts.models import User
 from webapp.alerts.models import Alert, MinEffect
 from webapp.analysis.queries.compare import Side, compare_sides
 from webapp.jobs.models import Job
-from webapp.pages.parts.power import boots_plan, boots_to_ask_for
+from webapp.pages.parts.job_offers import boots_plan, boots_to_ask_for
 from webapp.results.models import Revision, Series
 from webapp.stats.power import NoiseLevels, Plan, plan_for
 

@@ -426,7 +426,7 @@ def test_a_commit_a_comparison_and_a_report_lead_to_profiles(
         assert drawn is not None
         picture = urlsplit(drawn[1])._replace(scheme="", netloc="").geturl()
         assert tess.get(picture).status_code == 200
-    monkeypatch.setattr("webapp.pages.compare.flame_graphs.MOST_PICTURES", 0)
+    monkeypatch.setattr("webapp.pages.compare.report.MOST_PICTURES", 0)
     report = tess.get(Experiment.objects.get().get_absolute_url()).content.decode()
     assert "/profiles/diff/?a=freebsd-head:r119" in report
     assert "/profiles/diff.svg" not in report

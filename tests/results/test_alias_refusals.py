@@ -5,7 +5,7 @@ import pytest
 from tests.results.aliasing import ada, alias, modes, names, run
 from tests.results.steps import upload
 from webapp.merging.services import make_name_alias
-from webapp.results.errors import Unprocessable
+from webapp.results.documents import Unprocessable
 from webapp.results.models import (
     NameAlias,
     Series,

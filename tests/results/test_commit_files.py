@@ -8,7 +8,7 @@ import pytest
 
 from webapp.results.commit_documents import CommitDocument
 from webapp.results.commit_files import read_file
-from webapp.results.errors import Unprocessable
+from webapp.results.documents import Unprocessable
 
 HEADER = "revision,position,author_name,author_email,committed_at,subject,message,aliases\n"
 

@@ -16,7 +16,7 @@ from webapp.analysis.models import Finding
 from webapp.analysis.services import mark_for_analysis
 from webapp.config.digest import digest
 from webapp.merging.services import merge_hardware, merge_modes, merge_revisions
-from webapp.results.errors import Unprocessable
+from webapp.results.documents import Unprocessable
 from webapp.results.models import CostSamples, Hardware, Metric, Mode, Point, Revision, Run, Series
 from webapp.results.services import restore_run, withdraw_run
 from webapp.results.services.subjects import change_metric, set_direction

@@ -20,8 +20,15 @@ from webapp.alerts.queries import machine_named
 from webapp.events.models import LabEvent
 from webapp.jobs.queries import machines
 from webapp.merging.services import merge_hardware
-from webapp.results.fact_intervals import Interval, cut, ends, intervals_of
-from webapp.results.fact_names import MOST_NAMES, kept_facts, shares_word
+from webapp.results.fact_names import (
+    MOST_NAMES,
+    Interval,
+    cut,
+    ends,
+    intervals_of,
+    kept_facts,
+    shares_word,
+)
 from webapp.results.models import Hardware, HardwareFact
 from webapp.results.models.subjects import FACT_VALUE_MAX
 from webapp.results.services import rebuild_facts

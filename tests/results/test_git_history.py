@@ -10,7 +10,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from tests.results.steps import measured, names_of, places, upload
-from webapp.results.errors import Unprocessable
+from webapp.results.documents import Unprocessable
 from webapp.results.git_history import Ids, read_git
 from webapp.results.models import Revision
 

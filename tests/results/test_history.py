@@ -11,7 +11,7 @@ from tests.results.steps import analyse, measured, names_of, places, said, uploa
 from webapp.analysis.models import Comparison
 from webapp.merging.services import merge_revisions
 from webapp.results.commit_documents import CommitDocument
-from webapp.results.errors import Unprocessable
+from webapp.results.documents import Unprocessable
 from webapp.results.git_history import Ids
 from webapp.results.models import Revision, RevisionAlias, Series, Tree
 from webapp.results.revision_ids import position_of

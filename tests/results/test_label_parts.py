@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 
 from webapp.results.label_parts import (
     BUILTIN_RULES,
+    ModeName,
     PartRule,
     VariantPart,
     is_of_image,
     tell,
     wrong_with_rule,
 )
-from webapp.results.modes import ModeName
 
 PARTS = st.text("aDr0123456789.-_=*[x", min_size=1, max_size=12)
 RULES = st.builds(

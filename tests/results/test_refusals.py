@@ -17,7 +17,7 @@ from webapp.labs.models import Lab
 from webapp.labs.services import issue_token
 from webapp.outbox.messages import Message, compose
 from webapp.outbox.models import Mail
-from webapp.results.errors import Forbidden
+from webapp.results.documents import Forbidden
 from webapp.results.models import RefusedReplacement, Run
 
 pytestmark = pytest.mark.django_db

@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from tests import make
 from tests.documents import SAMPLES, run_document
 from tests.results.steps import analyse, upload
-from webapp.results.errors import Conflict
+from webapp.results.documents import Conflict
 from webapp.results.models import Measurement, Point, Run, Series, WaitingRun
 from webapp.results.services import decide_waiting, withdraw_run
 

@@ -13,8 +13,7 @@ from webapp.analysis import services
 from webapp.analysis.models import Comparison, Finding
 from webapp.api.schemas.runs import RunIn
 from webapp.labs import services as labs
-from webapp.results.documents import Recorded
-from webapp.results.errors import Conflict, Forbidden, Unprocessable
+from webapp.results.documents import Conflict, Forbidden, Recorded, Unprocessable
 from webapp.results.models import Hardware, Point, Run
 from webapp.results.services import forget_names, restore_run, withdraw_run
 

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.results.steps import measured, upload
-from webapp.results.errors import Unprocessable
+from webapp.results.documents import Unprocessable
 from webapp.results.models import Revision
 
 pytestmark = pytest.mark.django_db

@@ -15,7 +15,7 @@ from webapp.alerts.models import Alert
 from webapp.analysis.models import Comparison
 from webapp.merging.services import merge_revisions
 from webapp.results.commit_documents import CommitDocument
-from webapp.results.errors import Unprocessable
+from webapp.results.documents import Unprocessable
 from webapp.results.models import Metric, PlaceProposal, Point, Revision, Run, Series
 from webapp.results.services.history import import_revisions
 from webapp.results.services.revisions import displace_revision, place_revision

@@ -11,7 +11,7 @@ from tests.results.steps import FLAT, an_agent, analyse, measured, mode, names_o
 from webapp.alerts.services import analyse_dirty_series
 from webapp.analysis.models import Comparison, SeriesAnalysis
 from webapp.merging.services import merge_hardware, merge_modes, merge_revisions
-from webapp.results.errors import Forbidden, Unprocessable
+from webapp.results.documents import Forbidden, Unprocessable
 from webapp.results.models import (
     Hardware,
     HardwareAlias,

@@ -13,7 +13,7 @@ from tests.documents import run_document
 from tests.results.steps import FLAT, analyse, upload
 from webapp.analysis.models import Comparison, Finding, SeriesAnalysis
 from webapp.outbox.models import Mail
-from webapp.results.errors import Unprocessable
+from webapp.results.documents import Unprocessable
 from webapp.results.models import Point, PoolingDecision, Run, Series
 from webapp.results.services import (
     count_together,

@@ -6,7 +6,7 @@ import pytest
 
 from tests import make
 from tests.results.steps import analyse, measured, upload
-from webapp.results.errors import Unprocessable
+from webapp.results.documents import Unprocessable
 from webapp.results.models import Measurement, Point, SampleDecision, Series
 from webapp.results.services import decide_samples, undo_sample_decision, withdraw_run
 from webapp.results.validity import Mark, counted, left_out, why_counted

@@ -9,8 +9,7 @@ from tests import make
 from tests.documents import SAMPLES, run_document
 from tests.results.steps import names_of, upload
 from webapp.labs.models import Lab
-from webapp.results.documents import Recorded
-from webapp.results.errors import Unprocessable
+from webapp.results.documents import Recorded, Unprocessable
 from webapp.results.models import (
     Choice,
     IdentityRule,

@@ -5,7 +5,7 @@ from django.utils import timezone
 
 from tests.results.steps import analyse, measured, said, upload
 from webapp.accounts.models import User
-from webapp.results.errors import Unprocessable
+from webapp.results.documents import Unprocessable
 from webapp.results.models import Point, Run, Series
 from webapp.results.services import restore_run, withdraw_run
 

@@ -28,12 +28,11 @@ from webapp.alerts.queries import (
 from webapp.analysis.models import Finding
 from webapp.analysis.queries import stands_of
 from webapp.api.compare import net_loss_out
-from webapp.api.numbered import Page, bounded, newest
 from webapp.api.schemas.comparisons import LeftOutOut, NetLossOut
-from webapp.api.schemas.errors import ErrorOut
 from webapp.api.schemas.series import FindingOut
-from webapp.api.schemas.types import Asked
+from webapp.api.schemas.types import Asked, ErrorOut
 from webapp.api.series import finding_out
+from webapp.api.tables import Page, bounded, newest
 from webapp.results.models import Point, Series
 
 

@@ -9,11 +9,9 @@ from pydantic import Field
 
 from webapp.accounts.models import User
 from webapp.api.auth import OperatorSession
-from webapp.api.numbered import Page, bounded, newest
 from webapp.api.runs import REFUSALS
-from webapp.api.schemas.errors import ErrorOut
-from webapp.api.schemas.types import Asked, Line, Name, RevisionName, Strict
-from webapp.api.tables import csv_response
+from webapp.api.schemas.types import Asked, ErrorOut, Line, Name, RevisionName, Strict
+from webapp.api.tables import Page, bounded, csv_response, newest
 from webapp.merging.services import make_name_alias, undo_name_alias
 from webapp.results.models import DIRECTORY_MAX, HARDWARE_MAX, NameAlias
 from webapp.results.services import AliasNames, preview_alias

@@ -7,10 +7,9 @@ from django.shortcuts import get_object_or_404
 from ninja import Query, Router
 from pydantic import Field
 
-from webapp.api.numbered import ID_MAX, Page, bounded, newest
 from webapp.api.schemas.bisects import BisectDetail, BisectList
-from webapp.api.schemas.errors import ErrorOut
-from webapp.api.schemas.types import Asked
+from webapp.api.schemas.types import Asked, ErrorOut
+from webapp.api.tables import ID_MAX, Page, bounded, newest
 from webapp.bisects.models import Bisect
 from webapp.bisects.queries import detail_document, summary_document, view_of
 

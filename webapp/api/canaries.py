@@ -7,12 +7,10 @@ from django.shortcuts import get_object_or_404
 from ninja import Query, Router, Status
 
 from webapp.api.auth import OperatorSession
-from webapp.api.numbered import Page, bounded, newest
 from webapp.api.runs import REFUSALS
-from webapp.api.schemas.errors import ErrorOut
 from webapp.api.schemas.events import CanaryDetail, CanaryIn, CanaryList, CanaryOut
-from webapp.api.schemas.types import Asked
-from webapp.api.tables import csv_response
+from webapp.api.schemas.types import Asked, ErrorOut
+from webapp.api.tables import Page, bounded, csv_response, newest
 from webapp.events.models import Canary
 from webapp.events.queries import WatchedCanary, watch
 from webapp.events.services import CanaryNames, canary_of, create_canary

@@ -32,7 +32,7 @@ from webapp.analysis.queries import (
     stands_by_series,
 )
 from webapp.api.schemas.comparisons import CompareOut, RangesOut, ReleaseRowOut, ReleasesOut
-from webapp.api.schemas.errors import ErrorOut
+from webapp.api.schemas.types import ErrorOut
 from webapp.api.tables import csv_response
 from webapp.results.models import LeftOut
 from webapp.stats import ministat

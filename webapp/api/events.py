@@ -8,12 +8,10 @@ from pydantic import Field
 
 from webapp.accounts.models import User
 from webapp.api.auth import AgentToken, OperatorSession
-from webapp.api.numbered import Page, newest
 from webapp.api.runs import REFUSALS
-from webapp.api.schemas.errors import ErrorOut
 from webapp.api.schemas.events import EventIn, EventList, EventOut
-from webapp.api.schemas.types import Asked
-from webapp.api.tables import csv_response
+from webapp.api.schemas.types import Asked, ErrorOut
+from webapp.api.tables import Page, csv_response, newest
 from webapp.events.models import LabEvent
 from webapp.events.services import EventFields, event_fields, record_event
 from webapp.labs.models import Lab

@@ -12,8 +12,7 @@ from pydantic import (
 )
 
 from webapp.api.facts import Facts
-from webapp.api.schemas.errors import ErrorOut
-from webapp.api.schemas.types import HardwareName, Strict, Text
+from webapp.api.schemas.types import ErrorOut, HardwareName, Strict, Text
 from webapp.api.tables import csv_response
 from webapp.labs.models import Token
 from webapp.results.models import Hardware, HardwareFact

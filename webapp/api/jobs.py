@@ -7,10 +7,8 @@ from ninja import Query, Router, Status
 
 from webapp.analysis import services as analysis
 from webapp.api.auth import AgentToken
-from webapp.api.numbered import Page, bounded, newest
 from webapp.api.prometheus import count_runs
 from webapp.api.runs import REFUSALS, recorded_out
-from webapp.api.schemas.errors import ErrorOut
 from webapp.api.schemas.jobs import (
     FailedOut,
     FailIn,
@@ -26,7 +24,8 @@ from webapp.api.schemas.jobs import (
     job_out,
 )
 from webapp.api.schemas.runs import RecordedOut
-from webapp.api.schemas.types import Asked
+from webapp.api.schemas.types import Asked, ErrorOut
+from webapp.api.tables import Page, bounded, newest
 from webapp.jobs import services as jobs
 from webapp.jobs.models import Job
 from webapp.jobs.services import NoSuchJob

@@ -7,8 +7,7 @@ from ninja import Query, Router, Schema
 from pydantic import BaseModel, Field
 
 from webapp.analysis.queries import Curve, CurvePoint, curves_of
-from webapp.api.schemas.errors import ErrorOut
-from webapp.api.schemas.types import Asked
+from webapp.api.schemas.types import Asked, ErrorOut
 
 
 class KnobPointOut(BaseModel):

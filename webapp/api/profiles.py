@@ -17,9 +17,8 @@ from webapp.analysis.queries import (
 )
 from webapp.api.auth import AgentToken
 from webapp.api.runs import REFUSALS
-from webapp.api.schemas.errors import ErrorOut
 from webapp.api.schemas.profiles import FunctionsOut, ProfileIn, ProfileList, ProfileStored
-from webapp.api.schemas.types import Asked
+from webapp.api.schemas.types import Asked, ErrorOut
 from webapp.labs.models import Token
 from webapp.outbox.services import absolute
 from webapp.results import services

@@ -1,7 +1,11 @@
-"""`/metrics`, for Prometheus: what the processes of the web server counted, and what waits.
+"""What supervisors ask: `/metrics`, for Prometheus (what the processes of the web server counted,
+and what waits), and whether the instance is alive and ready.
 
 Every process counts in files of its own that all of them add up (`webapp.config.gunicorn`), so it
 does not matter which of them answers. What the database knows is read when it is asked for.
+
+Supervisors do not sign in, so these paths stay open on a private instance: they name parts and
+count, and show nothing of what was measured.
 """
 
 import shutil
@@ -15,7 +19,7 @@ from functools import cache
 from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
 from django.db import DatabaseError, InterfaceError, connection
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, generate_latest
@@ -23,12 +27,11 @@ from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
-from webapp.api.health import reporter
 from webapp.api.schemas.runs import RunIn
 from webapp.jobs.models import Job
 from webapp.notifications.models import Problem
 from webapp.outbox.models import HookDelivery, Mail
-from webapp.readiness.services import heartbeats, parts
+from webapp.readiness.services import Reporter, heartbeats, parts
 from webapp.results.models import Series
 from webapp.results.services import Recorded
 
@@ -171,3 +174,37 @@ def _disk() -> GaugeMetricFamily:
         with suppress(OSError):
             free[name] = float(shutil.disk_usage(path).free)
     return _gauge("disk_free_bytes", "Space left on the disk of a directory", free, "directory")
+
+
+@login_not_required
+@never_cache
+def healthz(request: HttpRequest) -> HttpResponse:
+    """The process answers."""
+    return JsonResponse({"status": "ok"})
+
+
+@login_not_required
+@never_cache
+def readyz(request: HttpRequest) -> HttpResponse:
+    """Every part does its work; 503 says which does not, since when, and what to do."""
+    report = reporter().report()
+    answer = {
+        "status": "ok" if report.is_ready else "not ready",
+        **{part: report.state_of(part) for part in parts.NAMES},
+        "problems": [
+            {
+                "part": each.part,
+                "reason": each.reason,
+                "since": each.since,
+                "remedy": each.remedy,
+            }
+            for each in report.problems
+        ],
+    }
+    return JsonResponse(answer, status=200 if report.is_ready else 503)
+
+
+@cache
+def reporter() -> Reporter:
+    """That of this process."""
+    return Reporter(connection.settings_dict, settings.REDIS_URL)

@@ -7,12 +7,10 @@ from django.http import HttpRequest, HttpResponse
 from ninja import Query, Router, Status
 
 from webapp.api.auth import OperatorSession
-from webapp.api.numbered import Page, newest
 from webapp.api.runs import REFUSALS
-from webapp.api.schemas.errors import ErrorOut
 from webapp.api.schemas.events import ReleaseIn, ReleaseList, ReleaseOut
-from webapp.api.schemas.types import Asked
-from webapp.api.tables import csv_response
+from webapp.api.schemas.types import Asked, ErrorOut
+from webapp.api.tables import Page, csv_response, newest
 from webapp.events.models import Release
 from webapp.events.services import record_release
 from webapp.results.models import Tree

@@ -8,8 +8,8 @@ from pydantic import Field
 
 from webapp.analysis import services
 from webapp.api.prometheus import count_runs
-from webapp.api.schemas.errors import ErrorOut
 from webapp.api.schemas.runs import BatchIn, RecordedOut, RunIn
+from webapp.api.schemas.types import ErrorOut
 from webapp.labs.models import Token
 from webapp.results.services import Recorded
 

@@ -7,8 +7,8 @@ from django.http import HttpRequest
 from ninja import Query, Router, Schema
 from pydantic import BaseModel, Field
 
-from webapp.api.schemas.errors import ErrorOut
 from webapp.api.schemas.types import Asked as Text
+from webapp.api.schemas.types import ErrorOut
 from webapp.search import LONGEST, Asked, find
 
 

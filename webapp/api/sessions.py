@@ -7,10 +7,8 @@ from django.http import HttpRequest, HttpResponse
 from ninja import Query, Router, Schema
 from pydantic import Field
 
-from webapp.api.numbered import Page
-from webapp.api.schemas.errors import ErrorOut
-from webapp.api.schemas.types import Asked
-from webapp.api.tables import csv_response
+from webapp.api.schemas.types import Asked, ErrorOut
+from webapp.api.tables import Page, csv_response
 from webapp.results.models import Revision
 from webapp.results.queries import Session, newest_sessions
 

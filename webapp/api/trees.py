@@ -8,8 +8,7 @@ from pydantic import Field
 
 from webapp.api.auth import OperatorSession
 from webapp.api.runs import REFUSALS
-from webapp.api.schemas.errors import ErrorOut
-from webapp.api.schemas.types import Line, Name, Strict
+from webapp.api.schemas.types import ErrorOut, Line, Name, Strict
 from webapp.results.models import Tree
 from webapp.results.services import set_source_template
 

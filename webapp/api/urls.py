@@ -17,7 +17,6 @@ from webapp.api import (
     events,
     experiments,
     hardware,
-    health,
     jobs,
     knobs,
     profiles,
@@ -113,7 +112,7 @@ def docs(request: HttpRequest) -> HttpResponse:
 urlpatterns = [
     path("api/v1/", api.urls),
     path("api/docs", docs, name="api-docs"),
-    path("healthz", health.healthz, name="healthz"),
-    path("readyz", health.readyz, name="readyz"),
+    path("healthz", prometheus.healthz, name="healthz"),
+    path("readyz", prometheus.readyz, name="readyz"),
     path("metrics", prometheus.metrics, name="metrics"),
 ]

@@ -9,11 +9,10 @@ from ninja import Query, Router
 from pydantic import BaseModel, Field
 
 from webapp.api.auth import AgentToken
-from webapp.api.numbered import Page, newest
 from webapp.api.runs import REFUSALS
-from webapp.api.schemas.errors import ErrorOut
 from webapp.api.schemas.runs import MOST_RUNS
-from webapp.api.schemas.types import Asked, Name, Strict
+from webapp.api.schemas.types import Asked, ErrorOut, Name, Strict
+from webapp.api.tables import Page, newest
 from webapp.labs.models import Lab, Token
 from webapp.results.models import Measurement, Run, SampleDecision, why_counted
 from webapp.results.services import Forbidden, Problem, decide_samples

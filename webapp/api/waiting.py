@@ -11,12 +11,10 @@ from ninja import Query, Router
 from pydantic import BaseModel, Field
 
 from webapp.api.auth import AgentToken
-from webapp.api.numbered import Page, newest
 from webapp.api.runs import REFUSALS
-from webapp.api.schemas.errors import ErrorOut
 from webapp.api.schemas.runs import MOST_RUNS
-from webapp.api.schemas.types import Asked, RevisionName, Strict
-from webapp.api.tables import csv_response
+from webapp.api.schemas.types import Asked, ErrorOut, RevisionName, Strict
+from webapp.api.tables import Page, csv_response, newest
 from webapp.labs.models import Lab, Token
 from webapp.results.models import WaitingRun
 from webapp.results.services import Forbidden, Problem, Unprocessable, decide_waiting

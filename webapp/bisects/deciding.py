@@ -5,9 +5,8 @@ from itertools import dropwhile
 from math import exp
 from typing import Any
 
-from webapp.bisects.marks import marks_of
 from webapp.bisects.models import Bisect, BisectAct, BisectBoot, BisectDecision
-from webapp.bisects.question import PAST, Circumstances, machine_of, subjects_of
+from webapp.bisects.question import PAST, Circumstances, machine_of, marks_of, subjects_of
 from webapp.bisects.sentences import progress_sentence
 from webapp.stats import bisection
 from webapp.stats.student import TWO_SIDED_95

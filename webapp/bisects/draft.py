@@ -1,4 +1,4 @@
-"""A bisect that is not stored."""
+"""A bisect that is not stored, and why one is refused, in words for people."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -31,3 +31,19 @@ class Draft(ShownPrior):
     def names(self) -> list[str]:
         """The names of the revisions, by index."""
         return [revision.name for revision in self.revisions]
+
+
+class BisectError(Exception):
+    """It makes no sense now; the message says why and what to do instead."""
+
+
+class BisectChanged(BisectError):
+    """Somebody else, or the system, changed the bisect since it was looked at."""
+
+
+class BisectRunning(BisectError):
+    """One that searches the same is running: it was started before, or the button pressed twice."""
+
+    def __init__(self, bisect: Bisect) -> None:
+        super().__init__(f"Bisect {bisect.pk} searches the same already.")
+        self.bisect = bisect

@@ -1,15 +1,17 @@
-"""The bisects that run, for the front page: one statement, written out."""
+"""Bisects for other rooms: those that run, for the front page, in one statement, and each as plain
+data, the same for the API and for the page's JSON.
+"""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from django.db import connection
 
-from webapp.bisects.document import detail_document, summary_document
 from webapp.bisects.draft import Draft
 from webapp.bisects.forecasting import forecast_of
-from webapp.bisects.sentences import LEAST_LEAD, chance_text, with_what_is_left
+from webapp.bisects.models import Bisect, BisectAct, BisectBoot, BisectDecision
+from webapp.bisects.sentences import LEAST_LEAD, chance_text, lane_document, with_what_is_left
 from webapp.bisects.view import NOT_YET, BisectView, Suspect, view_of
 from webapp.bisects.workers import agents_for, command_for
 from webapp.stats.bisection.ending import SET_MASS
@@ -93,3 +95,121 @@ def running_bisects(most: int) -> list[RunningBisect]:
     return [
         RunningBisect._make([*row[:-1], json.loads(row[-1]) if row[-1] else {}]) for row in rows
     ]
+
+
+def summary_document(bisect: Bisect) -> dict[str, Any]:
+    """What a list says of one. Needs ``with_subjects``."""
+    series = bisect.series
+    return {
+        "number": bisect.pk,
+        "url": bisect.get_absolute_url(),
+        "tree": series.tree.name,
+        "hardware": series.hardware.name,
+        "mode": series.mode.name,
+        "metric": series.metric.name,
+        "good": bisect.good.name,
+        "bad": bisect.bad.name,
+        "alert": bisect.alert_id,
+        "effect_percent": bisect.effect_pct,
+        "manual": bisect.manual,
+        "state": bisect.state,
+        "outcome": bisect.outcome or None,
+        "culprit": bisect.culprit.name if bisect.culprit else None,
+        "probability": bisect.probability,
+        "created_by": bisect.created_by.get_username() if bisect.created_by else None,
+        "created_at": bisect.created_at,
+        "updated_at": bisect.updated_at,
+        "ended_at": bisect.ended_at,
+        "version": bisect.version,
+    }
+
+
+def detail_document(view: BisectView) -> dict[str, Any]:
+    """The same with all its evidence, decisions and acts."""
+    names = [revision.name for revision in view.revisions]
+    return {
+        **summary_document(view.bisect),
+        "sentence": view.sentence,
+        "remarks": view.remarks,
+        "revisions": names,
+        "suspects": [
+            {
+                "revision": one.revision.name,
+                "probability": one.chance,
+                "after": one.after or None,
+            }
+            for one in view.suspects
+        ],
+        "unlikely": [{"revision": one.revision.name, "why": one.why} for one in view.unlikely],
+        "likelier": [{"revision": one.revision.name, "why": one.why} for one in view.likelier],
+        "machine": view.figures.get("lab"),
+        "first_of_several": view.figures.get("several", False),
+        "other_change_up_to_percent": view.figures.get("other_pct"),
+        "outside": _outside(view),
+        "skipped": [revision.name for revision in view.skipped],
+        "budget": {
+            "boots": view.bisect.most_boots,
+            "machine_hours": view.bisect.most_hours,
+            "deadline": view.bisect.deadline,
+        },
+        "forecast": view.bisect.forecast or None,
+        "left": view.figures.get("left"),
+        "noise": view.bisect.noise,
+        "companions": [
+            {"name": one["name"], "scatter_percent": one["sd"], "commits_move_it": one["can_step"]}
+            for one in view.bisect.companions
+        ],
+        "subjects": [lane_document(lane) for lane in view.lanes],
+        "boots": [_boot(row) for row in view.boots],
+        "decisions": [_decision(view, row, names) for row in view.decisions],
+        "acts": [_act(row) for row in view.acts],
+    }
+
+
+def _outside(view: BisectView) -> dict[str, Any] | None:
+    found = view.outside
+    if found is None:
+        return None
+    return {"side": found.side, "after": found.after.name, "up_to": found.up_to.name}
+
+
+def _boot(row: BisectBoot) -> dict[str, Any]:
+    return {
+        "number": row.number,
+        "subject": row.subject,
+        "revision": row.revision.name,
+        "build": row.build,
+        "values": row.values,
+        "beside": [{"companion": number, "value": value} for number, value in row.beside],
+        "source": row.source,
+        "purpose": row.purpose,
+        "run": str(row.run.uuid) if row.run else None,
+        "at": row.at,
+    }
+
+
+def _decision(view: BisectView, row: BisectDecision, names: Sequence[str]) -> dict[str, Any]:
+    """``names`` are those of the revisions along the bisect."""
+    return {
+        "number": row.number,
+        "at": row.at,
+        "state": row.state,
+        "action": view.action_of(row),
+        "words": row.text,
+        "boots": row.boots,
+        "chances": [
+            {"revision": names[index], "probability": chance}
+            for index, chance in row.figures["chances"]
+        ],
+    }
+
+
+def _act(row: BisectAct) -> dict[str, Any]:
+    return {
+        "number": row.number,
+        "at": row.at,
+        "actor": row.actor.get_username() if row.actor else None,
+        "kind": row.kind,
+        "revision": row.revision.name if row.revision else None,
+        "reason": row.reason,
+    }

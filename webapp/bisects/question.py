@@ -1,4 +1,6 @@
-"""A bisect in the words of `webapp.stats.bisection`: its plan, and its evidence at a decision."""
+"""A bisect in the words of `webapp.stats.bisection`: its plan, its evidence at a decision, and what
+people's acts, taken together, state of the revisions.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -7,7 +9,6 @@ from math import inf, isfinite, log1p
 from statistics import median
 from typing import Any
 
-from webapp.bisects.marks import marks_of
 from webapp.bisects.models import Bisect, BisectAct, BisectBoot, BisectSubject
 from webapp.stats import bisection
 
@@ -24,6 +25,8 @@ REFERENCE = 1.0
 LEAST_VALUE, MOST_VALUE = 1e-100, 1e100
 """Of the median of a boot. A bisect compares ratios: 0 has none, and nothing that is measured lies
 beyond, where means and ratios would overflow."""
+
+Kind = BisectAct.Kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,3 +219,90 @@ def _log_value(row: BisectBoot) -> float:
 
 def _is_measured(boots: Iterable[BisectBoot], index: int, after: int) -> bool:
     return any(row.index == index and row.number > after for row in boots)
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """Indices along the bisect: the forced one, those excluded, those that a person calls as
+    likely as any other, those built as their parents, those skipped, and those pinned in order."""
+
+    forced: int | None
+    excluded: frozenset[int]
+    allowed: frozenset[int]
+    identical: frozenset[int]
+    skipped: frozenset[int]
+    pinned: tuple[tuple[int, int], ...]
+    """(index, last boot known then): a pin holds until something was measured there after it."""
+    discarded: Mapping[int, int]
+    """By index the last boot known when somebody called what was measured there weak."""
+
+    def excludes(self, boot: BisectBoot) -> bool:
+        """Whether the boot is one that somebody called weak: it counts for nothing."""
+        after = self.discarded.get(boot.index)
+        return after is not None and boot.number <= after
+
+
+def marks_of(acts: Iterable[BisectAct], subject: int = 0) -> Marks:
+    """Later acts replace earlier ones on the same revision. Acts on one machine and mode only
+    count for the one with that number.
+    """
+    suspects, measuring = _Suspects(), _Measuring()
+    for act in acts:
+        if act.index is not None and act.subject in (None, subject):
+            suspects.apply(act.kind, act.index)
+            measuring.apply(act.kind, act.index, act.after_boots)
+    return Marks(
+        forced=suspects.forced,
+        excluded=frozenset(suspects.excluded),
+        allowed=frozenset(suspects.allowed),
+        identical=frozenset(suspects.identical),
+        skipped=frozenset(measuring.skipped),
+        pinned=tuple(measuring.pinned.items()),
+        discarded=measuring.discarded,
+    )
+
+
+@dataclass(slots=True)
+class _Suspects:
+    """Which commits may have made the step."""
+
+    forced: int | None = None
+    excluded: set[int] = field(default_factory=set)
+    allowed: set[int] = field(default_factory=set)
+    identical: set[int] = field(default_factory=set)
+
+    def apply(self, kind: str, index: int) -> None:
+        if kind in (Kind.EXCLUDE, Kind.ALLOW) and self.forced == index:
+            self.forced = None
+        if kind == Kind.FORCE:
+            self.forced = index
+            self.excluded.discard(index)
+        elif kind == Kind.EXCLUDE:
+            self.excluded.add(index)
+            self.allowed.discard(index)
+        elif kind == Kind.SAME:
+            self.identical.add(index)
+        elif kind == Kind.ALLOW:
+            self.excluded.discard(index)
+            self.identical.discard(index)
+            self.allowed.add(index)
+
+
+@dataclass(slots=True)
+class _Measuring:
+    """Which revisions can be measured, are to be, and were measured badly."""
+
+    skipped: set[int] = field(default_factory=set)
+    pinned: dict[int, int] = field(default_factory=dict)
+    discarded: dict[int, int] = field(default_factory=dict)
+
+    def apply(self, kind: str, index: int, after_boots: int) -> None:
+        if kind == Kind.SKIP:
+            self.skipped.add(index)
+            self.pinned.pop(index, None)
+        elif kind in (Kind.UNSKIP, Kind.PIN, Kind.DISCARD):
+            self.skipped.discard(index)
+        if kind in (Kind.PIN, Kind.DISCARD):
+            self.pinned[index] = after_boots
+        if kind == Kind.DISCARD:
+            self.discarded[index] = after_boots

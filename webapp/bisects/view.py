@@ -6,12 +6,11 @@ from functools import cached_property
 from statistics import median
 from typing import Any
 
-from webapp.bisects.lanes import Lane
-from webapp.bisects.marks import Marks, marks_of
 from webapp.bisects.models import Bisect, BisectAct, BisectBoot, BisectDecision, BisectJob
 from webapp.bisects.prior import ShownPrior
-from webapp.bisects.question import noise_from
+from webapp.bisects.question import Marks, marks_of, noise_from
 from webapp.bisects.sentences import (
+    Lane,
     action_text,
     boots_text,
     gaps_sentence,

@@ -18,7 +18,7 @@ from environ.fileaware_mapping import FileAwareMapping
 
 PREFIX = "DRIFTLINE_"
 FILE_SUFFIX = "_FILE"
-SMTP_BACKEND = "webapp.outbox.smtp_backend.EmailBackend"
+SMTP_BACKEND = "webapp.outbox.smtp.EmailBackend"
 DIGITS_MAX = 20
 LONGEST_NAME = "x" * 64
 """Of what is kept in a directory, about."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from webapp.analysis.models import Comparison, Finding, Flag, Verdict
-from webapp.outbox.links import absolute
+from webapp.outbox.messages import absolute
 from webapp.results.models import Measurement, Point, RevisionAlias, Tree
 
 CHUNK = 2000

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 COMPOSERS: Mapping[str, str] = {
     "account.address": "webapp.notifications.mails.notices.address",
-    "account.password": "webapp.notifications.mails.accounts.new_password",
-    "account.changed": "webapp.notifications.mails.accounts.changed",
+    "account.password": "webapp.notifications.mails.notices.new_password",
+    "account.changed": "webapp.notifications.mails.notices.sign_in_changed",
     "alert.opened": "webapp.notifications.mails.alerts.opened",
     "alert.confirmed": "webapp.notifications.mails.alerts.confirmed",
     "alert.moved": "webapp.notifications.mails.alerts.moved",

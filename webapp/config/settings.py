@@ -167,7 +167,7 @@ TEMPLATES: list[dict[str, Any]] = [
 ]
 
 # Who may read: everybody, or only who has an account or an agent's token. None: as the database has
-# it since its first `migrate` (webapp/accounts/services/readers.py).
+# it since its first `migrate` (webapp/accounts/services/people.py).
 PUBLIC = _env.flag("DRIFTLINE_PUBLIC", default=False) if _env.text("DRIFTLINE_PUBLIC") else None
 
 # Database. The web server keeps a pool for its threads; a worker process has one connection.
@@ -239,7 +239,7 @@ AUTH_PASSWORD_VALIDATORS = [
         "NumericPasswordValidator",
     )
 ]
-AUTHENTICATION_BACKENDS = ["webapp.accounts.signing_in.backend.LimitedBackend"]
+AUTHENTICATION_BACKENDS = ["webapp.accounts.signing_in.middleware.LimitedBackend"]
 PASSWORD_HASHERS = ["webapp.accounts.signing_in.hashing.BoundedHasher"]
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = LOGOUT_REDIRECT_URL = "overview"

@@ -10,8 +10,7 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations, product
 from math import ceil, floor, log10, sqrt
 
-from webapp.demo.figures import RowFigures
-from webapp.demo.published import Block
+from webapp.demo.published import Block, RowFigures
 from webapp.stats import ministat
 
 GRID = 0.5

@@ -3,19 +3,25 @@
 A waiting poll holds no connection to the database. The watcher looks when it is told of a job, and
 every second in any case: then a retry became due, a lease ran out, or Redis was away. It wakes no
 more polls than there are jobs for them; who wakes claims, and who comes too late sleeps on.
+
+That there may be a job reaches every process of the web server by Redis, and by nothing more: a
+process that misses it looks again soon by itself.
 """
 
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import cache
+from typing import Any, Protocol
 
+import redis
 import structlog
 from django.conf import settings
-from django.db import DatabaseError, InterfaceError, connection
+from django.db import DatabaseError, InterfaceError, connection, transaction
 from django.utils import timezone
+from redis.exceptions import RedisError
 
-from webapp.jobs import wake
 from webapp.jobs.capability import Capability, takes
 from webapp.jobs.models import Job
 
@@ -23,6 +29,9 @@ LOOK_EVERY_SECONDS = 1.0
 LOOKED_AT = 500
 """Jobs of one look, the most urgent of what the waiting can do."""
 log = structlog.get_logger()
+
+CHANNEL = "driftline:jobs"
+ANSWER_WITHIN_SECONDS = 2
 
 
 class WaitingPoll:
@@ -112,7 +121,7 @@ class WaitingPolls:
             return list(self._polls)
 
     def _watch(self) -> None:
-        with wake.announcements() as announced:
+        with announcements() as announced:
             while waiting := self._waiting():
                 if self.closes():
                     for poll in waiting:
@@ -158,3 +167,69 @@ def wait_with(poll: WaitingPoll, end: float) -> bool:
 
 
 polls = WaitingPolls()
+
+
+class Announcements(Protocol):
+    """What is told while one listens."""
+
+    def wait(self, seconds: float) -> None:
+        """Return at the next announcement, after ``seconds`` at the latest."""
+
+
+def announce_on_commit() -> None:
+    """Tell it when the present transaction is committed."""
+    transaction.on_commit(_announce)
+
+
+def _announce() -> None:
+    try:
+        _client().publish(CHANNEL, "")
+    except RedisError as error:
+        log.warning("waiting polls not told of a job, they will look", error=str(error))
+
+
+@cache
+def _client() -> redis.Redis:
+    return redis.Redis.from_url(
+        settings.REDIS_URL,
+        socket_timeout=ANSWER_WITHIN_SECONDS,
+        socket_connect_timeout=ANSWER_WITHIN_SECONDS,
+    )
+
+
+@contextmanager
+def announcements() -> Iterator[Announcements]:
+    """Listen from here on. Without Redis every wait lasts its whole time."""
+    heard = _Heard()
+    try:
+        yield heard
+    finally:
+        heard.close()
+
+
+class _Heard:
+    def __init__(self) -> None:
+        self._subscription: Any = None
+        self.wait(0)
+
+    def wait(self, seconds: float) -> None:
+        end = time.monotonic() + seconds
+        try:
+            self._subscribe()
+            if self._subscription.get_message(timeout=seconds) is not None:
+                while self._subscription.get_message(timeout=0) is not None:
+                    pass  # several told at once are one reason to look
+        except RedisError as error:
+            log.warning("not told of new jobs, looking for them instead", error=str(error))
+            self.close()
+            time.sleep(max(0.0, end - time.monotonic()))
+
+    def _subscribe(self) -> None:
+        if self._subscription is None:
+            self._subscription = _client().pubsub()  # type: ignore[no-untyped-call]
+            self._subscription.subscribe(CHANNEL)
+
+    def close(self) -> None:
+        subscription, self._subscription = self._subscription, None
+        if subscription is not None:
+            subscription.close()

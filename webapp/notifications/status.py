@@ -1,26 +1,30 @@
 """What the instance does now: whether results arrive, are analysed, mailed and saved.
 
-Each check has its remedy. The parts that execute anything are those of `/readyz`.
+Each check has its remedy, and operators get a mail when a check turns wrong, and when it is right
+again. The parts that execute anything are those of `/readyz`.
 """
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
+from typing import Any
 
 from django.conf import settings
-from django.db import connection
+from django.db import connection, transaction
 from django.db.models import Count, Max, Min
 from django.utils import timezone
 
 from webapp import encryption
+from webapp.accounts.models import User
 from webapp.accounts.services import unreadable_factors
 from webapp.jobs.models import Job
 from webapp.jobs.queries import machines
 from webapp.labs.models import Token
+from webapp.notifications.models import Problem
 from webapp.outbox.models import Backlog, Endpoint, HookDelivery, Mail
-from webapp.outbox.services import LOST
+from webapp.outbox.services import LOST, NewMail, post_mails
 from webapp.readiness.models import Backup
 from webapp.readiness.services import Reporter, parts
 from webapp.results.models import Series, WaitingRun
@@ -42,6 +46,11 @@ LEAST_FREE_BYTES = 2 * 2**30
 SHOWN = 3
 
 SERVER = {parts.DATABASE: "PostgreSQL", parts.BROKER: "Redis"}
+
+KIND = "status.changed"
+
+PATIENCE = timedelta(minutes=4)
+"""What is wrong for one look alone is a restart: beat looks every five minutes."""
 
 
 class State(StrEnum):
@@ -296,3 +305,44 @@ def _span(length: timedelta) -> str:
         if seconds >= 2 * size:
             return f"{seconds / size:.0f} {unit}"
     return f"{seconds:.0f} seconds"
+
+
+@transaction.atomic
+def note_status() -> int:
+    """Keep what is wrong, and post a mail about what changed; how many mails."""
+    now = timezone.now()
+    wrong = {each.name: each for each in checks() if each.is_wrong}
+    Problem.objects.bulk_create(
+        [Problem(name=name, since=one.since or now) for name, one in wrong.items()],
+        ignore_conflicts=True,
+    )
+    stored = list(Problem.objects.select_for_update().order_by("name"))
+    ended = [each for each in stored if each.name not in wrong]
+    over = [each.name for each in ended if each.mailed_at is not None]
+    Problem.objects.filter(name__in=[each.name for each in ended]).delete()
+    turned = [each for each in stored if each.name in wrong and _is_due(each, now)]
+    Problem.objects.filter(name__in=[each.name for each in turned]).update(mailed_at=now)
+    if not turned and not over:
+        return 0
+    return post_mails(_mails(now, [wrong[each.name] for each in turned], over))
+
+
+def _is_due(problem: Problem, now: datetime) -> bool:
+    return problem.mailed_at is None and problem.since <= now - PATIENCE
+
+
+def _mails(now: datetime, wrong: Iterable[Check], over: list[str]) -> list[NewMail]:
+    data: dict[str, Any] = {
+        "wrong": [[each.name, each.text, each.remedy] for each in wrong],
+        "right": over,
+    }
+    return [
+        NewMail(
+            recipient=person.pk,
+            kind=KIND,
+            about=f"status:{now.isoformat()}",
+            due=person.after_quiet_hours(now),
+            data=data,
+        )
+        for person in User.objects.operators()
+    ]

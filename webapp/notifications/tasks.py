@@ -3,8 +3,8 @@
 from celery import shared_task
 
 from webapp.notifications import services
-from webapp.notifications.services import digests
-from webapp.notifications.services.status import note_status
+from webapp.notifications.services import notifying
+from webapp.notifications.status import note_status
 
 
 @shared_task(ignore_result=True)
@@ -23,7 +23,7 @@ def sweep_events() -> None:
 @shared_task(ignore_result=True)
 def post_digests() -> None:
     """Post the digests whose day or week is over (beat runs this)."""
-    digests.post_digests()
+    notifying.post_digests()
 
 
 @shared_task(ignore_result=True)

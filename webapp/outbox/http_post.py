@@ -14,9 +14,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from webapp.outbox.addresses import Target
+from webapp.outbox.addresses import Target, explain
 from webapp.outbox.deadlines import Deadline, DeadlineReader
-from webapp.outbox.http_help import explain
 
 CONNECT_SECONDS = 5.0
 TOTAL_SECONDS = 15.0

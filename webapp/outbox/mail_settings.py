@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from django.conf import settings
 
-SMTP = "webapp.outbox.smtp_backend.EmailBackend"
+SMTP = "webapp.outbox.smtp.EmailBackend"
 OTHER_WAYS = {
     "django.core.mail.backends.console.EmailBackend": "into the log, to nobody",
     "django.core.mail.backends.filebased.EmailBackend": "into files, to nobody",

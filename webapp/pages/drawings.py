@@ -13,7 +13,7 @@ from webapp.charts.standalone import Part, stacked
 from webapp.charts.text import change_within
 from webapp.pages.alerts.charts import evidence
 from webapp.pages.alerts.texts import headline
-from webapp.pages.parts.numbers import NUMBER_MAX
+from webapp.pages.parts.links import NUMBER_MAX
 
 CHARTS = 6
 """Series of an alert that are drawn, the weightiest first."""

@@ -24,7 +24,7 @@ from webapp.experiments.queries import frozen_points
 from webapp.pages.compare import compare, releases
 from webapp.pages.drawings import alert_drawing, bisect_drawing
 from webapp.pages.parts.figures import as_json
-from webapp.pages.parts.numbers import read_number
+from webapp.pages.parts.links import read_number
 from webapp.pages.trends import data as trend_data
 from webapp.pages.trends.data import Selection
 from webapp.pages.trends.headline import headline, too_few_known

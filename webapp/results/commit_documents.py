@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any, Self
 
 from webapp.results.bounds import EARLIEST, LATEST_COMMIT, wrong_with_text
-from webapp.results.errors import Problem
+from webapp.results.documents import Problem
 from webapp.results.revision_ids import SVN_PATTERN, position_of
 
 MOST_PATHS = 200

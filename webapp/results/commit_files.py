@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TextIO
 
 from webapp.results.commit_documents import FIELDS, SHOWN_MAX, CommitDocument, clipped, read_commit
-from webapp.results.errors import Problem, Unprocessable
+from webapp.results.documents import Problem, Unprocessable
 
 LONGEST_FIELD = 2**24
 COLUMNS = ", ".join(FIELDS)

@@ -1,4 +1,6 @@
-"""A run as an agent sends it, after its types and ranges were checked at the boundary."""
+"""A run as an agent sends it, after its types and ranges were checked at the boundary, and why an
+upload or an operator's change is refused.
+"""
 
 import hashlib
 import json
@@ -11,8 +13,7 @@ from uuid import UUID
 from webapp.results.fact_names import ChangedFact
 from webapp.results.histograms import Histograms
 from webapp.results.identity import Evidence
-from webapp.results.label_parts import VariantPart
-from webapp.results.modes import ModeName
+from webapp.results.label_parts import ModeName, VariantPart
 from webapp.results.validity import Mark
 
 
@@ -136,3 +137,38 @@ class Recorded:
     refiled: frozenset[UUID] = frozenset()
     warnings: Mapping[UUID, list[str]] = field(default_factory=dict)
     changed_facts: tuple[ChangedFact, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing to mend: where it is in the document, and what to do about it."""
+
+    path: str
+    message: str
+
+
+class ResultsError(Exception):
+    """Base of what ``results`` refuses; ``problems`` lists every reason, not only the first."""
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        super().__init__("; ".join(f"{p.path}: {p.message}" for p in problems))
+        self.problems = tuple(problems)
+
+
+class Unprocessable(ResultsError):
+    """The document is well formed, and cannot be stored as it is."""
+
+
+class Forbidden(ResultsError):
+    """The document is about things of another lab.
+
+    ``attempted``: the stored runs (ids) that it was to take the place of, for the record.
+    """
+
+    def __init__(self, problems: Sequence[Problem], *, attempted: Sequence[int] = ()) -> None:
+        super().__init__(problems)
+        self.attempted = tuple(attempted)
+
+
+class Conflict(ResultsError):
+    """A run of this UUID is stored with other content."""

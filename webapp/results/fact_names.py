@@ -1,16 +1,22 @@
-"""Which facts of a run describe the machine, and which the run alone.
+"""Which facts of a run describe the machine, and which the run alone; from when to when a fact had
+a value.
 
 ``KEPT`` is the one table: a fact that it does not name stays with its run. Facts arrive as the JSON
 of an upload; those below ``typed`` were typed by a person (bullets of a README), all others were
 measured.
+
+The interval of a value is a function of what was observed, in whatever order it came. An
+observation is a time and a value; of two at one time the one whose value sorts first counts as the
+earlier.
 """
 
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from webapp.results.bounds import sound
@@ -24,6 +30,8 @@ SHORTEST_MODEL = 2
 """A model has more characters: ``E5`` is a family."""
 
 MEASURED, TYPED = HardwareFact.Source.MEASURED.value, HardwareFact.Source.TYPED.value
+
+Observation = tuple[datetime, str]
 
 
 class Change(StrEnum):
@@ -156,3 +164,56 @@ def as_text(value: Any) -> str:
 def is_same(one: str, other: str) -> bool:
     """Whether two texts say the same: case and spaces do not count."""
     return one.casefold() == other.casefold()
+
+
+class Interval(NamedTuple):
+    """A value from the first observation to the last that has no other value between them."""
+
+    first: datetime
+    value: str
+    last: datetime
+
+    def is_cut_by(self, one: Observation) -> bool:
+        """Whether it would be cut in two by ``one``."""
+        return self.value != one[1] and (self.first, self.value) < one < (self.last, self.value)
+
+
+def intervals_of(observations: Iterable[Observation]) -> list[Interval]:
+    """The intervals of a fact, in order."""
+    found: list[Interval] = []
+    for at, value in sorted(set(observations)):
+        if found and found[-1].value == value:
+            found[-1] = found[-1]._replace(last=at)
+        else:
+            found.append(Interval(at, value, at))
+    return found
+
+
+def ends(intervals: Iterable[Interval]) -> Iterator[Observation]:
+    """What an interval was made from, as far as it needs to be known while nothing cuts it."""
+    for one in intervals:
+        yield one.first, one.value
+        yield one.last, one.value
+
+
+def cut(intervals: Sequence[Interval], new: Collection[Observation]) -> list[Interval]:
+    """The intervals that ``new`` observations cut: how they fall apart is told by their other
+    observations alone."""
+    return [one for one in intervals if any(one.is_cut_by(seen) for seen in new)]
+
+
+class Step(NamedTuple):
+    """A value that came after another one."""
+
+    at: datetime
+    old: str
+    new: str
+
+
+def steps_after(intervals: Sequence[Interval], since: datetime) -> list[Step]:
+    """The changes among ``intervals`` after ``since``."""
+    return [
+        Step(new.first, old.value, new.value)
+        for old, new in pairwise(intervals)
+        if new.first > since
+    ]

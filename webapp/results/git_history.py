@@ -20,7 +20,7 @@ from webapp.results.commit_documents import (
     Paths,
     clipped,
 )
-from webapp.results.errors import Problem, Unprocessable
+from webapp.results.documents import Problem, Unprocessable
 from webapp.results.revision_ids import position_of
 
 # NUL cannot occur in a commit's text or in a path, so it ends every field and, by -z, every path.

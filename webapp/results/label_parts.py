@@ -1,4 +1,6 @@
-"""What the parts of labels, topics and image names are, which agents send as options of a mode.
+"""How a mode is written: ``workload[@traffic][+option…]``, options sorted, and what the parts of
+labels, topics and image names are, which agents send as options. An option is a word, or a knob and
+its value (``hw.cxgbe.nXxq=5``).
 
 A patch, an image or a vendor's branch is a variant of the kernel that was measured, not an option
 of what it was asked to do. The name of a release or a date says which kernel it was, which the
@@ -15,7 +17,13 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any, Final, Literal
 
-from webapp.results.modes import NAME_MAX, PART, PART_MAX, ModeName
+from webapp.results.bounds import HALVES, INVISIBLE
+
+PART_PATTERN = rf"[^\s@+/?#&{INVISIBLE}]+"
+MODE_PATTERN = rf"{PART_PATTERN}(@{PART_PATTERN})?(\+{PART_PATTERN})*"
+PART = re.compile(rf"[^\s@+/?#&{INVISIBLE}{HALVES}]+")
+PART_MAX = 100
+NAME_MAX = 400
 
 Kind = Literal["option", "knob", "workload", "traffic", "patch", "image", "vendor", "release"]
 VARIANTS: Final[frozenset[Kind]] = frozenset({"vendor", "image", "patch"})
@@ -25,6 +33,51 @@ _BASE_FIRST: Final[tuple[Kind, ...]] = ("vendor", "image", "patch")
 DEFAULT_WORKLOAD: Final = "forwarding"
 CHECKSUM_SHOWN: Final = 8
 _PATCH: Final = re.compile(r"D[0-9]{4,6}(?:v[0-9]+)?(?![0-9])")
+
+
+@dataclass(frozen=True)
+class ModeName:
+    """The parts of a mode's name, in their canonical form (options unique and sorted)."""
+
+    workload: str
+    traffic: str | None = None
+    options: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, workload: str, traffic: str | None, options: Iterable[str]) -> "ModeName":
+        """The name with its options sorted, each once."""
+        return cls(workload, traffic or None, tuple(sorted(set(options))))
+
+    @classmethod
+    def parse(cls, text: str) -> "ModeName":
+        """The parts of ``text``. Raises ValueError that says what is wrong."""
+        head, *options = text.split("+")
+        workload, _, traffic = head.partition("@")
+        for part in [workload, *options, *([traffic] if "@" in head else [])]:
+            if len(part) > PART_MAX or not PART.fullmatch(part):
+                raise ValueError(
+                    f"{text[:NAME_MAX]!r} is not a mode: write workload[@traffic][+option…], "
+                    f"each part 1 to {PART_MAX} characters without spaces, @, +, /, ?, #, &"
+                )
+        return cls.of(workload, traffic, options)
+
+    def at_knob(self, knob: str) -> "tuple[ModeName, str] | None":
+        """The mode without this knob, and the value that it has here; None: it is not set."""
+        for option in self.options:
+            name, _, value = option.partition("=")
+            if name == knob and value:
+                rest = tuple(one for one in self.options if one != option)
+                return ModeName(self.workload, self.traffic, rest), value
+        return None
+
+    def without(self, option: str) -> "ModeName":
+        """The mode without this option."""
+        rest = tuple(one for one in self.options if one != option)
+        return ModeName(self.workload, self.traffic, rest)
+
+    def __str__(self) -> str:
+        traffic = f"@{self.traffic}" if self.traffic else ""
+        return self.workload + traffic + "".join(f"+{option}" for option in self.options)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,15 @@
-"""What a search text finds, in groups; the first hit of the first group is the likeliest."""
+"""What a search text may mean and what it finds, in groups; the first hit of the first group is the
+likeliest. Revisions go by their names, commits by the words of their subjects and authors.
+"""
 
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from functools import cached_property
 
-from django.db.models import Exists, OuterRef, Q, Subquery
+from django.db import connection
+from django.db.models import Case, Exists, OuterRef, Q, Subquery, Value, When
 from django.urls import reverse
 
 from webapp.alerts.models import Alert
@@ -19,9 +23,28 @@ from webapp.events.queries import (
     neighbouring,
     release_names,
 )
-from webapp.results.models import Hardware, Mode, Point, Revision, Series
-from webapp.search.asked import Asked
-from webapp.search.commits import commits_worded, revisions_named
+from webapp.results.models import (
+    Hardware,
+    Mode,
+    Point,
+    Revision,
+    RevisionAlias,
+    Series,
+    Tree,
+    as_total,
+)
+
+LONGEST = 200
+MOST_WORDS = 8
+LETTERS = "rnc"
+"""Before the number of a revision; people leave them out."""
+
+FEWEST_OF_A_REVISION = 3
+"""Characters of a revision from which on the names that begin so are looked for."""
+
+_NUMBER = re.compile(r"(?:(alert|bisect)s?\s*)?#?\s*(\d{1,9})", re.IGNORECASE)
+_REVISION = re.compile(r"[\w.-]+")
+_TOKEN = re.compile(r"\d+(?:\.\d+)+|\w+")
 
 CALLED = ("name", "display_name", "cpu", "nic", "agreed_cpu", "agreed_nic")
 """Of a machine what people may call it by."""
@@ -29,6 +52,77 @@ CALLED = ("name", "display_name", "cpu", "nic", "agreed_cpu", "agreed_nic")
 SHOWN = 5
 NEAREST, MOST_NAMES = 3, 2000
 """Names that are offered instead, and modes that are looked at for them."""
+
+RECENT = 30_000
+"""Positions back from the end of each tree where words are looked for first. A word of every tenth
+commit stands there often enough; to sort all that have it would take longer than a page may."""
+
+# The expression of the index commits_by_words
+WORDED = """
+SELECT found.id
+  FROM results_tree AS tree
+ CROSS JOIN LATERAL (
+       SELECT id, position FROM results_revision
+        WHERE tree_id = tree.id
+          AND to_tsvector('simple', subject || ' ' || author_name)
+              @@ to_tsquery('simple', %(words)s)
+          AND position < 4611686018427387904
+          AND position >= %(back)s + (
+              SELECT max(last.position) FROM results_revision AS last
+               WHERE last.tree_id = tree.id AND last.position < 4611686018427387904)
+        ORDER BY position DESC LIMIT %(limit)s) AS found
+ LIMIT %(limit)s
+"""
+EVER = -(2**62)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A search text, cut to `LONGEST` characters and `MOST_WORDS` words."""
+
+    text: str
+
+    @classmethod
+    def of(cls, text: str) -> "Asked":
+        """What was typed, without what no database takes."""
+        clean = "".join(each if each.isprintable() else " " for each in text)
+        return cls(" ".join(clean.split())[:LONGEST].strip())
+
+    @cached_property
+    def terms(self) -> tuple[str, ...]:
+        """The words of the question, in their order, each once."""
+        return tuple(dict.fromkeys(self.text.split()))[:MOST_WORDS]
+
+    @property
+    def names(self) -> list[str]:
+        """The ids of revisions that it may be: as typed, in small letters, with a letter before a
+        number."""
+        if len(self.terms) != 1:
+            return []
+        text = self.text
+        numbers = [letter + text for letter in LETTERS] if text.isascii() and text.isdigit() else []
+        total = as_total(text.lower())  # as directories write a count of all commits
+        return list(dict.fromkeys([text, text.lower(), *numbers, *([total] if total else [])]))
+
+    @property
+    def beginnings(self) -> list[str]:
+        """What the ids of revisions may begin with; none where it is too short or no id."""
+        enough = len(self.text.lstrip(LETTERS)) >= FEWEST_OF_A_REVISION
+        return self.names if enough and _REVISION.fullmatch(self.text) else []
+
+    @property
+    def number(self) -> tuple[str, int] | None:
+        """The number of an alert or a bisect, and which of them (empty: either)."""
+        match = _NUMBER.fullmatch(self.text)
+        return ((match[1] or "").lower(), int(match[2])) if match else None
+
+    @property
+    def tsquery(self) -> str:
+        """For `to_tsquery`: every word, or what begins so; empty where there is none. A version
+        (``11.1``) is one word, as the database takes it.
+        """
+        tokens = dict.fromkeys(_TOKEN.findall(self.text.lower()))
+        return " & ".join(f"'{token}':*" for token in tokens if len(token) > 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,3 +338,45 @@ def _variant(newest: Point) -> Hit:
 
 def _series(row: Series) -> Hit:
     return Hit(f"{row.mode} on {row.hardware}", trend_link(row), f"{row.tree} · {row.metric}")
+
+
+def revisions_named(asked: Asked, limit: int) -> Sequence[Revision]:
+    """Revisions of this name, with or without its letter, then those whose name or hash begins so;
+    of each the newest first.
+    """
+    if not asked.names:
+        return []
+    exact = Q(name__in=asked.names)
+    for start in asked.beginnings:
+        exact |= Q(name__startswith=start)
+    # The index of names begins with the tree.
+    trees = list(Tree.objects.values_list("pk", flat=True))
+    named = RevisionAlias.objects.filter(exact, tree__in=trees)
+    whole = Case(When(name__in=asked.names, then=Value(0)), default=Value(1))
+    rows = (
+        named.annotate(whole=whole)
+        .order_by("whole", "-revision__position")
+        .values_list("revision", flat=True)[: 2 * limit]  # a revision may have two such names
+    )
+    return _in_order(list(dict.fromkeys(rows))[:limit])
+
+
+def commits_worded(asked: Asked, limit: int) -> Sequence[Revision]:
+    """Commits with every word, or one that begins so, in subject or author; the newest first."""
+    words = asked.tsquery
+    if not words or asked.number:
+        return []
+    for back in (-RECENT, EVER):
+        with connection.cursor() as cursor:
+            cursor.execute(WORDED, {"words": words, "limit": limit, "back": back})
+            found = [pk for (pk,) in cursor.fetchall()]
+        if len(found) == limit:
+            break
+    return _in_order(found)
+
+
+def _in_order(found: Sequence[int]) -> Sequence[Revision]:
+    if not found:
+        return []
+    rows = Revision.objects.select_related("tree").defer("message", "paths").in_bulk(found)
+    return [rows[pk] for pk in found]

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from webapp.alerts.grouping import Evidence
-from webapp.alerts.plan.known import CommitRange, KnownAlert, KnownFinding
+from webapp.alerts.plan.changes import CommitRange, KnownAlert, KnownFinding
 
 LOSS, GAIN = -5.0, 5.0
 

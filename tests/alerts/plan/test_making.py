@@ -9,7 +9,11 @@ from tests.alerts.plan.known import GAIN, alert, finding, held_by, retired
 from webapp.alerts.assigned import Assigned
 from webapp.alerts.plan import plan_changes
 from webapp.alerts.plan.changes import (
+    CommitRange,
     Join,
+    Known,
+    KnownFinding,
+    KnownHold,
     Leave,
     MarkOneBuild,
     Move,
@@ -22,7 +26,6 @@ from webapp.alerts.plan.changes import (
     TakeUp,
     Turn,
 )
-from webapp.alerts.plan.known import CommitRange, Known, KnownFinding, KnownHold
 
 
 def plan(*args: Any, **fields: Any) -> list[PlannedChange]:

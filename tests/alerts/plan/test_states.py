@@ -6,8 +6,16 @@ import pytest
 
 from tests.alerts.plan.known import alert, finding
 from webapp.alerts.models import Alert, AlertEvent
-from webapp.alerts.plan.changes import MarkHistory, News, PlannedChange, Retire, Settle, Stand
-from webapp.alerts.plan.known import KnownAlert, State
+from webapp.alerts.plan.changes import (
+    KnownAlert,
+    MarkHistory,
+    News,
+    PlannedChange,
+    Retire,
+    Settle,
+    Stand,
+    State,
+)
 from webapp.alerts.plan.making import Draft, retire, settle
 from webapp.alerts.plan.pairing import conclude
 from webapp.alerts.services.writing import ACTS

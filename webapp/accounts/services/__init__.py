@@ -9,8 +9,13 @@ from webapp.accounts.roles import (
     triager_required,
 )
 from webapp.accounts.services.audit import lines_of, prune_entries
-from webapp.accounts.services.people import OWN, save_own_settings
-from webapp.accounts.services.readers import everybody_may_read, open_to_everybody
+from webapp.accounts.services.people import (
+    OWN,
+    everybody_may_read,
+    note_visit,
+    open_to_everybody,
+    save_own_settings,
+)
 from webapp.accounts.services.removing import (
     Pseudonyms,
     person_removed,
@@ -19,7 +24,6 @@ from webapp.accounts.services.removing import (
     without_addresses,
 )
 from webapp.accounts.services.saved_views import ViewError, save_view, share_view, views_for
-from webapp.accounts.services.visits import note_visit
 from webapp.accounts.signing_in.errors import FactorUnreadable
 from webapp.accounts.signing_in.factors import (
     is_readable,

@@ -1,10 +1,26 @@
-"""Writes about people."""
+"""Writes about people: their roles and settings, when they looked at the front page, and who may
+read an instance for which DRIFTLINE_PUBLIC is not set.
 
-from django.db import transaction
+Private is the rule. ``migrate`` recorded that an instance which was in use before the rule stays
+public, and a demonstration makes itself public.
+"""
 
-from webapp.accounts.models import User
+from datetime import datetime, timedelta
+
+from django.db import InterfaceError, OperationalError, transaction
+
+from webapp.accounts.models import Readers, User
 
 OWN = ("email", "aliases", "time_zone", "quiet_from", "quiet_until", "single_keys")
+
+_is_public = False
+
+VISIT_ENDS_AFTER = timedelta(minutes=30)
+"""Without reading the page for so long a person has gone: what came since is new at the next visit.
+"""
+
+NOTED_EVERY = timedelta(minutes=1)
+"""A page that is read again and again is not written each time."""
 
 
 class RoleError(Exception):
@@ -40,3 +56,38 @@ def save_own_settings(*, user: User) -> User:
     """Store what people may change about themselves, and nothing else."""
     user.save(update_fields=OWN)
     return user
+
+
+def everybody_may_read() -> bool:
+    """Whether the instance is public; once it is, a process does not ask again. While the database
+    is away nobody is let in who was not before.
+    """
+    global _is_public  # noqa: PLW0603 (one fact about the process)
+    if not _is_public:
+        try:
+            _is_public = Readers.objects.filter(everybody=True).exists()
+        except (OperationalError, InterfaceError):
+            return False
+    return _is_public
+
+
+def open_to_everybody() -> None:
+    """Make the instance public. Idempotent."""
+    Readers.objects.update_or_create(pk=Readers.ONLY, defaults={"everybody": True})
+
+
+def note_visit(*, user: User, now: datetime) -> datetime | None:
+    """Note that ``user`` reads the front page ``now``; what came after the answer is new to them.
+
+    It stays the same as long as the visit lasts, so that reading the page twice in a minute loses
+    nothing. None: there was no visit before this one.
+    """
+    looked, seen = user.looked_at, user.seen_at
+    if looked is not None and now - looked > VISIT_ENDS_AFTER:
+        seen = looked
+    if looked is None or abs(now - looked) >= NOTED_EVERY:
+        # Of two requests at once the first decides; both begin with the same row and tell the same.
+        before = User.objects.filter(pk=user.pk, looked_at=looked)
+        # A page reads a snapshot and cannot write before it is read.
+        transaction.on_commit(lambda: before.update(seen_at=seen, looked_at=now))
+    return seen

@@ -2,8 +2,9 @@
 
 Failures are counted for each name at each address, and for each address. So whoever tries ada's
 password somewhere delays nobody elsewhere, and a try is let through again within a minute. A
-browser in which ada signed in before has a count of its own (`browsers`): there nobody else's tries
-delay her, not even from her own address.
+browser in which ada signed in before keeps a signed cookie that names her and nothing else, and has
+a count of its own: there nobody else's tries delay her, not even from her own address. The cookie
+opens nothing. (OWASP: "device cookies".)
 
 Codes of a second factor are counted for each person, wherever they are tried: whoever tries them
 knows the password. So nobody else can delay the person, who again has a count of her own in a
@@ -11,24 +12,28 @@ browser that knows her.
 
 The counts are in Redis, and in this process as well. Without Redis, or after it was emptied, each
 process counts for itself: the limit is then as many times as high as there are processes.
-."""
+"""
 
+import hashlib
 import math
+import secrets
 import time
+import unicodedata
 from collections.abc import Callable
+from datetime import timedelta
 from functools import cache
 from typing import TypeAlias, TypeVar
 
 import structlog
 from django.conf import settings
-from django.http import HttpRequest
+from django.core.signing import BadSignature, TimestampSigner
+from django.http import HttpRequest, HttpResponseBase
 from limits import RateLimitItem, RateLimitItemPerHour, RateLimitItemPerMinute
 from limits.errors import StorageError
 from limits.storage import MemoryStorage, RedisStorage, Storage
 from limits.strategies import MovingWindowRateLimiter
 
 from webapp.accounts.addresses import client_address, counted_as
-from webapp.accounts.signing_in import browsers
 from webapp.accounts.signing_in.errors import TooManyFailures
 
 PER_NAME = RateLimitItemPerMinute(5, namespace="sign-in-name")
@@ -48,6 +53,9 @@ Count: TypeAlias = tuple[RateLimitItem, str]
 Answer = TypeVar("Answer")
 log = structlog.get_logger()
 
+LASTS = timedelta(days=365)
+_signer = TimestampSigner(salt="driftline.browser")
+
 
 class Attempt:
     """One try of ``name``'s password."""
@@ -58,8 +66,8 @@ class Attempt:
         self._counts = self._counted(request, name)
 
     def _counted(self, request: HttpRequest, name: str) -> list[Count]:
-        digest, address = browsers.digest_of(name), client_network(request)
-        known = browsers.known_for(request, name)
+        digest, address = digest_of(name), client_network(request)
+        known = known_for(request, name)
         elsewhere: list[Count] = [(PER_NAME, f"{address} {digest}"), (PER_ADDRESS, address)]
         return [(PER_BROWSER, known)] if known else elsewhere
 
@@ -82,7 +90,7 @@ class CodeAttempt(Attempt):
     what = "wrong codes were given for this account"
 
     def _counted(self, request: HttpRequest, name: str) -> list[Count]:
-        where = browsers.known_for(request, name) or browsers.digest_of(name)
+        where = known_for(request, name) or digest_of(name)
         return [(each, where) for each in CODES]
 
 
@@ -158,3 +166,30 @@ def _limiters(url: str) -> tuple[Limiter, Limiter]:
         socket_connect_timeout=REDIS_SECONDS,
     )
     return Limiter(shared), Limiter(MemoryStorage())
+
+
+def digest_of(name: str) -> str:
+    """``name`` for counting: bounded, and nothing that somebody typed is kept."""
+    return hashlib.sha256(unicodedata.normalize("NFKC", name).encode()).hexdigest()
+
+
+def known_for(request: HttpRequest, name: str) -> str:
+    """The id of the request's browser if ``name`` signed in there before, else empty."""
+    try:
+        value = _signer.unsign(request.COOKIES.get(settings.BROWSER_COOKIE_NAME, ""), LASTS)
+    except BadSignature:
+        return ""
+    browser, _, digest = value.partition(".")
+    return browser if secrets.compare_digest(digest, digest_of(name)) else ""
+
+
+def remember(response: HttpResponseBase, name: str) -> None:
+    """Have the browser that gets ``response`` known for ``name``."""
+    response.set_cookie(
+        settings.BROWSER_COOKIE_NAME,
+        _signer.sign(f"{secrets.token_hex(16)}.{digest_of(name)}"),
+        max_age=LASTS,
+        secure=settings.SESSION_COOKIE_SECURE,
+        httponly=True,
+        samesite="Lax",
+    )

@@ -11,7 +11,11 @@ from collections.abc import Iterable, Sequence
 
 from webapp.alerts.grouping import AlertVerdict
 from webapp.alerts.plan.changes import (
+    CommitRange,
     Join,
+    Known,
+    KnownAlert,
+    KnownFinding,
     Leave,
     MarkHistory,
     MarkOneBuild,
@@ -23,11 +27,11 @@ from webapp.alerts.plan.changes import (
     Retire,
     Settle,
     Stand,
+    State,
     TakeUp,
     ToKnown,
     Turn,
 )
-from webapp.alerts.plan.known import CommitRange, Known, KnownAlert, KnownFinding, State
 from webapp.alerts.plan.pairing import Conclusion, Owners, Pairing, conclude, pair
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from webapp.alerts.assigned import Assigned
 from webapp.alerts.grouping import Evidence, Group, group, join
-from webapp.alerts.plan.known import Known, KnownAlert, KnownFinding, KnownHold
+from webapp.alerts.plan.changes import Known, KnownAlert, KnownFinding, KnownHold
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from webapp.alerts.models import Alert, AlertFinding, AlertHold
-from webapp.alerts.plan.known import KnownHold
+from webapp.alerts.plan.changes import KnownHold
 from webapp.alerts.queries.evidence import (
     alertable_in,
     conclude,

@@ -13,7 +13,7 @@ from webapp.alerts.assigned import Assigned
 from webapp.alerts.grouping import Evidence
 from webapp.alerts.models import Alert, Assignment
 from webapp.alerts.plan import pairing
-from webapp.alerts.plan.known import KnownFinding, KnownHold
+from webapp.alerts.plan.changes import KnownFinding, KnownHold
 from webapp.alerts.plan.pairing import Conclusion
 from webapp.alerts.queries.min_effects import MinEffects
 from webapp.analysis.models import Finding, Verdict

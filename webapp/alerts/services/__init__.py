@@ -1,9 +1,7 @@
 """Alerts: made from findings by the system, triaged by people, watched by the clock."""
 
-from webapp.alerts.services.analysing import analyse_dirty_series
-from webapp.alerts.services.clock import pass_time
-from webapp.alerts.services.events import quietly, tell_bisect
-from webapp.alerts.services.holds import begin_hold, end_holds
+from webapp.alerts.services.analysing import analyse_dirty_series, pass_time
+from webapp.alerts.services.events import begin_hold, end_holds, quietly, tell_bisect
 from webapp.alerts.services.joining import (
     alerts_that_join,
     join_excursions,

@@ -13,8 +13,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from webapp.alerts.models import Alert, AlertEvent, FormerAlert
-from webapp.alerts.services.events import RESTORED, Change, write
-from webapp.alerts.services.holds import follow_alerts
+from webapp.alerts.services.events import RESTORED, Change, follow_alerts, write
 from webapp.analysis.models import Finding
 from webapp.outbox.services import move_mails
 from webapp.results.models import Hardware, Revision

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from webapp.alerts.models import Alert
 from webapp.alerts.plan import plan_changes
-from webapp.alerts.plan.known import CommitRange, Known, KnownAlert, State
+from webapp.alerts.plan.changes import CommitRange, Known, KnownAlert, State
 from webapp.alerts.queries.dry_runs import holds_in
 from webapp.alerts.queries.evidence import Read, alertable_in, read_evidence
 from webapp.alerts.services.machine_alerts import reconcile_excursions, reconcile_slow_losses

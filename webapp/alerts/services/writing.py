@@ -7,7 +7,7 @@ from typing import Any
 
 from webapp.alerts.models import Alert, AlertEvent, AlertFinding
 from webapp.alerts.plan import changes as plan
-from webapp.alerts.plan.known import CommitRange
+from webapp.alerts.plan.changes import CommitRange
 from webapp.alerts.services.events import RESTORED, Change, open_alert, write
 from webapp.analysis.models import Finding
 from webapp.results.models import Revision

@@ -1,4 +1,3 @@
-from webapp.analysis.queries.as_of import moment_of
 from webapp.analysis.queries.blocks import FLAVOURS, LEVELS, PLAIN_BLOCK, BlockOptions
 from webapp.analysis.queries.claims import JudgedPair, ModeClaim, claims_of, one_build_lines
 from webapp.analysis.queries.commit_points import (
@@ -83,7 +82,7 @@ from webapp.analysis.queries.releases import (
     measured_releases,
     release_pair,
 )
-from webapp.analysis.queries.side_points import compare_points
+from webapp.analysis.queries.side_points import compare_points, moment_of
 from webapp.analysis.queries.sides import (
     MOST_SIDES,
     OPTION_MARK,

@@ -13,7 +13,6 @@ from datetime import datetime
 from django.db.models import Exists, OuterRef, Q
 
 from webapp.analysis.queries.compared import ComparedRow, ComparedSet, ComparedTable
-from webapp.analysis.queries.named import revisions_of
 from webapp.analysis.queries.noise import SeriesFacts, facts_of
 from webapp.analysis.queries.sides import (
     FREE_PARTS,
@@ -25,9 +24,9 @@ from webapp.analysis.queries.sides import (
     matched_mode,
     options_of,
     require_sides,
+    revisions_of,
 )
-from webapp.analysis.queries.unmatched import unmatched_of
-from webapp.analysis.queries.unmeasured import unmeasured
+from webapp.analysis.queries.unmatched import unmatched_of, unmeasured
 from webapp.events.queries import ONE_EPOCH, Epochs, epochs_of
 from webapp.results.models import (
     CostSamples,

@@ -11,7 +11,6 @@ from types import MappingProxyType
 from django.conf import settings
 from django.db.models import Q, QuerySet
 
-from webapp.analysis.queries.named import revisions_of
 from webapp.analysis.queries.profiled_kernels import (
     Gap,
     Kernel,
@@ -21,7 +20,7 @@ from webapp.analysis.queries.profiled_kernels import (
     parts_of,
     title_of,
 )
-from webapp.analysis.queries.sides import Side, SideError, matched_mode, options_of
+from webapp.analysis.queries.sides import Side, SideError, matched_mode, options_of, revisions_of
 from webapp.results.models import Profile, Run
 from webapp.results.queries import (
     Newest,

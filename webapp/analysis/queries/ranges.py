@@ -19,7 +19,6 @@ from urllib.parse import unquote
 from django.db.models import Exists, OuterRef, Q, QuerySet, Value
 from django.db.models.fields.json import JSONField
 
-from webapp.analysis.queries.named import revisions_of
 from webapp.analysis.queries.sides import (
     MODE,
     Side,
@@ -27,6 +26,7 @@ from webapp.analysis.queries.sides import (
     free_parts,
     matched_mode,
     options_of,
+    revisions_of,
 )
 from webapp.results.models import CostSamples, Measurement, Point, Revision, Series, counted
 from webapp.stats.better import is_gain

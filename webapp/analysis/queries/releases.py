@@ -15,8 +15,7 @@ from typing import Any
 from django.db import connection
 
 from webapp.analysis.queries.links import PAIR_MARK
-from webapp.analysis.queries.named import revisions_of
-from webapp.analysis.queries.sides import Side, SideError
+from webapp.analysis.queries.sides import Side, SideError, revisions_of
 from webapp.events.queries import RELEASE, ReleaseName, names_called, names_with, release_names
 from webapp.results.models import WAITING_FROM, Revision, Tree
 

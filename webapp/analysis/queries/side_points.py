@@ -1,20 +1,17 @@
-"""The sides of a comparison by their points: every row with its verdict, and no sample read.
-
-A point keeps what a comparison needs of its samples, so that a table of hundreds of rows costs one
-statement and one call for all verdicts. Where a point pools runs that a side does not take, samples
-decide: `compare_sides` makes such a comparison, and `as_points` gives it the same shape.
+"""The sides of a comparison by their points: every row with its verdict, and no sample read; with
+`?asof=` as they were at a moment.
 """
 
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from django.db import connection
+from django.utils.dateparse import parse_datetime
+from django.utils.timezone import is_naive, make_aware
 
-from webapp.analysis.queries.as_of import absent_points
 from webapp.analysis.queries.compared import PointRow, PointTable, SidePoint, digests_of
-from webapp.analysis.queries.named import revisions_of
 from webapp.analysis.queries.noise import BLIND, NOISES, Beliefs, SeriesFacts, noise_from
 from webapp.analysis.queries.sides import (
     MODE,
@@ -25,6 +22,7 @@ from webapp.analysis.queries.sides import (
     matched_mode,
     options_of,
     require_sides,
+    revisions_of,
 )
 from webapp.analysis.queries.unmatched import unmatched_of
 from webapp.analysis.queries.verdicts import PointVerdict, judge_pairs
@@ -84,6 +82,26 @@ SELECT side.number - 1, point.series_id, machine.id, machine.name, machine.displ
 """.format(  # noqa: S608 (names of our own tables and columns; values are parameters)
     blind=BLIND, noises=NOISES.format(revision="(%(revisions)s::bigint[])[1]")
 )
+
+# Of each point some of whose runs were not wanted then, or are not counted now: whether any was
+# wanted. `wanted` is what `MeasurementQuerySet.counted_at` and the side's session take.
+DIFFERENT = """
+SELECT one.number, one.series_id, bool_or(one.wanted)
+  FROM (SELECT side.number - 1 AS number, measurement.series_id,
+               run.withdrawn_at IS NULL AS counts,
+               run.received_at <= %(asof)s
+               AND (run.withdrawn_at IS NULL OR run.withdrawn_at > %(asof)s)
+               AND (side.sessions = '[]' OR side.sessions ? run.session) AS wanted
+          FROM unnest(%(revisions)s::bigint[], %(sessions)s::jsonb[]) WITH ORDINALITY
+               AS side (revision, sessions, number)
+          JOIN results_run AS run ON run.revision_id = side.revision
+          JOIN results_measurement AS measurement ON measurement.run_id = run.id) AS one
+ GROUP BY one.number, one.series_id
+HAVING NOT bool_and(one.counts = one.wanted)
+"""
+
+SeriesOfSide = tuple[int, int]
+"""The number of a side, from 0, and the id of a series."""
 
 
 class _Found(NamedTuple):
@@ -279,3 +297,33 @@ def _parted(points: Sequence[_Found], epochs: Mapping[int, Epochs]) -> tuple[boo
         )
         for other in (one.point for one in points[1:])
     )
+
+
+def absent_points(
+    sides: Sequence[Side], revisions: Sequence[Revision], asof: datetime
+) -> set[SeriesOfSide] | None:
+    """The points that ``sides`` did not have at ``asof``; None where one pools other runs now than
+    then, so that only samples tell. One statement.
+    """
+    asked: dict[str, Any] = {
+        "asof": asof,
+        "revisions": [revision.pk for revision in revisions],
+        "sessions": [json.dumps(side.sessions) for side in sides],
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(DIFFERENT, asked)
+        rows = cursor.fetchall()
+    if any(was_wanted for _, _, was_wanted in rows):
+        return None
+    return {(number, series) for number, series, _ in rows}
+
+
+def moment_of(text: str) -> datetime | None:
+    """When ``asof`` means; None where it is no time, so that the page shows now."""
+    try:
+        moment = parse_datetime(text)
+        if moment is None:
+            return None
+        return make_aware(moment, UTC) if is_naive(moment) else moment.astimezone(UTC)
+    except (ValueError, OverflowError):  # in UTC the year 1 may be the year 0
+        return None

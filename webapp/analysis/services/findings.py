@@ -11,11 +11,16 @@ from django.utils import timezone
 
 from webapp.analysis.models import Comparison, Finding, Flag, Verdict
 from webapp.analysis.services.detecting import Detected
-from webapp.analysis.services.finding_history import FindingSnapshot, note_changes, snapshot_of
-from webapp.analysis.services.first_pairs import JudgedPair
+from webapp.analysis.services.finding_history import (
+    FindingSnapshot,
+    Present,
+    note_changes,
+    snapshot_of,
+    successor_of,
+    supersede,
+)
 from webapp.analysis.services.other_findings import Other, match_others, others_of
-from webapp.analysis.services.shown import REASONS, Shown, say_why_withdrawn, shown_by
-from webapp.analysis.services.superseding import Present, successor_of, supersede
+from webapp.analysis.services.shown import REASONS, JudgedPair, Shown, say_why_withdrawn, shown_by
 from webapp.results.models import Revision
 from webapp.results.services import update_rows
 from webapp.stats import changes

@@ -20,7 +20,7 @@ from webapp.analysis.models.analysis import NEVER_ANALYSED, TO_BE_REPEATED
 from webapp.analysis.services.consecutive import compare_with_previous
 from webapp.analysis.services.detecting import ALL_RUNS, Detected, FirstPairs, detect_changes
 from webapp.analysis.services.findings import reconcile_findings, set_flags
-from webapp.analysis.services.first_pairs import judge_first_pairs
+from webapp.analysis.services.shown import judge_first_pairs
 from webapp.events.queries import ONE_EPOCH, Epochs, epochs_of
 from webapp.results import services as results
 from webapp.results.models import Series

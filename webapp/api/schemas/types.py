@@ -1,10 +1,13 @@
-"""Types of fields: text without what no name holds, moments, samples."""
+"""Types that several schemas share: text without what no name holds, moments, samples; and the body
+of a refusal.
+"""
 
 import re
 from datetime import datetime, timedelta
 from typing import Annotated, Any
 
 from django.utils import timezone
+from ninja import Schema
 from pydantic import (
     AfterValidator,
     BaseModel,
@@ -142,3 +145,25 @@ class Strict(BaseModel):
     """Input. Not ninja's Schema: its getter for model attributes doubles the cost of a batch."""
 
     model_config = ConfigDict(extra="forbid")
+
+
+class ProblemOut(Schema):
+    """The path of a field, and what is wrong with it."""
+
+    path: str
+    message: str
+
+
+class ErrorBody(Schema):
+    """`code` is for programs, the sentences are for people; `details` lists the fields refused."""
+
+    code: str
+    message: str
+    remedy: str
+    details: list[ProblemOut] = []
+
+
+class ErrorOut(Schema):
+    """The body of every refusal."""
+
+    error: ErrorBody

@@ -1,8 +1,7 @@
 """The search for one commit, one file per part."""
 
 from webapp.bisects.models.bisects import Bisect, BisectSubject
-from webapp.bisects.models.decisions import BisectAct, BisectDecision
-from webapp.bisects.models.evidence import BisectBoot, BisectJob
+from webapp.bisects.models.decisions import BisectAct, BisectBoot, BisectDecision, BisectJob
 from webapp.bisects.models.settings import BisectSettings
 
 __all__ = [

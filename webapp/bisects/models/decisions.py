@@ -1,13 +1,17 @@
-"""What was decided and what people did. Rows are only added."""
+"""The evidence of a bisect, which is boots and the jobs that were asked for them; what was decided,
+and what people did. Rows of decisions and acts are only added.
+"""
 
 from typing import Any
 
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 
 from webapp.accounts.models import User
 from webapp.bisects.models.bisects import Bisect
-from webapp.results.models import Revision
+from webapp.jobs.models import Job
+from webapp.results.models import Revision, Run
 
 
 class BisectDecision(models.Model):
@@ -106,3 +110,84 @@ class BisectAct(models.Model):
 
     def __str__(self) -> str:
         return f"bisect {self.bisect_id}: {self.kind}"
+
+
+class BisectBoot(models.Model):
+    """The values of one boot, in the metric's unit, in the order they became known (``number``).
+
+    ``index`` is that of its revision along the bisect: 0 is the good one; measured neighbours
+    before it count down from −1, those after the bad one up from the last. ``build`` tells boots
+    of one build from those of another. ``purpose`` is the state that asked for it; "history" spends
+    nothing: it was there before, or somebody else's job brought it; "beyond" lies on another level,
+    beside an end, and tells only whether the step lies outside the range. Rows are only added.
+    Where its run was withdrawn or replaced later, decisions from ``dropped_at`` (their number) on
+    do without it.
+    """
+
+    class Source(models.TextChoices):
+        HISTORY = "history", "measured before"
+        RUN = "run", "measured for it or meanwhile"
+        PASTED = "pasted", "entered by hand"
+
+    BEYOND = "beyond"
+
+    bisect = models.ForeignKey(Bisect, on_delete=models.CASCADE, related_name="boots")
+    number = models.IntegerField()
+    subject = models.IntegerField(default=0, help_text="The number of the machine and mode.")
+    index = models.IntegerField()
+    revision = models.ForeignKey(Revision, on_delete=models.PROTECT, related_name="+")
+    build = models.CharField(max_length=340)
+    values = ArrayField(models.FloatField())
+    purpose = models.CharField(max_length=10)
+    source = models.CharField(max_length=7, choices=Source)
+    run = models.ForeignKey(Run, on_delete=models.PROTECT, null=True, related_name="+")
+    boot = models.IntegerField(default=0, help_text="The index of the boot in its run.")
+    beside: Any = models.JSONField(
+        default=list,
+        blank=True,
+        help_text="What it measured of the bisect's companions: number, median.",
+    )
+    entered_by = models.ForeignKey(User, on_delete=models.PROTECT, null=True, related_name="+")
+    at = models.DateTimeField()
+    dropped_at = models.IntegerField(null=True)
+
+    class Meta:
+        ordering = ["bisect", "number"]
+        constraints = [
+            models.UniqueConstraint(fields=["bisect", "number"], name="bisect_boot_numbered"),
+            models.UniqueConstraint(
+                fields=["bisect", "run", "boot"],
+                condition=Q(dropped_at__isnull=True),
+                name="bisect_boot_once_from_a_run",
+            ),
+            models.CheckConstraint(
+                condition=Q(source="pasted", run__isnull=True, entered_by__isnull=False)
+                | ~Q(source="pasted") & Q(run__isnull=False, entered_by__isnull=True),
+                name="bisect_boot_from_one_source",
+            ),
+            models.CheckConstraint(condition=Q(values__len__gte=1), name="bisect_boot_has_a_value"),
+        ]
+
+    def __str__(self) -> str:
+        return f"bisect {self.bisect_id}: boot {self.number}"
+
+
+class BisectJob(models.Model):
+    """A job that a bisect asked for. ``settled``: its end, good or bad, was taken note of."""
+
+    bisect = models.ForeignKey(Bisect, on_delete=models.CASCADE, related_name="asked")
+    job = models.OneToOneField(Job, on_delete=models.PROTECT, related_name="for_bisect")
+    decision = models.ForeignKey(BisectDecision, on_delete=models.CASCADE, related_name="asked")
+    subject = models.IntegerField(default=0, help_text="The number of the machine and mode.")
+    index = models.IntegerField()
+    purpose = models.CharField(max_length=10)
+    settled = models.BooleanField(default=False)
+
+    class Meta:
+        ordering = ["bisect", "pk"]
+        indexes = [
+            models.Index(fields=["bisect"], name="bisect_jobs_open", condition=Q(settled=False))
+        ]
+
+    def __str__(self) -> str:
+        return f"bisect {self.bisect_id}: job {self.job_id}"

@@ -1,24 +1,41 @@
-"""Take a bisect one step further: read what came, decide, ask for what is to be measured.
+"""Take a bisect one step further: read what came, decide, ask for the jobs of the decision, and
+take back those that are of no use any more.
 
 A step is a function of what is stored, under the lock of the bisect's row: taken twice, or by two
 workers at once, it does the same as once.
 """
 
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import transaction
 from django.utils import timezone
 
-from webapp.bisects.models import Bisect, BisectDecision
+from webapp.bisects.deciding import decision_of
+from webapp.bisects.forecasting import forecast_left
+from webapp.bisects.models import Bisect, BisectDecision, BisectJob
+from webapp.bisects.question import Circumstances, machine_of
 from webapp.bisects.services.collecting import collect, revisions_along
 from webapp.bisects.services.ending import end_with
-from webapp.bisects.services.identical import note_identical_builds
-from webapp.bisects.services.job_requests import ask, cancel_jobs, is_of_use
-from webapp.bisects.services.making import Hands, make_decision
-from webapp.bisects.services.settling import is_paused, settle_jobs
+from webapp.bisects.services.settling import (
+    is_paused,
+    lab_failures,
+    machine_hours,
+    note_identical_builds,
+    settle_jobs,
+)
+from webapp.bisects.workers import hands_of
+from webapp.jobs.models import Job
+from webapp.jobs.services import JobRequest, cancel_job, request_jobs
+from webapp.results.models import Revision
 from webapp.results.services import begin_writing
+from webapp.stats import bisection
 
 State = Bisect.State
+
+TELLS_LITTLE = 0.02
+"""A revision that lies before or after the step with so much certainty is not worth a boot."""
 
 
 @transaction.atomic
@@ -90,3 +107,142 @@ def _write(bisect: Bisect, now: datetime, state: State, *, is_news: bool) -> Non
         bisect.version += 1
         bisect.updated_at = now
         bisect.save(update_fields=["state", "version", "updated_at"])
+
+
+@dataclass(frozen=True, slots=True)
+class Hands:
+    """Agents that can measure now, by machine. ``unserved``: modes that none of their machine's
+    agents measures.
+    """
+
+    of_machine: dict[str, int]
+    unserved: tuple[int, ...] = ()
+
+    @classmethod
+    def now(cls, bisect: Bisect, now: datetime) -> "Hands":
+        """Those that asked for work lately; a bisect by hand has one person."""
+        if bisect.manual:
+            return cls({machine_of(bisect): 1})
+        counts = hands_of(bisect.scopes, now)
+        found: dict[str, int] = {}
+        for scope, count in counts:
+            if count:
+                found[machine_of(scope)] = max(found.get(machine_of(scope), 0), count)
+        unserved = [s.number for s, count in counts if not count and machine_of(s) in found]
+        return cls(found, tuple(unserved))
+
+    @property
+    def count(self) -> int:
+        """All of them."""
+        return sum(self.of_machine.values())
+
+    def free(self, bisect: Bisect, pending: Sequence[BisectJob]) -> dict[str, int]:
+        """Those with nothing to do. With nobody at all one job waits for each machine, for whoever
+        comes first.
+        """
+        machines = {machine_of(scope): 1 for scope in bisect.scopes}
+        busy = [machine_of(bisect.scopes[one.subject]) for one in pending]
+        known = self.of_machine or machines
+        return {machine: max(count - busy.count(machine), 0) for machine, count in known.items()}
+
+
+def make_decision(
+    bisect: Bisect,
+    revisions: Sequence[Revision],
+    pending: Sequence[BisectJob],
+    hands: Hands,
+    now: datetime,
+) -> tuple[BisectDecision, bisection.Decision]:
+    """What the stored evidence leads to: the row, unsaved, and the decision that it describes."""
+    names = [revision.name for revision in revisions]
+    unserved = dict.fromkeys(hands.unserved, "No agent of this machine serves the mode.")
+    failures = unserved | lab_failures(bisect)
+    at_hand = Circumstances(
+        at=now,
+        asked=tuple(bisection.Asked(one.subject, _measure(one)) for one in pending),
+        free=hands.free(bisect, pending),
+        hours=machine_hours(bisect),
+        failure="" if bisect.is_of_several else failures.pop(0, ""),
+        failures=failures,
+    )
+    known = list(bisect.boots.filter(dropped_at__isnull=True)), list(bisect.acts.all()), at_hand
+    row, found = decision_of(bisect, names, *known)
+    if found.outcome is None and (found.actions or not pending):
+        row.figures["left"] = forecast_left(bisect, names, known, hands.count)
+    return row, found
+
+
+def _measure(one: BisectJob) -> bisection.Measure:
+    return bisection.Measure(one.index, bisection.Purpose(one.purpose), one.job.rebuild)
+
+
+def ask(
+    bisect: Bisect,
+    decision: BisectDecision,
+    actions: Sequence[bisection.Asked],
+    revisions: Sequence[Revision],
+    now: datetime,
+) -> None:
+    """Request a job of one boot for each action; by hand people measure instead."""
+    if bisect.manual or not actions:
+        return
+    requests = [_request(bisect, decision, one, revisions[one.measure.index]) for one in actions]
+    jobs = request_jobs(requests=requests, requested_by=bisect.created_by, now=now)
+    BisectJob.objects.bulk_create(
+        BisectJob(
+            bisect=bisect,
+            job=job,
+            decision=decision,
+            subject=one.subject,
+            index=one.measure.index,
+            purpose=one.measure.purpose.value,
+        )
+        for one, job in zip(actions, jobs, strict=True)
+    )
+
+
+def _request(
+    bisect: Bisect, decision: BisectDecision, one: bisection.Asked, revision: Revision
+) -> JobRequest:
+    measure, scope = one.measure, bisect.scopes[one.subject]
+    key = f"bisect-{bisect.pk}-{decision.number}" if measure.rebuild else ""
+    return JobRequest(
+        purpose=Job.Purpose.BISECT,
+        revision=revision,
+        hardware=scope.series.hardware,
+        mode=scope.series.mode,
+        metric=scope.series.metric,
+        boots=1,
+        iterations=scope.runs,
+        rebuild=measure.rebuild,
+        build_key=key,
+        reason=f"bisect {bisect.pk}, {measure.purpose.value}",
+        deadline=bisect.deadline,
+    )
+
+
+def cancel_jobs(asked: Iterable[BisectJob], reason: str, now: datetime) -> None:
+    """Take jobs back. Those that are being measured may still bring a result, which counts."""
+    for one in asked:
+        cancel_job(job=one.job_id, reason=f"bisect {one.bisect_id}: {reason}", now=now)
+        one.settled = True
+        one.save(update_fields=["settled"])
+
+
+def is_of_use(asked: BisectJob, found: bisection.Decision) -> bool:
+    """Whether a boot under way may still tell something."""
+    if found.outcome is not None:
+        return False
+    if asked.purpose == bisection.Purpose.ANCHOR:
+        return True
+    if asked.subject != found.lead and asked.purpose != bisection.Purpose.SEARCHING:
+        # Of another machine or mode: its ends are booted while the first one searches already.
+        return True
+    if asked.purpose != bisection.Purpose.SEARCHING:
+        return asked.purpose == found.state.value or asked.job.state == Job.State.LEASED
+    chances = found.posterior.candidates
+    total = float(chances.sum())
+    if total <= 0:
+        return True
+    before = float(chances[: asked.index].sum()) / total
+    return TELLS_LITTLE <= before <= 1 - TELLS_LITTLE or found.posterior.none > TELLS_LITTLE

@@ -1,6 +1,15 @@
-"""Start bisects of alerts by themselves, in the trees whose settings say so."""
+"""Start bisects of alerts by themselves, and have candidates booted once more, in the trees whose
+settings ask for that.
 
+A candidate rests on one revision. Another boot of it and of the one before it shows sooner whether
+anything is there: a boot that went wrong is outweighed, and the candidate goes. No boot of the same
+build can show that the build was not merely lucky, so the detector confirms by the next revision
+all the same.
+"""
+
+from collections.abc import Iterable, Sequence
 from datetime import datetime
+from itertools import islice
 
 import structlog
 from django.db import transaction
@@ -8,17 +17,22 @@ from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from webapp.alerts.models import Alert
-from webapp.alerts.queries import findings_of
+from webapp.alerts.queries import findings_of, of_interest
 from webapp.analysis.models import Finding
-from webapp.bisects.errors import BisectError
+from webapp.bisects.draft import BisectError
 from webapp.bisects.models import Bisect, BisectSettings
-from webapp.bisects.services.drafting import draft_bisect
-from webapp.bisects.services.starting import start_bisect
-from webapp.results.models import Revision
+from webapp.bisects.services.drafting import draft_bisect, start_bisect
+from webapp.bisects.workers import offers
+from webapp.jobs.models import Job
+from webapp.jobs.queries import Capability
+from webapp.jobs.services import request_more_runs
+from webapp.results.models import Revision, Run
 from webapp.results.services import begin_writing, lock_trees
 
 AT_ONCE = 20
 log = structlog.get_logger()
+
+REQUESTED_AT_ONCE = 20
 
 
 def start_automatic_bisects(*, now: datetime | None = None) -> list[int]:
@@ -93,3 +107,60 @@ def _begin(alert: Alert, worst: Finding, now: datetime) -> Bisect:
 
 def _has_several(alert: Alert) -> bool:
     return Revision.objects.between(alert.after, alert.revision).exists()
+
+
+def confirm_candidates(*, now: datetime | None = None) -> int:
+    """Queue a boot of each candidate and of the revision before it; how many jobs were queued.
+
+    Once for each revision, hardware and mode, and only where a worker serves them: what nobody
+    measures is not piled up. Safe to run twice and at once.
+    """
+    able = offers(now or timezone.now())
+    if not able:
+        return 0
+    waiting = (
+        row
+        for row in _waiting_candidates(able)
+        if any(serves.covers(row.series) for serves in able)
+    )
+    return sum(_confirm(row) for row in islice(waiting, REQUESTED_AT_ONCE))
+
+
+def _waiting_candidates(able: Sequence[Capability]) -> Iterable[Finding]:
+    """Candidates worth an alert that nobody has had measured again, on hardware that is served.
+
+    Those of history are not, nor those in a series where a bisect measures single boots.
+    """
+    measured_there = {
+        "revision": OuterRef("revision"),
+        "hardware": OuterRef("series__hardware"),
+        "mode": OuterRef("series__mode"),
+    }
+    trees = BisectSettings.objects.filter(confirm_candidates=True).values("tree")
+    candidates = Finding.objects.filter(state=Finding.State.CANDIDATE, series__tree__in=trees)
+    return (
+        of_interest(candidates)
+        .filter(Exists(Run.objects.counted().plain().filter(history=False, **measured_there)))
+        .exclude(series__in=Bisect.objects.running().values("series"))
+        .exclude(Exists(Job.objects.filter(purpose=Job.Purpose.CONFIRM, **measured_there)))
+        .select_related("revision", "previous", "series__hardware", "series__mode")
+        .select_related("series__metric")
+        .filter(series__hardware__in={serves.hardware for serves in able})
+        .order_by("pk")
+    )
+
+
+def _confirm(row: Finding) -> int:
+    series = row.series
+    asked = request_more_runs(
+        revisions=[row.previous, row.revision],
+        hardware=series.hardware,
+        mode=series.mode,
+        boots=1,
+        requested_by=None,
+        purpose=Job.Purpose.CONFIRM,
+        metric=series.metric,
+        reason=f"candidate at {row.revision}: {row.change_pct:+.1f} %".replace("-", "−"),
+    )
+    log.info("candidate measured again", finding=row.pk, jobs=[job.pk for job in asked.queued])
+    return len(asked.queued)

@@ -11,13 +11,12 @@ from webapp.accounts.models import User
 from webapp.alerts.models import AlertHold
 from webapp.alerts.services import reconcile_trees
 from webapp.bisects.deciding import check_candidates
-from webapp.bisects.errors import BisectChanged, BisectError
+from webapp.bisects.draft import BisectChanged, BisectError
 from webapp.bisects.models import Bisect, BisectAct, BisectBoot
 from webapp.bisects.question import LEAST_VALUE, MOST_VALUE
-from webapp.bisects.services.advancing import lock_bisect, take_step
+from webapp.bisects.services.advancing import cancel_jobs, lock_bisect, take_step
 from webapp.bisects.services.collecting import append, pasted_boots, revisions_along
 from webapp.bisects.services.ending import let_go
-from webapp.bisects.services.job_requests import cancel_jobs
 from webapp.bisects.services.settling import is_paused, write_act
 from webapp.jobs.models import Job
 from webapp.results.models import Revision

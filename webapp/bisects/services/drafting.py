@@ -1,4 +1,6 @@
-"""What a bisect would be, before anything is stored: its checks, its noise, its history."""
+"""Draft a bisect before anything is stored (its checks, its noise, its history), and store one,
+with its first step.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -6,24 +8,28 @@ from datetime import datetime
 from itertools import pairwise
 from statistics import median
 
+from django.db import IntegrityError, transaction
 from django.db.models import Max, Min
 from django.utils import timezone
 
-from webapp.alerts.models import Alert
+from webapp.accounts.models import User
+from webapp.alerts.models import Alert, AlertHold
+from webapp.alerts.services import begin_hold
 from webapp.analysis.models import Finding
 from webapp.analysis.queries import Gap, Subject, profiled_around
-from webapp.bisects.draft import Draft
-from webapp.bisects.errors import BisectError
+from webapp.bisects.draft import BisectError, BisectRunning, Draft
+from webapp.bisects.forecasting import forecast_of
 from webapp.bisects.models import Bisect, BisectBoot, BisectSettings, BisectSubject
 from webapp.bisects.path_patterns import PatternsError
 from webapp.bisects.prior import prior_of
 from webapp.bisects.question import Scope, boots_of_revisions, noise_document
-from webapp.bisects.services.collecting import history_boots
-from webapp.bisects.services.companions import companions_of, with_companions
+from webapp.bisects.services.advancing import take_step
+from webapp.bisects.services.collecting import append, companions_of, history_boots, with_companions
 from webapp.bisects.workers import workers_for
 from webapp.events.queries import ONE_EPOCH, epochs_of
 from webapp.jobs.queries import Durations
 from webapp.results.models import Revision, Series
+from webapp.results.services import begin_writing, lock_trees
 from webapp.stats import bisection
 from webapp.stats.errors import TooFewSamplesError
 from webapp.stats.profiles.calls import Function
@@ -308,3 +314,57 @@ def _noise(history: Sequence[BisectBoot]) -> bisection.Noise:
             "those before it, and see that uploads tell their boots."
         ) from error
     return replace(found, run=0.0, boot=found.run)
+
+
+def start_bisect(*, draft: Draft, created_by: User | None) -> Bisect:
+    """Store the bisect with its history and decide what is measured first.
+
+    ``created_by`` None is Driftline itself, which starts one for an alert and series at most.
+    Raises BisectError.
+    """
+    # It takes seconds: nobody who writes waits for it.
+    draft.bisect.forecast = dict(forecast_of(draft).document)
+    try:
+        with transaction.atomic():
+            return _start(draft, created_by)
+    except IntegrityError as error:
+        if "bisect_started_itself_once" not in str(error):
+            raise
+        raise BisectError("A bisect of this alert and series was started already.") from error
+
+
+def _start(draft: Draft, created_by: User | None) -> Bisect:
+    begin_writing()
+    bisect = draft.bisect
+    # A button pressed twice sends two requests at once: the second one is to find the first.
+    lock_trees([bisect.series.tree_id])
+    if created_by is not None and (running := _same(bisect)):
+        raise BisectRunning(running)
+    bisect.created_by = created_by
+    bisect.hold = _hold_of(bisect)
+    further = [scope for scope in bisect.scopes if isinstance(scope, BisectSubject)]
+    bisect.save()
+    for scope in further:
+        scope.bisect = bisect
+        scope.save()
+    append(bisect, draft.boots, bisect.created_at)
+    take_step(bisect, bisect.created_at)
+    return bisect
+
+
+def _hold_of(bisect: Bisect) -> AlertHold | None:
+    if bisect.alert_id is None:
+        return None
+    return begin_hold(
+        alert=bisect.alert_id,
+        series=bisect.series,
+        after=bisect.good,
+        last=bisect.bad,
+        is_loss=bisect.effect_pct < 0,
+        now=bisect.created_at,
+    )
+
+
+def _same(bisect: Bisect) -> Bisect | None:
+    same = Bisect.objects.running().filter(series=bisect.series, good=bisect.good, bad=bisect.bad)
+    return same.first()

@@ -6,8 +6,7 @@ from django.utils import timezone
 from webapp.alerts.models import Alert, AlertHold
 from webapp.alerts.services import end_holds
 from webapp.bisects.models import Bisect, BisectAct
-from webapp.bisects.services.identical import rule_out
-from webapp.bisects.services.settling import is_paused, write_act
+from webapp.bisects.services.settling import is_paused, rule_out, write_act
 from webapp.results.models import Revision
 from webapp.results.services import Problem, Unprocessable
 

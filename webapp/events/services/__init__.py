@@ -5,10 +5,10 @@ from webapp.events.services.canaries import (
     end_twins,
     set_canary_active,
 )
-from webapp.events.services.changed_facts import record_changes
 from webapp.events.services.lab_events import (
     EventFields,
     edit_event,
+    record_changes,
     record_event,
     withdraw_event,
 )

@@ -1,10 +1,12 @@
 """Record, edit and withdraw events of labs. An event that begins an epoch, or did, has the series
-that it covers analysed anew.
+that it covers analysed anew. A fact of a machine that changed is an event.
 """
 
-from collections.abc import Iterator
+import hashlib
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import groupby
 
 from django.db import transaction
 from django.db.models import Q
@@ -15,11 +17,17 @@ from webapp.events.models import TEXT_MAX, LabEvent
 from webapp.labs.models import Agent, Lab
 from webapp.queueing import Task, queue_on_commit
 from webapp.results.models import EARLIEST, Hardware, Revision, Series, Tree, wrong_with_text
-from webapp.results.services import Problem, Unprocessable, begin_writing, mark_dirty
+from webapp.results.services import ChangedFact, Problem, Unprocessable, begin_writing, mark_dirty
 
 EXTERNAL_ID_MAX = 100
 REASON_MAX = 500
 CLOCK_TOLERANCE = timedelta(days=1)
+
+SHOWN = 60
+"""Characters of each value in the text of an event."""
+
+MOST_FACTS = 10
+"""Facts named in one event; the others are counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,3 +240,48 @@ def _covered(event: LabEvent) -> Q:
     if event.lab_id is not None:
         covered &= Q(hardware__lab=event.lab_id)
     return covered
+
+
+def record_changes(changes: Sequence[ChangedFact]) -> list[LabEvent]:
+    """Record an event for each machine and time, whatever number of facts changed there."""
+    if not changes:
+        return []
+    now = timezone.now()
+    machines = Hardware.objects.in_bulk({one.hardware for one in changes})
+    ordered = sorted(changes, key=lambda one: (one.at, one.hardware, one.name, one.source))
+    return [
+        _record(machines[hardware], at, list(together), now)
+        for (at, hardware), together in groupby(ordered, key=lambda one: (one.at, one.hardware))
+    ]
+
+
+def _record(
+    hardware: Hardware, at: datetime, changes: Sequence[ChangedFact], now: datetime
+) -> LabEvent:
+    fields = EventFields(
+        kind=min((one.kind.value for one in changes), key=LabEvent.Kind.values.index),
+        text=_text(changes),
+        hardware=hardware,
+        # A clock may be wrong; the event is not, for that.
+        happened_at=max(EARLIEST, min(at, now)),
+    )
+    name = hashlib.blake2b(f"{hardware.name} {at.isoformat()}".encode(), digest_size=16)
+    event, _ = record_event(
+        fields=fields, source=LabEvent.Source.FACT, external_id=name.hexdigest(), now=now
+    )
+    return event
+
+
+def _text(changes: Sequence[ChangedFact]) -> str:
+    lines = [
+        f"{one.name}: {_short(one.new)}, before {_short(one.old)}"
+        + (" (typed)" if one.source == "typed" else "")
+        for one in changes[:MOST_FACTS]
+    ]
+    if len(changes) > MOST_FACTS:
+        lines.append(f"and {len(changes) - MOST_FACTS} more facts")
+    return "\n".join(lines)[:TEXT_MAX]
+
+
+def _short(value: str) -> str:
+    return value if len(value) <= SHOWN else f"{value[: SHOWN - 1].rstrip()}…"

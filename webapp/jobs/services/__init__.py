@@ -9,9 +9,8 @@ from webapp.jobs.errors import (
     ResultRefused,
     WrongKernel,
 )
-from webapp.jobs.rules import LEASE
 from webapp.jobs.services.completing import begin_result, check_result, complete, refuse_result
-from webapp.jobs.services.job_acts import cancel_job, change_priority, retry_job
+from webapp.jobs.services.events import LEASE, job_ended
 from webapp.jobs.services.leasing import (
     MOST_SECONDS,
     PollRequest,
@@ -26,11 +25,13 @@ from webapp.jobs.services.reporting import fail, hear
 from webapp.jobs.services.requesting import (
     Asked,
     JobRequest,
+    cancel_job,
+    change_priority,
     request_builds,
     request_jobs,
     request_more_runs,
+    retry_job,
 )
-from webapp.jobs.signals import job_ended
 
 __all__ = [
     "LEASE",

@@ -1,14 +1,21 @@
-"""The log of jobs, and how a job leaves its worker: back into the queue, or ended."""
+"""The log of jobs; how a job leaves its worker, back into the queue or ended; when an attempt that
+failed is made again.
 
+`job_ended` is sent (``job``: a `Job`) inside the transaction that ends the job, so what a receiver
+writes is there when the end is; what it sends must wait for the commit. A receiver that raises
+undoes the end. Where a receiver queues a task, a sweep looks at the jobs that ended all the same.
+"""
+
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from django.dispatch import Signal
+
 from webapp.accounts.models import User
-from webapp.jobs import wake
+from webapp.jobs import waiting_polls
 from webapp.jobs.errors import ForeignJob, NoSuchJob
 from webapp.jobs.models import Job, JobEvent
-from webapp.jobs.rules import LEASE
-from webapp.jobs.signals import job_ended
 from webapp.labs.models import Agent
 
 NUMBER_MAX = 2**63 - 1
@@ -17,6 +24,11 @@ NOW = timedelta(0)
 REASON_MAX = 500
 HEARD = ("lease_until", "last_heard_at", "started_at")
 """What a word of the worker changes."""
+
+LEASE = timedelta(minutes=5)
+"""How long a worker holds a job from its last word on."""
+
+job_ended = Signal()
 
 
 def note(job: Job, kind: Kind, at: datetime, *, actor: User | None = None, **fields: Any) -> None:
@@ -35,7 +47,7 @@ def put_back(job: Job, at: datetime, *, pause: timedelta = NOW) -> None:
     job.not_before = at + pause
     _forget_progress(job)
     job.save()
-    wake.announce_on_commit()
+    waiting_polls.announce_on_commit()
 
 
 def extend_lease(job: Job, at: datetime) -> None:
@@ -86,3 +98,28 @@ def lock_job_for(number: int, agent: Agent) -> Job:
     if job.hardware.lab_id != agent.lab_id:
         raise ForeignJob(f"job {number} is for hardware of another lab than this token")
     return job
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """``tries`` failures at a stage end the job; before that it waits for ``pause``."""
+
+    tries: int
+    pause: timedelta
+
+
+# A revision that does not build will not build tomorrow; once more, for a full disk. Boots fail now
+# and then. A lab that is out of order needs somebody's time, not ours.
+RULES: dict[str, Rule] = {
+    Job.Stage.BUILD: Rule(tries=2, pause=timedelta(0)),
+    Job.Stage.BOOT: Rule(tries=3, pause=timedelta(minutes=1)),
+    Job.Stage.RUN: Rule(tries=3, pause=timedelta(minutes=1)),
+    Job.Stage.UPLOAD: Rule(tries=5, pause=timedelta(minutes=1)),
+    Job.Stage.LAB: Rule(tries=5, pause=timedelta(minutes=5)),
+}
+LONGEST_PAUSE = max(rule.pause for rule in RULES.values())
+
+
+def may_be_tried_again(job: Job, *, stage: str, failures: int) -> bool:
+    """Whether a job that failed ``failures`` times at ``stage`` gets another attempt."""
+    return failures < RULES[stage].tries and job.attempts < job.max_attempts

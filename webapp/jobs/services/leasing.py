@@ -16,9 +16,10 @@ from django.utils import timezone
 from webapp.jobs import waiting_polls
 from webapp.jobs.capability import TAKES, Capability, as_json
 from webapp.jobs.models import Job, JobEvent, Worker
-from webapp.jobs.rules import LEASE, LONGEST_PAUSE
 from webapp.jobs.services.events import (
     HEARD,
+    LEASE,
+    LONGEST_PAUSE,
     Kind,
     end,
     end_cancelled,

@@ -8,16 +8,17 @@ from django.utils import timezone
 
 from webapp.jobs.errors import LeaseLost
 from webapp.jobs.models import Job, Worker
-from webapp.jobs.rules import RULES, may_be_tried_again
 from webapp.jobs.services.events import (
     HEARD,
     REASON_MAX,
+    RULES,
     Kind,
     end,
     end_cancelled,
     extend_lease,
     fail_attempt,
     lock_job_for,
+    may_be_tried_again,
     note,
     put_back,
 )

@@ -23,20 +23,21 @@ from webapp.analysis.queries import (
     trend_link,
     with_query,
 )
-from webapp.notifications import news
 from webapp.notifications.mails.facts import AlertFacts, gather
 from webapp.notifications.mails.phrases import (
     left_out_line,
     one_line,
+    render_message,
     series_phrase,
     subject_line,
     surety_sentence,
     today_line,
     verdict_sentence,
+    why,
 )
-from webapp.notifications.mails.rendering import render_message, why
 from webapp.notifications.mails.rows import sparks_of, table_of
 from webapp.notifications.models import Subscription
+from webapp.notifications.queries import matching
 from webapp.notifications.queries.matching import Target, matches
 from webapp.outbox.models import Endpoint, HookDelivery, Mail
 from webapp.outbox.services import CHANNEL, Message, NothingToSay, NotYet, absolute
@@ -118,7 +119,7 @@ def retracted(mail: Mail) -> Message:
 def preview(alert: Alert, subscription: Subscription) -> Message:
     """What a mail about the alert would say now, whatever its state."""
     data = {"alert": alert.pk, "subscription": subscription.pk}
-    mail = Mail(kind=news.OPENED, recipient=subscription.user, data=data)
+    mail = Mail(kind=matching.OPENED, recipient=subscription.user, data=data)
     return _written(mail, gather(alert.pk), "", subscription)
 
 
@@ -150,7 +151,7 @@ def _alert_of_follow_up(mail: Mail) -> Alert:
 
 def _first(mail: Mail) -> Mail | HookDelivery | None:
     """What opened the conversation, with the person or in the channel."""
-    same = {"kind": news.OPENED, "about": mail.about}
+    same = {"kind": matching.OPENED, "about": mail.about}
     if CHANNEL in mail.data:
         return HookDelivery.objects.filter(endpoint=mail.data[CHANNEL], **same).first()
     return Mail.objects.filter(recipient=mail.recipient_id, **same).first()
@@ -159,7 +160,7 @@ def _first(mail: Mail) -> Mail | HookDelivery | None:
 def _hears_no_first(mail: Mail) -> bool:
     """Whether it is for a channel that listens to other kinds of news only."""
     channel = Endpoint.objects.filter(pk=mail.data.get(CHANNEL)).first()
-    return channel is not None and bool(channel.kinds) and news.OPENED not in channel.kinds
+    return channel is not None and bool(channel.kinds) and matching.OPENED not in channel.kinds
 
 
 def _composed_at(first: Mail | HookDelivery) -> datetime:
@@ -171,7 +172,7 @@ def _composed_at(first: Mail | HookDelivery) -> datetime:
 
 def _last_happened(alert: Alert, mail: Mail) -> datetime:
     """When what the mail tells happened last; it was posted when it did so first."""
-    kinds = [kind for kind, mail_kind in news.NEWS.items() if mail_kind == mail.kind]
+    kinds = [kind for kind, mail_kind in matching.NEWS.items() if mail_kind == mail.kind]
     last = alert.events.filter(kind__in=kinds, actor=None).order_by("-pk").first()
     posted = datetime.fromisoformat(mail.data["at"])
     return max(posted, last.at) if last else posted

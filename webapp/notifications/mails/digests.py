@@ -4,8 +4,7 @@ from datetime import datetime
 
 from webapp.alerts.models import Alert
 from webapp.alerts.queries import suspicions_of, worst_of
-from webapp.notifications.mails.phrases import alert_line
-from webapp.notifications.mails.rendering import render_message
+from webapp.notifications.mails.phrases import alert_line, render_message
 from webapp.notifications.models import Subscription
 from webapp.notifications.queries.matching import Target
 from webapp.outbox.models import Mail

@@ -1,9 +1,14 @@
 """Mails that are not about alerts: to operators about what turned wrong in the instance and what is
-right again, to a person whose address is to be confirmed, to a lab whose runs were not replaced.
+right again, to a person about signing in and about an address that is to be confirmed, to a lab
+whose runs were not replaced.
 """
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
+from allauth.account.utils import user_pk_to_url_str
+from django.conf import settings
+from django.contrib.auth.tokens import default_token_generator
 from django.template.loader import render_to_string
 from django.urls import reverse
 
@@ -12,7 +17,7 @@ from webapp.notifications.addresses import LASTS, asked_in
 from webapp.notifications.mails.phrases import PREFIX, SUBJECT_MAX, one_line
 from webapp.notifications.models import Problem
 from webapp.outbox.models import Mail
-from webapp.outbox.services import Message, NothingToSay, absolute
+from webapp.outbox.services import OTHER_ADDRESS, Message, NothingToSay, absolute
 from webapp.results.models import RefusedReplacement
 
 RUNS_SHOWN = 10
@@ -73,3 +78,35 @@ def _context(lines: list[RefusedReplacement], agent: Agent) -> dict[str, object]
         "runs": [(run, absolute(run.revision.get_absolute_url())) for run in runs[:RUNS_SHOWN]],
         "more": max(len(runs) - RUNS_SHOWN, 0),
     }
+
+
+def new_password(mail: Mail) -> Message:
+    """The link to a new password. It is made when the mail is sent, for the password and the
+    address of that moment. Raises NothingToSay when it would go to a former address.
+    """
+    person = mail.recipient
+    if person.email != mail.data[OTHER_ADDRESS] or not person.has_usable_password():
+        raise NothingToSay("The account has another address now, or no password.")
+    named = {
+        "uidb36": user_pk_to_url_str(person),
+        "key": default_token_generator.make_token(person),
+    }
+    path = reverse("account_reset_password_from_key", kwargs=named)
+    context = {"url": absolute(path), "hours": settings.PASSWORD_RESET_TIMEOUT // 3600}
+    return _message(mail, "A new password", context)
+
+
+def sign_in_changed(mail: Mail) -> Message:
+    """What was changed about signing in."""
+    context = {"what": mail.data["what"], "at": mail.due}
+    context["url"] = absolute(reverse("account_reset_password"))
+    return _message(mail, mail.data["what"], context)
+
+
+def _message(mail: Mail, subject: str, context: dict[str, Any]) -> Message:
+    context["person"] = mail.recipient
+    return Message(
+        subject=f"[driftline] {subject}",
+        text=render_to_string(f"emails/{mail.kind}.txt", context).strip() + "\n",
+        html=render_to_string(f"emails/{mail.kind}.html", context),
+    )

@@ -1,6 +1,12 @@
-"""The sentences of mails and feeds about alerts. They match those of the pages."""
+"""The sentences of mails and feeds about alerts, which match those of the pages, and the message of
+a kind of mail from its three templates.
+"""
 
 import re
+from collections.abc import Mapping
+from typing import Any
+
+from django.template.loader import render_to_string
 
 from webapp.alerts.models import Alert
 from webapp.alerts.queries import Suspicion
@@ -9,6 +15,9 @@ from webapp.analysis.queries import today_beside
 from webapp.charts.cost_text import POINTS, cost_points, cost_sentence
 from webapp.charts.text import MINUS, chance, finding_sentence, largest_parts, percent
 from webapp.notifications.mails.facts import AlertFacts
+from webapp.notifications.models import Subscription
+from webapp.notifications.queries.matching import Target
+from webapp.outbox.services import Message
 from webapp.results.models import Point
 
 PREFIX = "[driftline]"
@@ -210,3 +219,21 @@ def _alert_text(alert: Alert, worst: Finding | None, suspicion: Suspicion) -> st
     if alert.is_excursion:
         return f"Alert {alert.pk} ({state}): {what}{_once(suspicion)}"
     return f"Alert {alert.pk} ({state}): {what}{alert.verdict} since {since(suspicion)}"
+
+
+def render_message(kind: str, context: Mapping[str, Any], *, stops: Target | None) -> Message:
+    """The message of ``kind``; ``stops`` is what its unsubscribe link does (None: it has none)."""
+    url = stops.url if stops else ""
+    known = {**context, "unsubscribe_url": url}
+    subject = render_to_string(f"emails/{kind}-subject.txt", known)
+    return Message(
+        subject=one_line(f"{PREFIX} {subject}", SUBJECT_MAX),
+        text=render_to_string(f"emails/{kind}.txt", known).strip() + "\n",
+        html=render_to_string(f"emails/{kind}.html", known),
+        unsubscribe_url=url,
+    )
+
+
+def why(subscription: Subscription) -> str:
+    """Why somebody gets a mail: which subscription, and what it asks for."""
+    return f"subscription “{subscription.name}” ({subscription.describe()})"

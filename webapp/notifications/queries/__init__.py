@@ -1,5 +1,5 @@
-from webapp.notifications.news import NEWS
 from webapp.notifications.queries.matching import (
+    NEWS,
     BadToken,
     Target,
     events_of_hardware,

@@ -10,8 +10,7 @@ from django.conf import settings
 from webapp.accounts.models import User
 from webapp.alerts.models import Alert, AlertEvent
 from webapp.notifications.models import Subscription
-from webapp.notifications.news import NEWS
-from webapp.notifications.queries.matching import matches
+from webapp.notifications.queries.matching import NEWS, matches
 from webapp.outbox.models import Mail
 
 AT = time(7)

@@ -1,7 +1,6 @@
-"""Whom alerts concern: the subscriptions that they fit.
+"""Whom alerts concern: the subscriptions that they fit, and which events of an alert are news.
 
 Which events a feed holds: the newest that are news, of one tree, one hardware or a subscription.
-
 What became of an alert stays in the feed when its findings are gone.
 """
 
@@ -17,11 +16,34 @@ from webapp.alerts.models import Alert, AlertEvent
 from webapp.alerts.queries import suspicions_of
 from webapp.analysis.models import Finding
 from webapp.notifications.models import Match, Subscription, SubscriptionQuerySet
-from webapp.notifications.news import NEWS
 from webapp.outbox.services import absolute
 from webapp.results.models import Hardware, Tree
 
 _signer = Signer(salt="driftline.unsubscribe")
+
+Kind = AlertEvent.Kind
+
+OPENED = "alert.opened"
+CONFIRMED = "alert.confirmed"
+MOVED = "alert.moved"
+RECOVERED = "alert.recovered"
+RETURNED = "alert.returned"
+RETRACTED = "alert.retracted"
+
+NEWS: dict[str, str] = {
+    Kind.OPENED: OPENED,
+    Kind.WOKE: OPENED,
+    Kind.CONFIRMED: CONFIRMED,
+    Kind.MOVED: MOVED,
+    Kind.RECOVERED: RECOVERED,
+    Kind.RETURNED: RETURNED,
+    Kind.REACTIVATED: RETURNED,
+    Kind.RETRACTED: RETRACTED,
+}
+"""An alert wakes when it leaves history: until then nobody was told of it."""
+
+FOLLOWING = (CONFIRMED, MOVED, RECOVERED, RETURNED, RETRACTED)
+"""Told only to those who know of the alert."""
 
 
 class BadToken(ValueError):
@@ -124,3 +146,17 @@ def _newest(about: Q) -> list[AlertEvent]:
         *(f"alert__{name}" for name in ("tree", "after", "revision", "likeliest"))
     )
     return list(named.order_by("-pk")[:ENTRIES])
+
+
+def is_untold(alert: Alert) -> bool:
+    """Whether ``alert`` waits for somebody, so that everybody whom it concerns is to know of it."""
+    return alert.is_active and alert.is_open and not alert.history and not alert.is_quiet
+
+
+def news_of(events: Iterable[AlertEvent]) -> list[tuple[str, AlertEvent]]:
+    """The events of the system that are news, each with its kind; those of history are not."""
+    return [
+        (NEWS[event.kind], event)
+        for event in events
+        if event.kind in NEWS and event.actor_id is None and not event.alert.history
+    ]

@@ -3,6 +3,8 @@
 One rule for the first mail: whoever an open alert concerns and who does not know of it is told. The
 outbox keeps one mail of a kind for a person and an alert, so it may be posted again and again:
 findings that join later concern others. What follows is told to those who were told of the alert.
+
+Digests are posted when their period is over; a second call posts nothing twice.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,8 +27,15 @@ from webapp.alerts.queries import (
 )
 from webapp.analysis.models import Finding
 from webapp.notifications.models import Subscription, SubscriptionQuerySet
-from webapp.notifications.news import FOLLOWING, MOVED, OPENED, is_untold, news_of
-from webapp.notifications.queries.matching import matches
+from webapp.notifications.queries.digests import DIGESTS, alerts_of, periods, take_back_early
+from webapp.notifications.queries.matching import (
+    FOLLOWING,
+    MOVED,
+    OPENED,
+    is_untold,
+    matches,
+    news_of,
+)
 from webapp.outbox.models import Endpoint, Mail
 from webapp.outbox.services import (
     NewMail,
@@ -278,3 +287,30 @@ def _finding(row: Finding, left_out: Sequence[Point]) -> dict[str, Any]:
         "probability": row.probability,
         "left_out": left_out_of(row, left_out),
     }
+
+
+@transaction.atomic
+def post_digests(*, now: datetime | None = None) -> int:
+    """Post the digests that are due; how many. Whose alerts brought nothing new gets none."""
+    now = now or timezone.now()
+    take_back_early(now)
+    wanted = Subscription.objects.heard().filter(cadence__in=DIGESTS).select_related("user")
+    subscriptions = list(wanted)
+    found = alerts_of(periods(subscriptions, now), subscriptions)
+    return post_mails(
+        [
+            NewMail(
+                recipient=period.user.pk,
+                kind=DIGESTS[period.cadence],
+                about=period.about,
+                due=now,
+                data={
+                    "alerts": alerts,
+                    "cadence": period.cadence,
+                    "since": period.since.isoformat(),
+                    "until": period.until.isoformat(),
+                },
+            )
+            for period, alerts in found.items()
+        ]
+    )

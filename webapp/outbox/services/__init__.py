@@ -1,8 +1,15 @@
 """Post what is to leave, and send it: one file per step."""
 
 from webapp.outbox import mail_settings
-from webapp.outbox.links import absolute
-from webapp.outbox.messages import CHANNEL, Message, NewMail, NewMessage, NothingToSay, NotYet
+from webapp.outbox.messages import (
+    CHANNEL,
+    Message,
+    NewMail,
+    NewMessage,
+    NothingToSay,
+    NotYet,
+    absolute,
+)
 from webapp.outbox.models.hooks import LOST
 from webapp.outbox.services.endpoints import (
     EndpointError,

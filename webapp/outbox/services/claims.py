@@ -1,9 +1,11 @@
 """Claims on items: taking them, writing what became of them while they are still ours, and ending
-waits that were reckoned by a wrong clock.
+waits that were reckoned by a wrong clock; how long to wait before the next try, and when to give
+up.
 """
 
+import random
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import Any
@@ -14,10 +16,45 @@ from django.db.models import Case, F, Q, When
 from django.db.models.functions import Coalesce, Least
 from django.utils import timezone
 
-from webapp.outbox import backoff
 from webapp.outbox.models import Endpoint, MailServer
 from webapp.outbox.models.items import OutboxItem, OutboxItemQuerySet
 from webapp.readiness.services import heartbeats
+
+MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
+
+PAUSES = (
+    MINUTE,
+    5 * MINUTE,
+    30 * MINUTE,
+    2 * HOUR,
+    6 * HOUR,
+    12 * HOUR,
+    24 * HOUR,
+    24 * HOUR,
+    24 * HOUR,
+    24 * HOUR,
+)
+"""After the first, second, … failed try of one item.
+
+RFC 5321, 4.5.4.1: at least 30 minutes between tries, sooner for the first two or so, and give up
+after 4 to 5 days at the earliest. The first pause is short because greylisting servers refuse a
+first try for about a minute.
+"""
+
+SERVER_PAUSES = (
+    timedelta(seconds=15),
+    timedelta(seconds=30),
+    MINUTE,
+    2 * MINUTE,
+    5 * MINUTE,
+    10 * MINUTE,
+)
+"""After the first, second, … time that the mail server could not be used; the last repeats. One
+attempt to connect every ten minutes troubles nobody, and mails follow soon after its return."""
+
+JITTER = 0.25
+"""Share of a pause that is added at random, so that what failed together does not return together
+(the receiver may have failed under just that load)."""
 
 REASON_LENGTH = 1000
 TRY = "SELECT pg_try_advisory_xact_lock(hashtextextended(%s, 0))"
@@ -25,11 +62,22 @@ CLOCKS_DIFFER_BY = timedelta(minutes=1)
 """Those of two machines of one instance, without anything being wrong."""
 
 LONGEST_LEASE = timedelta(minutes=3)
-LONGEST_WAIT = max(backoff.PAUSES) * (1 + backoff.JITTER) + timedelta(hours=1)
+LONGEST_WAIT = max(PAUSES) * (1 + JITTER) + timedelta(hours=1)
 """Of an item; quiet hours end within a day."""
 
-LONGEST_SERVER_PAUSE = max(backoff.SERVER_PAUSES) * (1 + backoff.JITTER)
+LONGEST_SERVER_PAUSE = max(SERVER_PAUSES) * (1 + JITTER)
 log = structlog.get_logger()
+
+
+def is_last(attempts: int) -> bool:
+    """Whether ``attempts`` failed tries were all there are."""
+    return attempts > len(PAUSES)
+
+
+def pause_after(attempts: int, pauses: Sequence[timedelta] = PAUSES) -> timedelta:
+    """How long to wait after ``attempts`` (1 or more) failed tries; the last pause repeats."""
+    pause = pauses[min(attempts, len(pauses)) - 1]
+    return pause * random.uniform(1, 1 + JITTER)  # noqa: S311 (spreads load, keeps no secret)
 
 
 def claim(items: OutboxItemQuerySet, *, limit: int, lease: timedelta) -> uuid.UUID | None:
@@ -89,13 +137,13 @@ def record_dead(item: OutboxItem, reason: str, **fields: Any) -> bool:
 def record_failed(item: OutboxItem, reason: str, **fields: Any) -> bool:
     """A try failed: there is another one after a pause, or it was the last."""
     failed = item.attempts + 1
-    if backoff.is_last(failed):
+    if is_last(failed):
         return record_dead(item, f"Given up after {failed} tries: {reason}", **fields)
     return _write(
         item,
         state=OutboxItem.State.WAITING,
         claim=None,
-        due=timezone.now() + backoff.pause_after(failed),
+        due=timezone.now() + pause_after(failed),
         attempts=failed,
         reason=_plain(reason),
         **fields,

@@ -1,28 +1,28 @@
-"""Send the mails that are due.
+"""Send the mails that are due, and leave a mail server that is away alone for a while.
 
 At least once, on purpose: a mail is lost to nobody, and the one window for a second copy is
 between the server's acceptance and our note of it. Both copies then have the same Message-ID.
 """
 
 import uuid
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import structlog
 from django.db import transaction
 from django.utils import timezone
 
-from webapp.outbox import message_headers, messages
+from webapp.outbox import messages
 from webapp.outbox.deadlines import Deadline
-from webapp.outbox.models import Mail
+from webapp.outbox.models import Mail, MailServer
 from webapp.outbox.models.items import OutboxItem
-from webapp.outbox.services import claims, mail_server
+from webapp.outbox.services import claims
 from webapp.outbox.smtp import Line, NotNow, Refused, ServerAway, explain
 from webapp.readiness.services import heartbeats, still_works
 
 BATCH = 50
 LEASE = timedelta(minutes=3)
 """Of one mail: its composition, and a conversation whose deadlines are those of
-`webapp.outbox.smtp_backend`. A worker that was killed holds its mails up for so long."""
+`webapp.outbox.smtp`. A worker that was killed holds its mails up for so long."""
 
 OTHER_ADDRESS = "to"
 """In a mail's data: where it goes, if not to the recipient's address."""
@@ -47,7 +47,7 @@ def send_due_mails(*, until: Deadline | None = None) -> bool:
 
     What has not begun at ``until`` is given back.
     """
-    if mail_server.is_left_alone(timezone.now()):
+    if is_left_alone(timezone.now()):
         return False
     token = claims.claim(Mail.objects.all(), limit=BATCH, lease=LEASE)
     return token is not None and _send_claimed(token, until)
@@ -56,7 +56,7 @@ def send_due_mails(*, until: Deadline | None = None) -> bool:
 def are_mails_due() -> bool:
     """Whether one could be sent now."""
     now = timezone.now()
-    return not mail_server.is_left_alone(now) and Mail.objects.claimable(now).exists()
+    return not is_left_alone(now) and Mail.objects.claimable(now).exists()
 
 
 def _send_claimed(token: uuid.UUID, until: Deadline | None = None) -> bool:
@@ -71,12 +71,12 @@ def _send_claimed(token: uuid.UUID, until: Deadline | None = None) -> bool:
     except ServerAway as error:
         log.warning("the mail server takes no mails, all wait", reason=str(error))
         claims.release(Mail.objects.all(), token)
-        mail_server.note_failure(explain(error))
+        note_failure(explain(error))
         return False
     finally:
         line.close()
     if line.was_used:
-        mail_server.note_success()
+        note_success()
     return True
 
 
@@ -148,20 +148,18 @@ def _put_in(mail: Mail, message: messages.Message) -> None:
     mail.subject = " ".join(message.subject.split())
     mail.text, mail.html = message.text, message.html
     mail.unsubscribe_url = message.unsubscribe_url
-    mail.message_id = message_headers.message_id(
+    mail.message_id = messages.message_id(
         kind=mail.kind, about=mail.about, recipient=mail.recipient_id
     )
     if mail.thread:
-        mail.in_reply_to = message_headers.thread_id(
-            thread=mail.thread, recipient=mail.recipient_id
-        )
+        mail.in_reply_to = messages.thread_id(thread=mail.thread, recipient=mail.recipient_id)
     mail.composed_at = timezone.now()
 
 
 def _deliver(mail: Mail, line: Line) -> None:
     """Send it and write what became of it. Raises ServerAway."""
     try:
-        line.send(message_headers.as_email(mail))
+        line.send(messages.as_email(mail))
     except Refused as error:
         claims.record_dead(mail, str(error))
     except NotNow as error:
@@ -177,3 +175,33 @@ def _deliver(mail: Mail, line: Line) -> None:
 
 def _named(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"
+
+
+def is_left_alone(now: datetime) -> bool:
+    """Whether the mail server failed, and the pause after that is not over."""
+    return MailServer.objects.filter(next_try__gt=now).exists()
+
+
+@transaction.atomic
+def note_failure(reason: str) -> None:
+    """All mails wait; longer with each failure in a row."""
+    now = timezone.now()
+    MailServer.objects.get_or_create(pk=MailServer.ROW)
+    server = MailServer.objects.select_for_update().get(pk=MailServer.ROW)
+    server.failures += 1
+    server.failing_since = server.failing_since or now
+    server.next_try = now + claims.pause_after(server.failures, claims.SERVER_PAUSES)
+    server.reason = reason.replace("\0", "")
+    server.save()
+
+
+def note_success() -> None:
+    """The mail server took mails again."""
+    MailServer.objects.filter(failures__gt=0).update(
+        failures=0, failing_since=None, next_try=None, reason=""
+    )
+
+
+def try_now() -> None:
+    """Do not wait for the end of the pause."""
+    MailServer.objects.update(next_try=None)

@@ -16,7 +16,7 @@ from webapp.outbox import mail_settings
 from webapp.outbox.models import HookDelivery, Mail
 from webapp.outbox.models.items import OutboxItem, OutboxItemQuerySet
 from webapp.outbox.models.mails import data_with, data_without
-from webapp.outbox.services import mail_server
+from webapp.outbox.services import mailing
 from webapp.outbox.services.posting import DROPPED_BY
 from webapp.outbox.smtp import Line, MailError, explain
 from webapp.queueing import Task, queue_on_commit
@@ -50,7 +50,7 @@ def retry_all_mails() -> int:
     now = timezone.now()
     waiting = Mail.objects.filter(state=State.WAITING, due__gt=now, attempts__gt=0)
     hurried = waiting.update(due=now)
-    mail_server.try_now()
+    mailing.try_now()
     queue_on_commit(Task.SEND_MAILS)
     return hurried + _retry(Mail.objects.all())
 

@@ -14,7 +14,7 @@ from webapp.accounts.services import (
     signed_in_user,
     views_for,
 )
-from webapp.pages.parts.numbers import NUMBER_MAX
+from webapp.pages.parts.links import NUMBER_MAX
 
 
 @signed_in_required

@@ -10,7 +10,7 @@ from django.utils.dateparse import parse_date
 from webapp.accounts.models import User
 from webapp.alerts import services as alerts
 from webapp.alerts.models import Alert
-from webapp.pages.parts.numbers import read_number
+from webapp.pages.parts.links import read_number
 from webapp.results.models import Revision
 
 Form = Mapping[str, str]

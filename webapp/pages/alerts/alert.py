@@ -1,6 +1,8 @@
-"""`/alerts/<n>/`: what happened, where, since which commit, what to do next, what people did."""
+"""`/alerts/<n>/`: what happened, where, since which commit, what to do next, what people did, each
+act in a sentence that begins with its actor.
+"""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from statistics import fmean
@@ -52,7 +54,6 @@ from webapp.charts import strip
 from webapp.pages.alerts.acts import act
 from webapp.pages.alerts.cards import CARDS, Card, cards_of
 from webapp.pages.alerts.charts import NARROW, SMALL
-from webapp.pages.alerts.event_lines import lines_of_events
 from webapp.pages.alerts.rows import pill_of
 from webapp.pages.alerts.steps import steps_of
 from webapp.pages.alerts.suspects import suspects_of
@@ -61,8 +62,7 @@ from webapp.pages.bisects.bisects import BisectLine, lines_of
 from webapp.pages.parts.claims import counts_text
 from webapp.pages.parts.job_offers import Offers, offers_at_alert
 from webapp.pages.parts.kept import Kept
-from webapp.pages.parts.links import diff_link, with_query
-from webapp.pages.parts.numbers import NUMBER_MAX, read_number
+from webapp.pages.parts.links import NUMBER_MAX, diff_link, read_number, with_query
 from webapp.results.models import Hardware
 
 CARDS_DRAWN: Kept[SafeString] = Kept(most=64, seconds=60.0)
@@ -73,6 +73,39 @@ MEMBERS: Kept[Mapping[int, Members]] = Kept(most=16, seconds=60.0)
 """What alerts hold, by all that it follows from but the names of revisions. Nobody changes it."""
 
 TOO_FEW = "A side has fewer than 3 samples: ministat refuses it."
+
+SYSTEM = "Driftline"
+_Kind = AlertEvent.Kind
+DID = {
+    _Kind.OPENED: "opened the alert",
+    _Kind.JOINED: "added findings",
+    _Kind.LEFT: "took findings out",
+    _Kind.MOVED: "moved the alert",
+    _Kind.REFINED: "narrowed or widened the suspects",
+    _Kind.NAMED: "ended a bisect",
+    _Kind.TURNED: "changed the verdict",
+    _Kind.CONFIRMED: "found the change confirmed by more builds",
+    _Kind.ONE_BUILD: "found that the change rests on one build a side",
+    _Kind.RECOVERED: "found everything recovered",
+    _Kind.RETURNED: "found the change back after a recovery",
+    _Kind.RETRACTED: "retracted the alert",
+    _Kind.REACTIVATED: "found the findings back",
+    _Kind.SNOOZED: "snoozed the alert",
+    _Kind.WOKE: "woke the alert",
+    _Kind.HISTORY: "found history alone behind the alert",
+    _Kind.CLOSED: "closed the alert after quiet days",
+    _Kind.ACKNOWLEDGED: "acknowledged the alert",
+    _Kind.INVESTIGATING: "is investigating the alert",
+    _Kind.RESOLVED: "resolved the alert",
+    _Kind.REOPENED: "reopened the alert",
+    _Kind.MERGED: "merged the alert",
+    _Kind.SPLIT: "split findings off",
+    _Kind.SENT: "moved findings",
+    _Kind.UNDONE: "undid the last step",
+}
+"""What somebody did, after their name."""
+
+BY_THE_METHOD = " when the analysis was repeated after an upgrade"
 
 
 @require_safe
@@ -294,3 +327,25 @@ def _samples(row: Finding) -> dict[str, object]:
 
 def _can_undo(alert: Alert, events: Sequence[AlertEvent]) -> bool:
     return bool(events) and bool(events[-1].before) and events[-1].version == alert.version
+
+
+@dataclass(frozen=True, slots=True)
+class EventLine:
+    """Who did what, and when."""
+
+    at: datetime
+    who: str
+    did: str
+
+
+def lines_of_events(events: Iterable[AlertEvent]) -> list[EventLine]:
+    """A line for each, in the order given."""
+    return [
+        EventLine(one.at, one.actor.get_username() if one.actor else SYSTEM, _did(one))
+        for one in events
+    ]
+
+
+def _did(event: AlertEvent) -> str:
+    did = DID[_Kind(event.kind)] + (BY_THE_METHOD if event.is_quiet else "")
+    return f"{did}: {event.reason}" if event.reason else did

@@ -30,8 +30,7 @@ from webapp.pages.alerts.acts import act
 from webapp.pages.alerts.alert import Chosen, chosen_of
 from webapp.pages.alerts.rows import Rows
 from webapp.pages.alerts.texts import as_text
-from webapp.pages.parts.links import with_query
-from webapp.pages.parts.numbers import read_number
+from webapp.pages.parts.links import read_number, with_query
 
 ROWS = 30
 MOST_AT_ONCE = 200

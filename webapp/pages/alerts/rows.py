@@ -17,7 +17,7 @@ from webapp.charts.text import MARKS
 from webapp.charts.today import STILL
 from webapp.pages.alerts.charts import spark
 from webapp.pages.alerts.texts import age, beside_worst, signed, state_note
-from webapp.pages.parts.names import SIMULATED
+from webapp.pages.parts.marks import SIMULATED
 from webapp.pages.templatetags.components import state_pill
 from webapp.results.models import Hardware
 

@@ -16,9 +16,8 @@ from webapp.charts.text import half_width
 from webapp.jobs.models import Job
 from webapp.jobs.queries import Durations
 from webapp.pages.alerts.texts import headline, moved
-from webapp.pages.parts.job_offers import Ask, Offer, builds_ask, offers
+from webapp.pages.parts.job_offers import A_FEW, Ask, Offer, builds_ask, offers
 from webapp.pages.parts.links import with_query
-from webapp.pages.parts.power import A_FEW
 from webapp.results.models import Hardware, Mode, Revision
 from webapp.stats.compare import MORE_BUILDS
 

@@ -20,8 +20,7 @@ from webapp.charts.bisect import ALIKE, draw
 from webapp.charts.text import direction, half_width
 from webapp.pages.bisects.report import as_markdown
 from webapp.pages.bisects.story import picture_of_missing_bits, story_of, to_come
-from webapp.pages.parts.links import diff_link
-from webapp.pages.parts.numbers import NUMBER_MAX, read_number
+from webapp.pages.parts.links import NUMBER_MAX, diff_link, read_number
 from webapp.results.models import Revision
 
 MOST_NAMED = 4

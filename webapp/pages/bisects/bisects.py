@@ -10,8 +10,7 @@ from django.views.decorators.http import require_safe
 
 from webapp.bisects.models import Bisect, BisectDecision
 from webapp.bisects.queries import NOT_YET, with_what_is_left
-from webapp.pages.parts.links import with_query
-from webapp.pages.parts.numbers import read_number
+from webapp.pages.parts.links import read_number, with_query
 from webapp.results.models import Tree
 
 

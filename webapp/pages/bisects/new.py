@@ -26,8 +26,7 @@ from webapp.bisects.services import (
     start_bisect,
 )
 from webapp.pages.compare.pickers import suggestions
-from webapp.pages.parts.links import with_query
-from webapp.pages.parts.numbers import read_number
+from webapp.pages.parts.links import read_number, with_query
 from webapp.results.models import Revision, Series
 
 OFFERED = 12

@@ -26,7 +26,7 @@ from webapp.charts import interval_bar, text
 from webapp.charts.cost_text import POINTS, cost_interval, cost_points
 from webapp.charts.heatmap import cell_class
 from webapp.pages.parts.links import job_new_link
-from webapp.pages.parts.names import hardware_html
+from webapp.pages.parts.marks import hardware_html
 from webapp.results.models import Hardware, Metric, Mode, Revision
 from webapp.stats.compare import MORE_BUILDS
 

@@ -1,12 +1,20 @@
-"""What a comparison says as a whole: its headline, and what each mode shows over its machines."""
+"""The answer of a comparison as a whole: its headline, the names of its sides, and what each mode
+shows over its machines.
+"""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from webapp.analysis.queries import ONE_BUILD, PointRow, PointTable, PointVerdict
+from webapp.analysis.queries import (
+    ONE_BUILD,
+    PointRow,
+    PointTable,
+    PointVerdict,
+    Side,
+    differing_parts,
+)
 from webapp.charts.text import direction, half_width, percent
-from webapp.pages.compare.titles import subject_of, titles_of
 from webapp.pages.parts.claims import (
     by_itself,
     counts_text,
@@ -15,6 +23,8 @@ from webapp.pages.parts.claims import (
     mean_named,
     mean_text,
 )
+from webapp.results.models import ModeName
+from webapp.results.queries import called
 from webapp.stats.compare import Across, Outcome, Verdict, outcome
 
 BOTH = "it depends on the machine"
@@ -219,3 +229,47 @@ def _of_modes(cells: Sequence[Cell]) -> str:
     ]
     parts[0] += f" {total}"
     return ", ".join(parts)
+
+
+def titles_of(sides: Sequence[Side]) -> list[str]:
+    """Each side by what tells it apart from the others; one query where that is the machine."""
+    differing = differing_parts(sides)
+    if "hardware" in differing:
+        sides = for_people(sides)
+    named = [_mode_of(side) for side in sides]
+    shared = frozenset.intersection(*(frozenset(one.options if one else ()) for one in named))
+    return [
+        " ".join(_part_text(side, part, shared) for part in differing) or str(side)
+        for side in sides
+    ]
+
+
+def for_people(sides: Sequence[Side]) -> list[Side]:
+    """The same with machines as people call them; one query, none where no machine is named."""
+    names = called({side.hardware for side in sides if side.hardware})
+    return [replace(one, hardware=names.get(one.hardware, one.hardware)) for one in sides]
+
+
+def _mode_of(side: Side) -> ModeName | None:
+    """The mode or the workload that it takes; None: several, or one of no such name."""
+    try:
+        return side.workload or (ModeName.parse(side.mode_name) if side.mode_name else None)
+    except ValueError:
+        return None
+
+
+def _part_text(side: Side, part: str, shared: frozenset[str]) -> str:
+    """``shared`` are the options that the modes of all sides have in common."""
+    if part == "mode" and (name := _mode_of(side)):
+        return str(ModeName.of(name.workload, name.traffic, set(name.options) - shared))
+    value: str = getattr(side, part)
+    return value or {"mode": "without", "hardware": "all hardware"}.get(part, "")
+
+
+def subject_of(sides: Sequence[Side], titles: Sequence[str]) -> str:
+    """What the headline is about: the option, else B against A."""
+    base, *others = sides
+    options = [" ".join(side.options) for side in others]
+    if all(options) and not base.options:
+        return ", ".join(options)
+    return f"{', '.join(titles[1:])} against {titles[0]}"

@@ -39,8 +39,9 @@ from webapp.pages.compare import pickers as compare_pickers
 from webapp.pages.compare import range_report
 from webapp.pages.compare import ranges as compare_ranges
 from webapp.pages.compare import report as compare_report
+from webapp.pages.compare.answer import for_people, subject_of, titles_of
 from webapp.pages.compare.evidence import evidence_of
-from webapp.pages.compare.groups import panels_of
+from webapp.pages.compare.pickers import readable, start
 from webapp.pages.compare.report import not_compared
 from webapp.pages.compare.rows import (
     ORDERS,
@@ -52,12 +53,11 @@ from webapp.pages.compare.rows import (
     axis_of,
     kind_of,
     lines_of,
+    panels_of,
     reach_of,
     revisions_of,
     rows_html,
 )
-from webapp.pages.compare.start import readable, start
-from webapp.pages.compare.titles import for_people, subject_of, titles_of
 from webapp.pages.parts.figures import rendered_with_plotly
 from webapp.pages.parts.links import with_query
 from webapp.pages.parts.variants import variants_beside

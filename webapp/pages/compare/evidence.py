@@ -35,9 +35,15 @@ from webapp.charts.text import half_width
 from webapp.jobs.models import Job
 from webapp.pages.compare.report import TOO_FEW, compared_sentence
 from webapp.pages.parts.figures import Drawn, OverRevisions, as_json, over_revisions
-from webapp.pages.parts.job_offers import Ask, Offer, builds_ask, offers
+from webapp.pages.parts.job_offers import (
+    Ask,
+    Offer,
+    boots_to_ask_for,
+    builds_ask,
+    offers,
+    power_line,
+)
 from webapp.pages.parts.links import diff_link, with_query
-from webapp.pages.parts.power import boots_to_ask_for, power_line
 from webapp.results.models import Histograms, derived_name, histogram_name
 from webapp.results.queries import histograms_at
 from webapp.stats.compare import Comparison

@@ -1,10 +1,13 @@
-"""What to compare, picked part by part: forms that lead to the address of a comparison."""
+"""What to compare, picked part by part: forms that lead to the address of a comparison. `/compare/`
+without sides shows them below the comparisons that are at hand.
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from django.http import QueryDict
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import render
 from django.urls import reverse
 
 from webapp.analysis.queries import (
@@ -25,8 +28,7 @@ from webapp.events.queries import ReleaseName, names_with, neighbouring, release
 from webapp.pages.parts.links import releases_link, with_query
 from webapp.results.models import Hardware, Metric, Mode, ModeName, Revision, Tree, Variant
 from webapp.results.queries import newest_sessions
-from webapp.search.asked import Asked
-from webapp.search.commits import revisions_named
+from webapp.search.finding import Asked, revisions_named
 
 PICK = "pick"
 BY_OPTION = "option"
@@ -40,6 +42,8 @@ AROUND = (5, 10, 25)
 
 NEVER = 2**62
 NAME_LENGTH = 400
+
+BAD_REQUEST = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -321,3 +325,33 @@ def _name_of(number: int) -> str:
 
 def _count(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def readable(texts: Sequence[str]) -> list[Side]:
+    """Those that can be read, for the form that mends the others."""
+    found = []
+    for text in texts[:MOST_SIDES]:
+        try:
+            found.append(Side.parse(text))
+        except SideError:
+            continue
+    return found
+
+
+def start(
+    request: HttpRequest, sides: Sequence[Side], error: str = "", releases: Sequence[str] = ()
+) -> HttpResponse:
+    """What to compare: comparisons at hand, and the forms, with ``sides`` and ``releases`` in
+    them.
+    """
+    context = {
+        "error": error,
+        "releases": [*releases, "", ""][:2],
+        "ready": ready_made(),
+        "columns": columns_of(sides),
+        "has_sides": bool(sides or error),
+        "suggestions": all_suggestions(),
+        "parts": PARTS,
+    }
+    status = BAD_REQUEST if error else 200
+    return render(request, "pages/compare/start.html", context, status=status)

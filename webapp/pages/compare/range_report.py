@@ -7,8 +7,8 @@ from webapp.analysis.queries import BlockOptions, RangeRow, RangeTable, lost_bet
 from webapp.charts.cost_text import POINTS, cost_interval, cost_points, level_figure
 from webapp.charts.text import UNKNOWN, better_text, interval, percent
 from webapp.charts.today import short_beside
+from webapp.pages.compare.answer import for_people, subject_of, titles_of
 from webapp.pages.compare.report import SIMULATED
-from webapp.pages.compare.titles import for_people, subject_of, titles_of
 from webapp.stats.errors import TooFewSamplesError
 from webapp.stats.markdown import inline
 

@@ -1,9 +1,13 @@
-"""A comparison as text: ministat blocks alone, or a report in Markdown."""
+"""A comparison as text: ministat blocks alone, or a report in Markdown, with links to the profiles
+of what is compared and to pictures of them.
+"""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from django.urls import reverse
 
 from webapp.analysis.queries import (
     BLOCK_IGNORES,
@@ -15,20 +19,24 @@ from webapp.analysis.queries import (
     BlockOptions,
     ComparedRow,
     ComparedTable,
+    Kernel,
     Placed,
     PointTable,
     Unmatched,
+    address_of,
     as_points,
+    kernel_of,
     lost_between,
+    profiled_among,
     stands_by_series,
 )
 from webapp.charts.text import better_text, change_within, direction, half_width, number
 from webapp.charts.today import Change, short_beside
-from webapp.pages.compare.answer import answer_of
-from webapp.pages.compare.flame_graphs import flame_graphs, profile_lines
-from webapp.pages.compare.titles import for_people, titles_of
+from webapp.outbox.services import absolute
+from webapp.pages.compare.answer import answer_of, for_people, titles_of
 from webapp.pages.parts.claims import counts_text
-from webapp.pages.parts.power import power_line
+from webapp.pages.parts.job_offers import power_line
+from webapp.pages.parts.links import diff_link, side_link
 from webapp.results.queries import called
 from webapp.stats.compare import MORE_BUILDS, Comparison, Verdict
 from webapp.stats.limits import worth_telling
@@ -247,3 +255,85 @@ def _for_people(unmatched: Sequence[Unmatched]) -> list[Unmatched]:
 
 def _machines_beside(one: Unmatched) -> tuple[str, ...]:
     return one.others if one.reason == "another machine" else ()
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileLine:
+    """The profiles of one cell: flame ``graphs`` and differences from the baseline, each with the
+    title of its side and its address.
+    """
+
+    title: str
+    graphs: Sequence[tuple[str, str]]
+    differences: Sequence[tuple[str, str]]
+
+
+MOST_PICTURES = 6
+"""Differences of profiles that are drawn in a report; the others are links alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class FlamePicture:
+    """The difference ``title`` of profiles as a picture: the addresses of its page, and of it."""
+
+    title: str
+    link: str
+    svg: str
+    png: str
+
+    @classmethod
+    def of(cls, title: str, link: str) -> "FlamePicture":
+        """That of the page at ``link``."""
+        _, _, query = link.partition("?")
+        svg, png = (f"{reverse(f'profile_diff_{kind}')}?{query}" for kind in ("svg", "png"))
+        return cls(title, link, svg, png)
+
+
+def profile_lines(table: ComparedTable, titles: Sequence[str]) -> list[ProfileLine]:
+    """The cells that were profiled, one a machine and mode; ``titles`` are those of the sides."""
+    sets = [one for row in table.rows for one in row.sets]
+    profiled = profiled_among([kernel_of(one) for one in sets])
+    lines = [_profile_line(row, titles, profiled) for row in table.rows]
+    return list({line.title: line for line in lines if line.graphs}.values())
+
+
+def _profile_line(
+    row: ComparedRow, titles: Sequence[str], profiled: Collection[Kernel]
+) -> ProfileLine:
+    found = [
+        (title, address_of(one))
+        for title, one in zip(titles, row.sets, strict=True)
+        if kernel_of(one) in profiled
+    ]
+    has_base = kernel_of(row.sets[0]) in profiled
+    return ProfileLine(
+        f"{row.mode_label}, {row.sets[0].hardware}",
+        [(title, side_link(side)) for title, side in found],
+        [(title, diff_link(found[0][1], side)) for title, side in found[1:] if has_base],
+    )
+
+
+def pictures_of(lines: Sequence[ProfileLine]) -> list[FlamePicture]:
+    """The first of the differences."""
+    named = [
+        FlamePicture.of(f"{line.title}: {title}", link)
+        for line in lines
+        for title, link in line.differences
+    ]
+    return named[:MOST_PICTURES]
+
+
+def flame_graphs(profiles: Sequence[ProfileLine]) -> str:
+    """As labs list them at the end, in Markdown with their addresses; empty without profiles."""
+    named = [
+        (f"{line.title}: {title}{what}", link)
+        for line in profiles
+        for links, what in ((line.graphs, ""), (line.differences, ", difference"))
+        for title, link in links
+    ]
+    lines = [f"  - [{inline(text)}]({absolute(link)})" for text, link in named]
+    drawn = [
+        f"\n[![{inline(one.title)}]({absolute(one.png)})]({absolute(one.link)})"
+        for one in pictures_of(profiles)
+    ]
+    return "\n".join(["Flame graphs:", *lines, *drawn]) if lines else ""

@@ -1,4 +1,6 @@
-"""The rows of a comparison as HTML. Hundreds of them: format strings, not templates in a loop."""
+"""The rows of a comparison as HTML, and a small panel for each mode with all its machines on the
+page's one scale. Rows come in hundreds: format strings, not templates in a loop.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -22,10 +24,11 @@ from webapp.analysis.queries import (
 )
 from webapp.charts import forest, text
 from webapp.charts.forest import Reach
+from webapp.charts.text import small_share
 from webapp.charts.today import short_beside
-from webapp.pages.compare.answer import Cell
+from webapp.pages.compare.answer import Cell, Group
 from webapp.pages.parts.claims import direction_texts
-from webapp.pages.parts.names import machine_html
+from webapp.pages.parts.marks import machine_html
 from webapp.stats.compare import Outcome, Verdict
 from webapp.stats.defaults import MARGIN_PCT
 
@@ -44,6 +47,9 @@ ROWS_AT_ONCE = 60
 
 ROWS_DRAWN = 40
 """Rows of a picture."""
+
+PANELS = 6
+MACHINES = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,3 +333,57 @@ def axis_of(lines: Sequence[Line], drawing: Drawing) -> str:
     ends = f"worse:{words[Verdict.WORSE]}", f"better:{words[Verdict.BETTER]}"
     less, more = ends if better.pop() == "more" else ends[::-1]
     return forest.axis(drawing.reach, less=less, more=more)
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """One mode: what it shows over its machines, ``chance`` that they differ as much without a
+    cause (empty where there is no test), its picture, and how many machines that leaves out.
+    """
+
+    title: str
+    sentence: str
+    chance: str
+    image: SafeString
+    more: int
+
+
+@dataclass(frozen=True, slots=True)
+class Panels:
+    """The panels that are drawn, and how many modes are not."""
+
+    drawn: Sequence[Panel]
+    more: int
+
+
+def panels_of(groups: Sequence[Group], reach: forest.Reach) -> Panels | None:
+    """The modes with most to tell; None where no mode was measured on two machines."""
+    wide = [group for group in groups if len(group.cells) > 1]
+    if not wide:
+        return None
+    drawn = [_panel(group, reach) for group in wide[:PANELS]]
+    return Panels(drawn, len(groups) - len(drawn))
+
+
+def _panel(group: Group, reach: forest.Reach) -> Panel:
+    by_name = sorted(group.cells, key=lambda cell: str(cell.row.base.hardware))
+    rows = "".join(
+        f'<span class="name" title="{escape(cell.row.base.hardware.name)}">'
+        f"{escape(str(cell.row.base.hardware))}</span>"
+        + forest.row(
+            reach,
+            cell.judged.percent,
+            cell.judged.low,
+            cell.judged.high,
+            kind=kind_of(cell.judged),
+        )
+        for cell in by_name[:MACHINES]
+    )
+    test = group.across.test
+    return Panel(
+        title=group.title,
+        sentence=group.sentence,
+        chance=f"p {small_share(test.p)}" if test else "",
+        image=mark_safe(rows),  # noqa: S308 (escaped above)
+        more=max(len(by_name) - MACHINES, 0),
+    )

@@ -36,8 +36,7 @@ from webapp.pages.experiments.report import (
     report_of,
     shown_of,
 )
-from webapp.pages.parts.links import with_query
-from webapp.pages.parts.numbers import read_number
+from webapp.pages.parts.links import read_number, with_query
 from webapp.pages.pictures import NoPicture, as_png, as_svg, picture_answer
 from webapp.results.models import Revision
 from webapp.results.services import Unprocessable

@@ -14,9 +14,8 @@ from webapp.accounts.services import signed_in_user, triager_required
 from webapp.analysis.queries import MOST_SIDES, Side, SideError, compare_link, moment_of
 from webapp.experiments.models import QUESTION_MAX, Experiment
 from webapp.experiments.services import TOGETHER, are_beside, keep_comparison
-from webapp.pages.compare.titles import titles_of
-from webapp.pages.parts.links import with_query
-from webapp.pages.parts.numbers import read_number
+from webapp.pages.compare.answer import titles_of
+from webapp.pages.parts.links import read_number, with_query
 from webapp.results.models import Tree
 
 ROWS = 50

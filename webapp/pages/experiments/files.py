@@ -9,8 +9,7 @@ from pathlib import Path
 from webapp.analysis.queries import BLOCK_IGNORES, SideError
 from webapp.experiments.models import Experiment
 from webapp.experiments.queries import AsTyped, as_typed
-from webapp.pages.compare.flame_graphs import flame_graphs
-from webapp.pages.compare.report import SIMULATED, is_simulated, rows_table
+from webapp.pages.compare.report import SIMULATED, flame_graphs, is_simulated, rows_table
 from webapp.pages.experiments.report import Part, Report, as_text, report_of
 from webapp.pages.pictures import NoPicture, png_bytes, svg_bytes
 from webapp.stats.markdown import block, inline, typed

@@ -27,14 +27,17 @@ from webapp.experiments.queries import (
     machine_lines,
 )
 from webapp.pages.compare import answer as compare_answer
-from webapp.pages.compare.flame_graphs import (
+from webapp.pages.compare.answer import titles_of
+from webapp.pages.compare.report import (
+    SIMULATED,
     FlamePicture,
     ProfileLine,
+    block_text,
+    is_simulated,
     pictures_of,
     profile_lines,
+    row_title,
 )
-from webapp.pages.compare.report import SIMULATED, block_text, is_simulated, row_title
-from webapp.pages.compare.titles import titles_of
 from webapp.stats.compare import Outcome, Verdict
 
 PACKETS = "packets/s"

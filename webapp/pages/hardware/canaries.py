@@ -16,7 +16,7 @@ from webapp.events.models import Canary
 from webapp.events.queries import Boot, WatchedCanary, watch
 from webapp.events.services import set_canary_active
 from webapp.jobs.models import Job
-from webapp.pages.parts.numbers import NUMBER_MAX
+from webapp.pages.parts.links import NUMBER_MAX
 from webapp.results.services import Unprocessable
 from webapp.stats.control import LEAST_BOOTS
 

@@ -32,7 +32,7 @@ from webapp.pages.overview.wall import (
 )
 from webapp.pages.parts.ages import age
 from webapp.pages.parts.kept import Kept
-from webapp.pages.parts.names import machine_html
+from webapp.pages.parts.marks import machine_html
 
 DAYS = 45
 TILES_EACH = 3

@@ -24,8 +24,7 @@ from webapp.jobs.models import Job
 from webapp.jobs.queries import Forecast, queue_forecast
 from webapp.jobs.services import ActRefused, Asked, JobsError
 from webapp.pages.parts.job_offers import offers_at_point
-from webapp.pages.parts.links import local_page
-from webapp.pages.parts.numbers import read_number
+from webapp.pages.parts.links import local_page, read_number
 from webapp.results.models import Hardware, Metric, Mode, Point, Revision, Series, Tree
 
 Form = Mapping[str, str]

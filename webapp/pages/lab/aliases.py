@@ -14,8 +14,7 @@ from webapp.accounts.services import is_operator, operator_required, signed_in_u
 from webapp.labs.models import Lab
 from webapp.merging.services import make_name_alias, undo_name_alias
 from webapp.pages.lab.forms import ALIAS_FIELDS, AliasForm
-from webapp.pages.parts.links import with_query
-from webapp.pages.parts.numbers import NUMBER_MAX, read_number
+from webapp.pages.parts.links import NUMBER_MAX, read_number, with_query
 from webapp.results.models import NameAlias
 from webapp.results.queries import called
 from webapp.results.services import AliasNames, Unprocessable, preview_alias

@@ -12,8 +12,7 @@ from django.views.decorators.http import require_safe
 
 from webapp.accounts.models import AuditEntry
 from webapp.accounts.services import lines_of, operator_required
-from webapp.pages.parts.links import with_query
-from webapp.pages.parts.numbers import NUMBER_MAX, read_number
+from webapp.pages.parts.links import NUMBER_MAX, read_number, with_query
 
 ROWS = 50
 EXPORTED = 20_000

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_POST
 from webapp.accounts.services import signed_in_user, triager_required
 from webapp.analysis.queries import CommitPoint
 from webapp.charts.text import half_width
-from webapp.pages.parts.numbers import read_number
+from webapp.pages.parts.links import read_number
 from webapp.results.models import Point, PoolingDecision, Revision, Run, Tree
 from webapp.results.queries import NamedSeries
 from webapp.results.services import Unprocessable, count_together, undo_pooling_decision

@@ -12,8 +12,7 @@ from webapp.accounts.services import is_triager, signed_in_user, triager_require
 from webapp.events.models import LabEvent
 from webapp.events.services import EventFields, edit_event, record_event, withdraw_event
 from webapp.pages.lab.forms import EventForm, form_of
-from webapp.pages.parts.links import with_query
-from webapp.pages.parts.numbers import NUMBER_MAX, read_number
+from webapp.pages.parts.links import NUMBER_MAX, read_number, with_query
 from webapp.results.models import Hardware, Tree
 from webapp.results.services import Unprocessable
 

@@ -14,7 +14,7 @@ from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_POST
 
 from webapp.accounts.services import signed_in_user, triager_required
-from webapp.pages.parts.numbers import read_number
+from webapp.pages.parts.links import read_number
 from webapp.results.models import (
     Mark,
     Measurement,

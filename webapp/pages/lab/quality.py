@@ -14,7 +14,7 @@ from webapp.alerts.queries import (
 )
 from webapp.charts import bars
 from webapp.pages.lab.disagreements import WAITING_SHOWN, waiting
-from webapp.pages.parts.numbers import days_before, days_of
+from webapp.pages.parts.links import days_before, days_of
 from webapp.results.models import Tree
 from webapp.stats.proportion import Proportion
 

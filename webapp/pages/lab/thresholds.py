@@ -26,7 +26,7 @@ from webapp.alerts.queries import (
     dry_run,
 )
 from webapp.alerts.services import MinEffectError, ensure_percent, set_min_effect, undo_min_effect
-from webapp.pages.parts.numbers import days_before, days_of, read_number
+from webapp.pages.parts.links import days_before, days_of, read_number
 from webapp.results.models import Hardware, Mode, Series, Tree
 
 

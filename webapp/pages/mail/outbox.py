@@ -18,8 +18,7 @@ from webapp.outbox.services import (
     retry_mails,
     send_test_mail,
 )
-from webapp.pages.parts.links import with_query
-from webapp.pages.parts.numbers import read_number
+from webapp.pages.parts.links import read_number, with_query
 
 ROWS = 50
 PARTS = ("state", "to")

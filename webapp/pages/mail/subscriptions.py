@@ -36,7 +36,7 @@ from webapp.notifications.queries import BadToken, Target, matches
 from webapp.notifications.services import NameTaken, delete_subscription, save_subscription, switch
 from webapp.notifications.services import preview as preview_of
 from webapp.outbox.services import Message
-from webapp.pages.parts.numbers import NUMBER_MAX
+from webapp.pages.parts.links import NUMBER_MAX
 
 NOT_FOUND = 404
 

@@ -27,8 +27,7 @@ from webapp.outbox.services import (
     renew_secret,
     retry_deliveries,
 )
-from webapp.pages.parts.links import with_query
-from webapp.pages.parts.numbers import NUMBER_MAX, read_number
+from webapp.pages.parts.links import NUMBER_MAX, read_number, with_query
 
 ROWS = 50
 BAD_REQUEST = 400

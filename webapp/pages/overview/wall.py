@@ -23,7 +23,7 @@ from webapp.charts.text import MARKS, PLUS_MINUS, half_width, percent, short_num
 from webapp.charts.tile import Tile
 from webapp.charts.trend.levels import Level
 from webapp.jobs.queries import SILENT_AFTER, Machine
-from webapp.pages.parts.names import machine_html
+from webapp.pages.parts.marks import machine_html
 
 MOST_TILES = 60
 REVISIONS_SHOWN = 60

@@ -1,7 +1,10 @@
-"""Addresses of pages. Those of `webapp.analysis.queries.links` stand in mails and feeds, too."""
+"""Addresses of pages, and numbers that stand in an address or a form. The addresses of
+`webapp.analysis.queries.links` stand in mails and feeds, too.
+"""
 
 from collections.abc import Iterable
 from contextlib import suppress
+from datetime import datetime, timedelta
 from functools import cache, lru_cache
 
 from django.http import HttpRequest
@@ -36,6 +39,11 @@ __all__ = [
 
 COMMITS_KEPT = 4096
 """Addresses of commits that a process remembers."""
+
+DAYS = 90
+MOST_DAYS = 3650
+
+NUMBER_MAX = 2**63 - 1  # of a bigint
 
 
 @cache
@@ -100,3 +108,20 @@ def agent_address(request: HttpRequest) -> str:
     with suppress(AgentMissing):
         return request.build_absolute_uri(reverse("agent_file", args=[agent_wheel_name()]))
     return "./agents"
+
+
+def read_number(text: str) -> int:
+    """A number of an alert or a version; 0, which none has, for anything else."""
+    return min(int(text[:19]), NUMBER_MAX) if text.isascii() and text.isdigit() else 0
+
+
+def days_of(request: HttpRequest) -> int:
+    """From 1 to ten years; 90 when nothing, or no such number, is asked for."""
+    text = request.GET.get("days", "")
+    days = int(text[:6]) if text.isascii() and text.isdigit() else DAYS
+    return min(days, MOST_DAYS) or DAYS
+
+
+def days_before(now: datetime, days: int) -> datetime:
+    """The moment so many days before ``now``."""
+    return now - timedelta(days=days)

@@ -16,7 +16,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 from webapp.charts import interval_bar as bars
 from webapp.charts import text
-from webapp.pages.parts.names import hardware_html
+from webapp.pages.parts.marks import hardware_html
 from webapp.results.models import Mode, ModeName, Revision, Series
 
 register = template.Library()

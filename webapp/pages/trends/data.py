@@ -11,7 +11,7 @@ from webapp.charts.trend import Apart, Trend, TrendSeries, Whiskers, distinct
 from webapp.events.queries import chart_stamp
 from webapp.pages.parts.conclusions import NOT_KNOWN, Concluded, Conclusion, concluded
 from webapp.pages.parts.kept import Kept
-from webapp.pages.parts.numbers import read_number
+from webapp.pages.parts.links import read_number
 from webapp.pages.trends import offer as offers
 from webapp.pages.trends.markers import markers_along
 from webapp.pages.trends.offer import Measured, Offer, Unknown

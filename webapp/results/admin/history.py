@@ -19,7 +19,7 @@ from webapp.accounts.admin import (
     bind,
     count_of,
 )
-from webapp.results.errors import Unprocessable
+from webapp.results.documents import Unprocessable
 from webapp.results.models import Revision, RevisionAlias, Series, Tree
 from webapp.results.services.revisions import displace_revision, place_revision
 

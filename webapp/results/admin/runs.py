@@ -8,7 +8,7 @@ from django.template.response import TemplateResponse
 
 from webapp.accounts.admin import Confirmation, ReadOnlyAdmin, ReadOnlyInline, ask, bind, whether
 from webapp.accounts.services import signed_in_user
-from webapp.results.errors import Unprocessable
+from webapp.results.documents import Unprocessable
 from webapp.results.models import Measurement, Profile, RefusedReplacement, Run, SampleDecision
 from webapp.results.services import decide_samples, restore_run, withdraw_run
 

@@ -8,7 +8,7 @@ from django.db import transaction
 from django.http import HttpRequest
 
 from webapp.accounts.admin import Inline, ModelForm, OperatedAdmin, ReadOnlyInline, count_of
-from webapp.results.errors import Unprocessable
+from webapp.results.documents import Unprocessable
 from webapp.results.models import Hardware, HardwareAlias, Metric, Mode, ModeAlias, Series
 from webapp.results.services import forget_names
 from webapp.results.services.subjects import change_metric, check_hardware_name, rename_hardware

@@ -10,8 +10,14 @@ from webapp.results.bounds import (
     wrong_with_text,
 )
 from webapp.results.histograms import Histograms, derived_name, histogram_name
-from webapp.results.known_history import Span
-from webapp.results.label_parts import VariantPart
+from webapp.results.label_parts import (
+    MODE_PATTERN,
+    NAME_MAX,
+    PART_MAX,
+    PART_PATTERN,
+    ModeName,
+    VariantPart,
+)
 from webapp.results.models.costs import CostSamples
 from webapp.results.models.decisions import PoolingDecision, SampleDecision
 from webapp.results.models.facts import HardwareFact
@@ -43,8 +49,7 @@ from webapp.results.models.subjects import (
 )
 from webapp.results.models.variants import LabelRule, Variant
 from webapp.results.models.waiting import Choice, IdentityRule, WaitingRun
-from webapp.results.modes import MODE_PATTERN, NAME_MAX, PART_MAX, PART_PATTERN, ModeName
-from webapp.results.revision_ids import HASH_PATTERN, as_total, position_of
+from webapp.results.revision_ids import HASH_PATTERN, Span, as_total, position_of
 from webapp.results.validity import Kind, LeftOut, Mark, counted, why_counted
 
 __all__ = [

@@ -12,9 +12,17 @@ from django.db.models.expressions import RawSQL
 from django.urls import reverse
 
 from webapp.labs.models import Agent
-from webapp.results.known_history import Span, whole_history_sql
-from webapp.results.revision_ids import HASH_PATTERN, as_total, is_total, position_of
-from webapp.results.source_links import EXAMPLES, check_source_template, source_link
+from webapp.results.revision_ids import (
+    EXAMPLES,
+    HASH_PATTERN,
+    Span,
+    as_total,
+    check_source_template,
+    is_total,
+    position_of,
+    source_link,
+    whole_history_sql,
+)
 
 MIN_HASH_PREFIX = 7
 WAITING_FROM = 2**62

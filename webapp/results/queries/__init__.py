@@ -1,6 +1,5 @@
 """Reads about what was measured that are more than a QuerySet's."""
 
-from webapp.results.known_history import whole_history_sql
 from webapp.results.queries.neighbours import Neighbour, Neighbours, neighbours_of, tested_near
 from webapp.results.queries.profiles import (
     PACKETS,
@@ -28,6 +27,7 @@ from webapp.results.queries.subjects import (
     series_by_id,
     subject_sql,
 )
+from webapp.results.revision_ids import whole_history_sql
 
 __all__ = [
     "PACKETS",

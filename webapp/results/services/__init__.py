@@ -1,7 +1,15 @@
 """Writes to what was measured, one file per matter."""
 
-from webapp.results.documents import MetricDocument, Recorded, RunDocument
-from webapp.results.errors import Conflict, Forbidden, Problem, ResultsError, Unprocessable
+from webapp.results.documents import (
+    Conflict,
+    Forbidden,
+    MetricDocument,
+    Problem,
+    Recorded,
+    ResultsError,
+    RunDocument,
+    Unprocessable,
+)
 from webapp.results.fact_names import ChangedFact, as_text
 from webapp.results.identity import Evidence
 from webapp.results.services.aliases import file_by_names, move_whole_series

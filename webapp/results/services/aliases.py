@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from django.db.models import QuerySet
 
+from webapp.results.label_parts import ModeName
 from webapp.results.models import (
     WAITING_FROM,
     AliasedRun,
@@ -21,7 +22,6 @@ from webapp.results.models import (
     Run,
     Series,
 )
-from webapp.results.modes import ModeName
 from webapp.results.services.bulk import chunks, fetch_rows, insert_rows
 from webapp.results.services.facts import machines_retold, rebuild_facts
 from webapp.results.services.named_rows import HardwareAndMode, hardware_named, modes_named

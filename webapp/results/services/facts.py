@@ -1,6 +1,6 @@
 """Keep from when to when each machine had which facts, from the facts of its runs.
 
-The intervals are a function of the runs that there are (`webapp.results.fact_intervals`), whatever
+The intervals are a function of the runs that there are (`webapp.results.fact_names`), whatever
 the order of their arrival. An upload reads the intervals beside what it tells, and of the runs
 only those of an interval that it cuts in two.
 """
@@ -13,26 +13,24 @@ from typing import Any, NamedTuple
 
 from django.db import connection, transaction
 
-from webapp.results.fact_intervals import (
-    Interval,
-    Observation,
-    cut,
-    ends,
-    intervals_of,
-    steps_after,
-)
 from webapp.results.fact_names import (
     MEASURED,
     NAMING,
     Change,
     ChangedFact,
+    Interval,
+    Observation,
     as_text,
+    cut,
+    ends,
+    intervals_of,
     is_same,
     kept_facts,
     knobs_of,
     meaning_of,
     registered_part,
     shares_word,
+    steps_after,
 )
 from webapp.results.models import Hardware, HardwareFact, Mode, Run
 from webapp.results.services.bulk import fetch_rows, insert_rows

@@ -10,7 +10,7 @@ from typing import Any
 from django.db import connection, transaction
 
 from webapp.results.commit_documents import CommitDocument
-from webapp.results.errors import Problem, Unprocessable
+from webapp.results.documents import Problem, Unprocessable
 from webapp.results.git_history import Ids
 from webapp.results.models import Revision, RevisionAlias, Tree
 from webapp.results.models.history import MIN_HASH_PREFIX

@@ -15,12 +15,12 @@ from django.db import connection, transaction
 from webapp.results.label_parts import (
     BUILTIN_RULES,
     ModeAndVariant,
+    ModeName,
     PartRule,
     VariantPart,
     tell,
 )
 from webapp.results.models import LabelRule, Measurement, Mode, Run, Series, Variant
-from webapp.results.modes import ModeName
 from webapp.results.services.aliases import file_by_names
 from webapp.results.services.bulk import fetch_rows
 from webapp.results.services.facts import machines_retold, rebuild_facts

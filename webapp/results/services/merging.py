@@ -10,7 +10,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import ForeignKey, ForeignObjectRel, Model, OneToOneRel, Q
 
-from webapp.results.errors import Problem, Unprocessable
+from webapp.results.documents import Problem, Unprocessable
 from webapp.results.models import (
     Hardware,
     HardwareAlias,

@@ -9,7 +9,8 @@ from django.utils import timezone
 
 from webapp.accounts.models import User
 from webapp.labs.models import Lab
-from webapp.results.errors import Problem, Unprocessable
+from webapp.results.documents import Problem, Unprocessable
+from webapp.results.label_parts import PART, PART_MAX
 from webapp.results.models import (
     DIRECTORY_MAX,
     Hardware,
@@ -21,7 +22,6 @@ from webapp.results.models import (
     Tree,
     wrong_with_line,
 )
-from webapp.results.modes import PART, PART_MAX
 from webapp.results.services.aliases import (
     RunMove,
     alias_of,

@@ -18,9 +18,8 @@ from django.db import transaction
 
 from webapp.labs.models import Lab
 from webapp.labs.services import Stored
-from webapp.results.documents import MetricDocument
-from webapp.results.errors import Problem
-from webapp.results.label_parts import VariantPart
+from webapp.results.documents import MetricDocument, Problem
+from webapp.results.label_parts import ModeName, VariantPart
 from webapp.results.models import (
     Hardware,
     HardwareAlias,
@@ -31,7 +30,6 @@ from webapp.results.models import (
     Tree,
     Variant,
 )
-from webapp.results.modes import ModeName
 from webapp.results.services.bulk import fetch_rows
 
 SECONDS = 30.0

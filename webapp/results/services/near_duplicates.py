@@ -17,8 +17,8 @@ from django.utils import timezone
 from django.utils.http import urlencode
 
 from webapp.accounts.models import User
+from webapp.results.label_parts import ModeName
 from webapp.results.models import DismissedTwins, Mode
-from webapp.results.modes import ModeName
 from webapp.results.services.bulk import fetch_rows
 
 TOGETHER = """

@@ -13,7 +13,7 @@ from uuid import UUID, uuid4
 
 from webapp.labs.models import Agent
 from webapp.queueing import Task, queue_on_commit
-from webapp.results.errors import Problem, Unprocessable
+from webapp.results.documents import Problem, Unprocessable
 from webapp.results.models import PlaceProposal, Revision, Tree
 from webapp.results.models.history import WAITING_FROM
 from webapp.results.revision_ids import day_of, is_total, position_of

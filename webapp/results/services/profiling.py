@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from webapp.labs.models import Agent
 from webapp.labs.services import Stored, spend_quota
-from webapp.results.errors import Forbidden, Problem, ResultsError, Unprocessable
+from webapp.results.documents import Forbidden, Problem, ResultsError, Unprocessable
 from webapp.results.models.profiles import Profile
 from webapp.results.models.runs import Run
 from webapp.results.services.bulk import fetch_rows

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from django.db import connection, transaction
 from django.db.models import Max, Min
 
-from webapp.results.errors import Problem, Unprocessable
+from webapp.results.documents import Problem, Unprocessable
 from webapp.results.models import (
     Measurement,
     PlaceProposal,

@@ -15,8 +15,7 @@ from django.utils import timezone
 
 from webapp.accounts.models import User
 from webapp.labs.models import Lab
-from webapp.results.documents import MetricDocument, RunDocument
-from webapp.results.errors import Problem, Unprocessable
+from webapp.results.documents import MetricDocument, Problem, RunDocument, Unprocessable
 from webapp.results.models import (
     Measurement,
     Point,

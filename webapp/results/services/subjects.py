@@ -10,13 +10,13 @@ from django.db.models import Q
 
 from webapp.labs.models import Lab
 from webapp.results.bounds import HALVES, HARDWARE_MAX, INVISIBLE
-from webapp.results.errors import Forbidden, Problem, Unprocessable
+from webapp.results.documents import Forbidden, Problem, Unprocessable
 from webapp.results.models import Hardware, HardwareAlias, Metric, Series, Tree
+from webapp.results.revision_ids import check_source_template
 from webapp.results.services.facts import call_by_facts
 from webapp.results.services.locks import begin_reshaping, begin_writing, lock_series_ids
 from webapp.results.services.named_rows import forget_names
 from webapp.results.services.points import mark_dirty
-from webapp.results.source_links import check_source_template
 
 _PART = rf"[^\s:?#&/{INVISIBLE}{HALVES}]+"
 HARDWARE_NAME = re.compile(rf"(?=.{{1,{HARDWARE_MAX}}}\Z){_PART}(/{_PART})*")

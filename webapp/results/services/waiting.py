@@ -13,7 +13,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from webapp.accounts.models import User
-from webapp.results.errors import Problem, Unprocessable
+from webapp.results.documents import Problem, Unprocessable
 from webapp.results.identity import Identity
 from webapp.results.models import Choice, IdentityRule, Run, WaitingRun
 from webapp.results.services.aliases import file_by_names

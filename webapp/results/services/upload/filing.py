@@ -13,8 +13,14 @@ from uuid import UUID
 
 from webapp.labs.models import Agent, Lab
 from webapp.labs.services import Stored
-from webapp.results.documents import MetricDocument, RunDocument
-from webapp.results.errors import Conflict, Forbidden, Problem, Unprocessable
+from webapp.results.documents import (
+    Conflict,
+    Forbidden,
+    MetricDocument,
+    Problem,
+    RunDocument,
+    Unprocessable,
+)
 from webapp.results.identity import Identity
 from webapp.results.models import (
     Hardware,

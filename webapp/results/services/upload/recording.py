@@ -1,7 +1,7 @@
 """The way of an upload: receive → identify → file → write → pool, one transaction.
 
-Each step takes the frozen value of the one before and has a module of its name. A batch is stored
-whole or not at all, each run once, in a number of statements that does not grow with the batch.
+Each step takes the frozen value of the one before. A batch is stored whole or not at all, each run
+once, in a number of statements that does not grow with the batch.
 """
 
 from collections.abc import Sequence
@@ -11,10 +11,8 @@ from django.db import transaction
 from webapp.labs.models import Agent
 from webapp.results.documents import Recorded, RunDocument
 from webapp.results.services.upload.filing import file_runs
-from webapp.results.services.upload.identifying import identify
-from webapp.results.services.upload.pooling import pool
-from webapp.results.services.upload.receiving import receive
-from webapp.results.services.upload.writing import write
+from webapp.results.services.upload.identifying import identify, receive
+from webapp.results.services.upload.writing import pool, write
 
 
 @transaction.atomic(savepoint=False)

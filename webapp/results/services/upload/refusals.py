@@ -11,8 +11,7 @@ from django.utils import timezone
 
 from webapp.labs.models import Agent, Lab
 from webapp.outbox.services import NewMail, post_mails
-from webapp.results.documents import RunDocument
-from webapp.results.errors import Forbidden, Problem
+from webapp.results.documents import Forbidden, Problem, RunDocument
 from webapp.results.models import Run
 from webapp.results.services.bulk import fetch_rows
 

@@ -1,7 +1,11 @@
-"""The forms of second factors: codes within limits, and keys whose answers may be anything."""
+"""Forms of the pages of accounts: to sign in, to ask for a new password, and of second factors,
+whose codes have limits and whose keys may answer anything.
+"""
 
+import unicodedata
 from typing import Any
 
+from allauth.account.forms import LoginForm, ResetPasswordForm
 from allauth.core import context
 from allauth.mfa.adapter import get_adapter
 from allauth.mfa.base.forms import AuthenticateForm, ReauthenticateForm
@@ -15,6 +19,7 @@ from allauth.mfa.webauthn.forms import (
 from django.core.exceptions import ValidationError
 from django.core.validators import MaxLengthValidator
 
+from webapp.accounts.models import User
 from webapp.accounts.services import CodeAttempt, FactorUnreadable, take_code
 
 NAME_MAX = 100
@@ -131,3 +136,42 @@ def _kept(answer: dict[str, Any]) -> dict[str, Any]:
         "response": said,
         "clientExtensionResults": {"credProps": {"rk": bool(properties.get("rk"))}},
     }
+
+
+class SignInForm(LoginForm):
+    """Name and password; what it posts is named as scripts and password managers know it."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["password"].help_text = ""
+        for field in self.fields.values():
+            field.widget.attrs.pop("placeholder", None)
+
+    def add_prefix(self, field_name: str) -> str:
+        """``username`` for the field that allauth names ``login``."""
+        name: str = super().add_prefix("username" if field_name == "login" else field_name)
+        return name
+
+
+class ForgottenForm(ResetPasswordForm):
+    """The address of an account. What comes of it is not shown."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["email"].label = "E-mail"
+        self.fields["email"].widget.attrs.pop("placeholder", None)
+
+    def clean_email(self) -> str:
+        """The address. The mails go to that of the account as it is stored, never to this one:
+        two addresses may be the same to the database and reach two people.
+        """
+        given: str = self.cleaned_data["email"]
+        found = User.objects.filter(email__iexact=given, is_active=True).order_by("pk")
+        self.users = [
+            one for one in found if _plain(one.email) == _plain(given) and one.has_usable_password()
+        ]
+        return given
+
+
+def _plain(address: str) -> str:
+    return unicodedata.normalize("NFKC", address).casefold()
