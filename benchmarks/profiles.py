@@ -38,8 +38,7 @@ from webapp.stats.profiles.function_series import (
     series_of,
 )
 from webapp.stats.profiles.simulate import PLANTED, Machine, World
-from webapp.stats.simulate.bisect_cells import Cell, question_of
-from webapp.stats.simulate.processes import Spread, spread_over
+from webapp.stats.simulate.bisect_cells import Cell, Spread, question_of, spread_over
 
 BOOTS = (3, 5, 8)
 DISPERSIONS = (1.0, 8.0, 50.0)

@@ -12,7 +12,7 @@ from django.db import connection, transaction
 from django.db.models import AutoField, GeneratedField, Model
 
 from webapp.pages.alerts.alert import CARDS_DRAWN, MEMBERS
-from webapp.pages.commits.body import BODIES
+from webapp.pages.commits.commit import BODIES
 from webapp.pages.hardware.hardware_list import TILES
 from webapp.pages.hardware.machine import DRAWN
 from webapp.pages.trends.data import LOADED

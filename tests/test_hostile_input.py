@@ -40,7 +40,7 @@ from webapp.jobs.models import Job
 from webapp.labs.models import Lab
 from webapp.merging.services import make_name_alias
 from webapp.notifications.models import Subscription
-from webapp.notifications.queries.matching import Target
+from webapp.notifications.queries import Target
 from webapp.outbox.models import Endpoint, Mail
 from webapp.pages.urls import urlpatterns
 from webapp.results.models import Hardware, NameAlias, Revision

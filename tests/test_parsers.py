@@ -22,15 +22,15 @@ from webapp.alerts.services.min_effects import MinEffectError
 from webapp.analysis.queries import Side, SideError
 from webapp.api.body import BoundedJSON
 from webapp.api.errors import BadBody, BodyTooLarge
-from webapp.api.facts import Facts
 from webapp.api.hardware import HardwareIn
 from webapp.api.schemas.jobs import FailIn, HeartbeatIn, PollIn, ResultIn
 from webapp.api.schemas.runs import BatchIn
+from webapp.api.schemas.types import Facts
 from webapp.bisects.draft import BisectError
 from webapp.bisects.path_patterns import PatternsError, read_patterns
 from webapp.bisects.question import LEAST_VALUE, MOST_VALUE
 from webapp.bisects.services.bisect_acts import read_boots
-from webapp.notifications.queries.matching import BadToken, Target
+from webapp.notifications.queries import BadToken, Target
 from webapp.outbox.addresses import AddressError, parsed
 from webapp.pages.lab.thresholds import read_percent
 from webapp.pages.parts.links import NUMBER_MAX, read_number

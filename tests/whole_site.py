@@ -25,8 +25,8 @@ from webapp.alerts.models import Alert
 from webapp.analysis.queries import Side
 from webapp.bisects.services import start_bisect
 from webapp.experiments.services import keep_comparison
-from webapp.notifications.addresses import KIND, ask_address, asked_in
-from webapp.notifications.queries.matching import Target
+from webapp.notifications.account_mails import KIND, ask_address, asked_in
+from webapp.notifications.queries import Target
 from webapp.outbox.models import Endpoint, Mail
 from webapp.results.models import NameAlias, Revision
 from webapp.results.services import AliasNames, add_alias

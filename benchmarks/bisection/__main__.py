@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 from benchmarks.bisection import cell_table, forecast_table, team_table, world_table
-from webapp.stats.simulate.processes import spread_over
+from webapp.stats.simulate.bisect_cells import spread_over
 
 TABLES: dict[str, Callable[..., Iterator[str]]] = {
     "worlds": world_table.lines,

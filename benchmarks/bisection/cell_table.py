@@ -6,8 +6,7 @@ from functools import partial
 
 from benchmarks.bisection.peers import git_bisect, pinpoint_like, try_peer
 from webapp.stats.bisection.ending import Kind
-from webapp.stats.simulate.bisect_cells import Cell, Result, counted, play_trials, simulate
-from webapp.stats.simulate.processes import Spread
+from webapp.stats.simulate.bisect_cells import Cell, Result, Spread, counted, play_trials, simulate
 
 KNOWN = {
     "2 %, 0.5/0.5": Cell(64, -2.0, 0.5, 0.5),

@@ -26,8 +26,7 @@ from webapp.stats.bisection.plan import Subject
 from webapp.stats.bisection.playing import play
 from webapp.stats.errors import OutOfRangeError
 from webapp.stats.proportion import proportion
-from webapp.stats.simulate.bisect_cells import Cell, question_of
-from webapp.stats.simulate.processes import Spread
+from webapp.stats.simulate.bisect_cells import Cell, Spread, question_of
 
 LEAST_TRIALS = 2
 

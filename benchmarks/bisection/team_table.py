@@ -13,8 +13,8 @@ from benchmarks.bisection.teams import (
     play_team,
     team_result,
 )
+from webapp.stats.simulate.bisect_cells import Spread
 from webapp.stats.simulate.bisect_worlds import World
-from webapp.stats.simulate.processes import Spread
 
 
 @dataclass(frozen=True, slots=True)

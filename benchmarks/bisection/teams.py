@@ -12,9 +12,8 @@ from webapp.stats.bisection.forecast import Forecast, forecast
 from webapp.stats.bisection.plan import SPARED, SPARED_UNTOLD, Evidence, Subject
 from webapp.stats.bisection.playing import Played, SimulatedLab, play
 from webapp.stats.errors import OutOfRangeError
-from webapp.stats.simulate.bisect_cells import Cell, question_of
+from webapp.stats.simulate.bisect_cells import Cell, Spread, here, question_of
 from webapp.stats.simulate.bisect_worlds import AS_MODELLED, World, draw_culprits, levels_of
-from webapp.stats.simulate.processes import Spread, here
 
 COMMITS, RUN, BOOT = 64, 0.5, 0.5
 """As in the worlds of one machine."""

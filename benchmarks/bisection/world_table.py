@@ -5,9 +5,8 @@ from dataclasses import dataclass, replace
 from itertools import chain
 
 from webapp.stats.bisection.ending import Kind
-from webapp.stats.simulate.bisect_cells import Cell, Result, counted, play_trials
+from webapp.stats.simulate.bisect_cells import Cell, Result, Spread, counted, play_trials
 from webapp.stats.simulate.bisect_worlds import World
-from webapp.stats.simulate.processes import Spread
 
 USUAL = Cell(64, -2.0, 0.5, 0.5)
 

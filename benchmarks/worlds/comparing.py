@@ -31,7 +31,7 @@ from webapp.stats.compare import (
     summarize,
 )
 from webapp.stats.decisive import Belief, Known, learn
-from webapp.stats.decisive.belief import LEAST_SERIES
+from webapp.stats.decisive.chance import LEAST_SERIES
 from webapp.stats.simulate import Scatter, draw_levels, draw_samples
 
 RUN = 0.01

@@ -4,7 +4,7 @@ import django.db.models.functions.datetime
 from django.conf import settings
 from django.db import migrations, models
 
-import webapp.outbox.models.hooks
+import webapp.outbox.models
 
 
 class Migration(migrations.Migration):
@@ -28,7 +28,7 @@ class Migration(migrations.Migration):
                 ("url", models.CharField(max_length=500)),
                 (
                     "secret",
-                    models.CharField(default=webapp.outbox.models.hooks.new_secret, max_length=100),
+                    models.CharField(default=webapp.outbox.models.new_secret, max_length=100),
                 ),
                 (
                     "kinds",

@@ -3,7 +3,7 @@
 from django.db import migrations, models
 
 import webapp.encryption
-import webapp.outbox.models.hooks
+import webapp.outbox.models
 
 
 def encrypt(apps, schema_editor):
@@ -34,9 +34,7 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name="endpoint",
             name="secret",
-            field=webapp.encryption.EncryptedTextField(
-                default=webapp.outbox.models.hooks.new_secret
-            ),
+            field=webapp.encryption.EncryptedTextField(default=webapp.outbox.models.new_secret),
         ),
         migrations.RunPython(encrypt, migrations.RunPython.noop),
     ]

@@ -11,7 +11,7 @@ from tests.make import DAY_ONE
 from tests.pages.conftest import words
 from webapp.alerts.models import Alert
 from webapp.alerts.queries.findings import findings_of
-from webapp.alerts.queries.lab_hints import LabHint, lab_hint
+from webapp.alerts.queries.suspicion import LabHint, lab_hint
 from webapp.analysis.models import SeriesSettings
 from webapp.events.models import Canary
 from webapp.events.services import EventFields, record_event

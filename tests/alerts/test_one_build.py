@@ -13,7 +13,7 @@ from tests.documents import run_document
 from tests.results.steps import analyse
 from webapp.alerts.models import Alert, MinEffect
 from webapp.alerts.services import resolve
-from webapp.alerts.services.reconciling import reconcile_trees
+from webapp.alerts.services.analysing import reconcile_trees
 from webapp.analysis.models import Finding, SeriesAnalysis
 from webapp.analysis.services import mark_for_analysis
 from webapp.bisects.models import BisectSettings

@@ -12,7 +12,7 @@ from tests.results.steps import analyse
 from webapp.alerts.models import Alert, AlertEvent, MinEffect
 from webapp.alerts.queries.findings import of_interest
 from webapp.alerts.queries.min_effects import MinEffects
-from webapp.alerts.services.reconciling import reconcile_alerts, reconcile_trees
+from webapp.alerts.services.analysing import reconcile_alerts, reconcile_trees
 from webapp.analysis.models import Finding, SeriesSettings
 from webapp.analysis.services import mark_for_analysis
 from webapp.results.models import Hardware, Mode, Run, Series, Tree

@@ -20,7 +20,7 @@ from webapp.alerts.queries.suspicion import suspicion_of, suspicions_of, suspici
 from webapp.alerts.services import tell_bisect
 from webapp.analysis.models import Finding
 from webapp.notifications.models import Subscription
-from webapp.notifications.queries.matching import matches
+from webapp.notifications.queries import matches
 from webapp.notifications.services import notify_events
 from webapp.notifications.services.notifying import payload_of, post_digests
 from webapp.outbox.messages import compose

@@ -5,8 +5,7 @@ import pytest
 from benchmarks.bisection import cell_table
 from benchmarks.bisection.__main__ import main
 from tests.commands import run_text
-from webapp.stats.simulate.bisect_cells import Cell
-from webapp.stats.simulate.processes import here
+from webapp.stats.simulate.bisect_cells import Cell, here
 
 
 def run(*arguments):

@@ -24,7 +24,7 @@ from webapp.bisects.services.automatic import start_automatic_bisects
 from webapp.jobs.models import Job
 from webapp.merging.services import merge_revisions
 from webapp.notifications.models import Subscription
-from webapp.notifications.queries.matching import Target
+from webapp.notifications.queries import Target
 from webapp.outbox.messages import NothingToSay
 from webapp.outbox.models import Mail
 

@@ -14,7 +14,7 @@ from webapp.bisects.deciding import replay
 from webapp.bisects.prior import ELSEWHERE, UNLIKELY, defines, prior_of
 from webapp.bisects.services import start_bisect
 from webapp.bisects.view import view_of
-from webapp.pages.bisects.report import as_markdown
+from webapp.pages.bisects.bisect import as_markdown
 from webapp.results.models import Revision, Run
 from webapp.stats.profiles.calls import Function
 

@@ -20,7 +20,7 @@ from tests.addresses import every_address
 from tests.browser.steps import beyond_any, sign_in, small_texts
 from webapp.accounts.models import User
 from webapp.notifications.models import Subscription
-from webapp.notifications.queries.matching import Target
+from webapp.notifications.queries import Target
 
 pytestmark = [
     pytest.mark.browser,

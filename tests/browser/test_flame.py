@@ -22,7 +22,7 @@ from tests.charts.flame.trees import HOSTILE, large_calls, random_calls, stacks
 from tests.places import PROJECT
 from webapp.charts.flame.layout import Flame, difference, frames
 from webapp.charts.flame.svg import Entry, flame_svg, legend
-from webapp.config.content_security import POLICY
+from webapp.config.fixed_settings import POLICY
 from webapp.stats.profiles.calls import Calls, Function, calls_of
 from webapp.stats.profiles.trees import aligned
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from webapp.charts.cost_text import (
+from webapp.charts.text import (
     cost_figure,
     cost_interval,
     cost_moved,

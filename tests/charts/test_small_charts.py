@@ -6,8 +6,8 @@ import pytest
 
 from webapp.charts import control, strip, svg
 from webapp.charts.control import Control
-from webapp.charts.heatmap import cell_class
 from webapp.charts.strip import Strip
+from webapp.charts.theme import cell_class
 
 SPACE = "{http://www.w3.org/2000/svg}"
 

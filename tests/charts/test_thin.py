@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webapp.charts.thin import extremes
+from webapp.charts.scale import extremes
 
 
 @given(

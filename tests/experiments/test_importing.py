@@ -20,12 +20,12 @@ from webapp.analysis.models import SeriesSettings
 from webapp.analysis.queries import PointRow, Side, SideError, as_points, compare_sides
 from webapp.experiments.models import Experiment
 from webapp.experiments.queries import (
+    FrozenPoints,
     contradictions,
     frozen_points,
     frozen_table,
     machine_lines,
 )
-from webapp.experiments.queries.frozen import FrozenPoints
 from webapp.experiments.services import (
     Directory,
     add_note,

@@ -11,7 +11,7 @@ from webapp.alerts.models import Alert
 from webapp.analysis.models import Finding
 from webapp.merging.services import merge_hardware
 from webapp.notifications.models import Subscription
-from webapp.notifications.queries.matching import matches
+from webapp.notifications.queries import matches
 from webapp.results.models import Revision
 
 pytestmark = pytest.mark.django_db

@@ -8,7 +8,7 @@ from django.test import Client
 from tests import make
 from tests.approved import Approvals
 from tests.pages.conftest import Counted, words
-from webapp.pages.commits import body, commit
+from webapp.pages.commits import commit
 from webapp.results.models import Revision, RevisionAlias
 
 pytestmark = pytest.mark.django_db
@@ -291,7 +291,7 @@ def test_between_tested_neighbours_the_untested_are_counted(client: Client) -> N
 def test_the_parts_of_a_large_commit_are_read_when_they_are_opened(
     client: Client, monkeypatch: pytest.MonkeyPatch, pair: tuple[Revision, Revision]
 ) -> None:
-    for module in (body, commit):
+    for module in (commit, commit):
         monkeypatch.setattr(module, "INLINE_MOST", 1)
     for mode in ("pf", "ipfw"):
         make.finding(make.series(in_mode=mode), *pair)

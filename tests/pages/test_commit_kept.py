@@ -13,9 +13,9 @@ from tests.events.steps import event, release
 from webapp.alerts.models import Alert
 from webapp.analysis.models import Comparison, Finding, SeriesAnalysis, SeriesSettings
 from webapp.labs.models import Lab
-from webapp.pages.commits import body as commit_body
-from webapp.pages.commits.body import BODIES, MEASURED, TABLES
+from webapp.pages.commits import commit as commit_body
 from webapp.pages.commits.charts import IMAGES
+from webapp.pages.commits.commit import BODIES, MEASURED, TABLES
 from webapp.results.models import (
     Hardware,
     Metric,

@@ -12,7 +12,7 @@ from tests.alerts.steps import arrive, runs_of
 from tests.results.steps import analyse
 from webapp.accounts.models import User
 from webapp.alerts.models import Alert, AlertEvent
-from webapp.notifications.queries.matching import ENTRIES
+from webapp.notifications.queries import ENTRIES
 from webapp.results.models import Revision, Run
 from webapp.results.services import forget_names, withdraw_run
 

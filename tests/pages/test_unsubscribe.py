@@ -7,7 +7,7 @@ from django.utils import timezone
 from tests import make
 from tests.pages.conftest import words
 from webapp.notifications.models import Subscription
-from webapp.notifications.queries.matching import Target
+from webapp.notifications.queries import Target
 from webapp.outbox.models import Mail
 
 pytestmark = pytest.mark.django_db

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from webapp.stats.changes import Point
-from webapp.stats.defaults import ALONE
 from webapp.stats.detector import advance, present, start
 from webapp.stats.levels import Finding
+from webapp.stats.limits import ALONE
 from webapp.stats.odd_machine import TOGETHER, faint_excursions, modes_agree
 
 REVISIONS, AT = 60, 40

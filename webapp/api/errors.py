@@ -19,8 +19,8 @@ from ninja.errors import AuthenticationError, HttpError, ValidationError
 from psycopg.errors import QueryCanceled
 
 from webapp.analysis.queries import SideError
-from webapp.api.facts import INSIDE
 from webapp.api.prometheus import REFUSED
+from webapp.api.schemas.types import INSIDE
 from webapp.events.services import ReleaseTaken
 from webapp.jobs.services import ForeignJob, LeaseLost, NoSuchJob, ResultRefused, WrongKernel
 from webapp.labs.services import QuotaExceeded

@@ -11,8 +11,7 @@ from pydantic import (
     Field,
 )
 
-from webapp.api.facts import Facts
-from webapp.api.schemas.types import ErrorOut, HardwareName, Strict, Text
+from webapp.api.schemas.types import ErrorOut, Facts, HardwareName, Strict, Text
 from webapp.api.tables import csv_response
 from webapp.labs.models import Token
 from webapp.results.models import Hardware, HardwareFact

@@ -6,5 +6,5 @@ class BisectsConfig(AppConfig):
     label = "bisects"
 
     def ready(self) -> None:
-        """Import for the side effect: jobs tell of their ends."""
-        from webapp.bisects import signals  # noqa: F401, PLC0415
+        """Import for the side effect: a job that ended queues the next step of its bisect."""
+        from webapp.bisects import tasks  # noqa: F401, PLC0415

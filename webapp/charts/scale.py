@@ -1,10 +1,15 @@
-"""Axes: how far they reach and where their ticks are. Pure."""
+"""Axes, which is how far they reach and where their ticks are, and fewer points of a long series
+for the same picture. Pure.
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import ceil, floor, isfinite, log10
 from statistics import median
 from sys import float_info
+
+import numpy as np
+import numpy.typing as npt
 
 LEAST_SPAN = 0.025
 """The y axis reaches at least this share of the level to either side: noise is no drama."""
@@ -13,6 +18,8 @@ PADDING = 0.06
 WHISKER_SHARE = 0.25
 """Whiskers may widen the axis by at most this share of what the values span (or LEAST_SPAN
 spans); longer ones, as two samples have, are cut by the frame instead of flattening the line."""
+
+Indices = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,3 +101,35 @@ def spread_labels(count: int, about: int) -> list[int]:
         return []
     step = max(1, ceil(count / about))
     return list(range(count - 1, -1, -step))[::-1]
+
+
+def extremes(
+    slots: npt.NDArray[np.int64],
+    values: npt.NDArray[np.float64],
+    *,
+    bounds: tuple[int, int],
+    columns: int,
+) -> Indices:
+    """Indices of the smallest and the largest value in each of ``columns`` equal parts of
+    ``bounds``, and of the first and last point; in order. ``slots`` ascend.
+
+    A drawing of these covers the same pixels of each column as one of all, so that no excursion is
+    lost.
+    """
+    if len(slots) == 0:
+        return np.empty(0, dtype=np.intp)
+    first, end = bounds
+    column = (slots - first) * columns // max(end - first, 1)
+    starts = _starts(column)
+    part = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(slots)))
+    found = [
+        at[_starts(part[at])]
+        for extreme in (np.minimum, np.maximum)
+        for at in (np.flatnonzero(values == extreme.reduceat(values, starts)[part]),)
+    ]
+    return np.unique(np.r_[0, found[0], found[1], len(slots) - 1])
+
+
+def _starts(ascending: npt.NDArray[np.int64]) -> Indices:
+    """Where each run of equal numbers begins."""
+    return np.flatnonzero(np.r_[True, ascending[1:] != ascending[:-1]])

@@ -5,8 +5,17 @@ answers. Pure: what a summary holds in (`webapp.stats.changes.NetLoss` as data),
 from collections.abc import Mapping
 from typing import Any
 
-from webapp.charts.cost_text import POINTS, cost_figure, cost_interval, cost_moved
-from webapp.charts.text import change_within, finding_sentence, interval, number, percent
+from webapp.charts.text import (
+    POINTS,
+    change_within,
+    cost_figure,
+    cost_interval,
+    cost_moved,
+    finding_sentence,
+    interval,
+    number,
+    percent,
+)
 
 Stands = Mapping[str, Any]
 Change = tuple[float | None, float | None, float | None]

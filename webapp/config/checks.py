@@ -46,7 +46,7 @@ def every_mail_has_templates(app_configs: Apps, **_: Any) -> list[CheckMessage]:
     return [
         Error(
             f"Mails of the kind {kind} are composed by {path}, which is not a function.",
-            hint="Mend the table in webapp/config/mail_composers.py.",
+            hint="Mend the table in webapp/config/fixed_settings.py.",
             id="driftline.E004",
         )
         for kind, path in settings.MAIL_COMPOSERS.items()

@@ -19,11 +19,9 @@ from django.core.exceptions import ImproperlyConfigured
 from kombu import Exchange, Queue
 
 from webapp.config import instance
-from webapp.config.content_security import POLICY
 from webapp.config.environment import Environment
+from webapp.config.fixed_settings import COMPOSERS, POLICY, SIGN_IN
 from webapp.config.logging import logging_config
-from webapp.config.mail_composers import COMPOSERS
-from webapp.config.sign_in import SIGN_IN
 from webapp.config.steady import SteadyClock
 
 # Imports leave no garbage: looking for it takes a fifth of a command's start. On again in apps.py.

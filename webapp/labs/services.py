@@ -1,10 +1,18 @@
-"""Writes to labs, agents and tokens."""
+"""Writes to labs, agents and tokens, and the quotas of labs: runs a day, trees, series, kilobytes
+of profiles.
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+What a lab used is a row of its own, which an upload changes when everything else of it is written:
+so the count costs one statement however much is stored, and holds among uploads at once, which wait
+for one another no longer than for their commits.
+"""
 
-from django.db import transaction
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime, time, timedelta
+from typing import Any
+
+from django.conf import settings
+from django.db import connection, transaction
 from django.utils import timezone
 
 from webapp.labs.distribution import (
@@ -14,16 +22,7 @@ from webapp.labs.distribution import (
     agent_wheel_name,
     agent_zipapp,
 )
-from webapp.labs.models import Agent, Lab, Token, every_scope
-from webapp.labs.quotas import (
-    UNITS,
-    QuotaExceeded,
-    Stored,
-    default_quota,
-    require_quota,
-    set_quota,
-    spend_quota,
-)
+from webapp.labs.models import Agent, Lab, LabQuota, Token, every_scope
 
 __all__ = [
     "UNITS",
@@ -44,6 +43,29 @@ __all__ = [
     "set_quota",
     "spend_quota",
 ]
+
+ASK_AGAIN = timedelta(hours=1)
+"""What only an operator can end is tried again after this."""
+UNITS: Mapping[str, str] = {
+    "runs": "runs a day",
+    "trees": "trees",
+    "series": "series",
+    "profiles": "kB of profiles",
+}
+
+SPEND = """
+INSERT INTO labs_labquota AS quota (lab_id, day, runs, trees, series, profiles)
+VALUES (%s, %s, %s, %s, %s, %s)
+    ON CONFLICT (lab_id) DO UPDATE
+   SET day = EXCLUDED.day, trees = quota.trees + EXCLUDED.trees,
+       series = quota.series + EXCLUDED.series, profiles = quota.profiles + EXCLUDED.profiles,
+       runs = CASE WHEN quota.day = EXCLUDED.day THEN quota.runs ELSE 0 END + EXCLUDED.runs
+RETURNING day, runs, trees, series, profiles, most_runs, most_trees, most_series, most_profiles
+"""
+LOOK = """
+SELECT day, runs, trees, series, profiles, most_runs, most_trees, most_series, most_profiles
+  FROM labs_labquota WHERE lab_id = %s
+"""
 
 
 @dataclass(frozen=True)
@@ -91,3 +113,89 @@ def note_use(*, token: Token, now: datetime) -> None:
     if token.use_is_stale(now):
         Token.objects.filter(pk=token.pk).update(last_used_at=now)
         Agent.objects.filter(pk=token.agent_id).update(last_seen_at=now)
+
+
+class QuotaExceeded(Exception):
+    """A lab may store no more of something; nothing of the upload is stored."""
+
+    def __init__(self, lab: Lab, what: str, most: int, wanted: int, now: datetime) -> None:
+        super().__init__(
+            f"The quota of the lab {lab} is {most} {UNITS[what]}; with this upload it would have "
+            f"{wanted}."
+        )
+        midnight = datetime.combine(now.date() + timedelta(days=1), time(), UTC)
+        self.what = what
+        self.ends_at = midnight if what == "runs" else None
+        self.retry_after = (midnight - now if what == "runs" else ASK_AGAIN).total_seconds()
+
+
+@dataclass(slots=True)
+class Stored:
+    """What an upload adds to what its lab has."""
+
+    runs: int = 0
+    trees: int = 0
+    series: int = 0
+    profiles: int = 0
+
+
+def require_quota(*, lab: Lab, runs: int) -> None:
+    """Raise QuotaExceeded where ``lab`` can certainly not store ``runs`` more today.
+
+    Without a lock, before anything is written: who has used up a quota costs little.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(LOOK, [lab.pk])
+        row = cursor.fetchone()
+    now = timezone.now()
+    is_today = row is not None and row[0] == now.date()
+    today = row if is_today else (now.date(), *[0] * len(UNITS), *_most(row))
+    _refuse(lab, today, Stored(runs=runs), now, besides=runs)
+
+
+def spend_quota(*, lab: Lab, stored: Stored) -> None:
+    """Count what was stored, in its transaction. Raises QuotaExceeded, which is to undo that.
+
+    Other uploads of the lab wait from here on until it ends: call it last.
+    """
+    now = timezone.now()
+    with connection.cursor() as cursor:
+        cursor.execute(SPEND, [lab.pk, now.date(), *asdict(stored).values()])
+        _refuse(lab, cursor.fetchone(), stored, now)
+
+
+def set_quota(*, lab: Lab, **most_of: int | None) -> None:
+    """How much of each of `UNITS` ``lab`` may store; None, or nothing: as much as the settings
+    allow every lab.
+    """
+    most = {f"most_{what}": most_of.get(what) for what in UNITS}
+    LabQuota.objects.update_or_create(
+        lab=lab, defaults=most, create_defaults={**most, "day": timezone.now().date()}
+    )
+
+
+def default_quota() -> dict[str, int]:
+    """How much every lab may store without a quota of its own."""
+    return {
+        "runs": settings.LAB_RUNS_A_DAY,
+        "trees": settings.LAB_TREES,
+        "series": settings.LAB_SERIES,
+        "profiles": settings.LAB_PROFILE_KILOBYTES,
+    }
+
+
+def _most(row: tuple[Any, ...] | None) -> tuple[Any, ...]:
+    return row[1 + len(UNITS) :] if row is not None else (None,) * len(UNITS)
+
+
+def _refuse(
+    lab: Lab, row: tuple[Any, ...], stored: Stored, now: datetime, *, besides: int = 0
+) -> None:
+    """Raise where what is in ``row``, and ``besides`` more runs, is too much of what was added."""
+    used = dict(zip(UNITS, row[1:], strict=False))
+    used["runs"] += besides
+    given = zip(default_quota().items(), _most(row), strict=True)
+    most = {what: default if of_lab is None else of_lab for (what, default), of_lab in given}
+    for what, added in asdict(stored).items():
+        if added and used[what] > most[what]:
+            raise QuotaExceeded(lab, what, most[what], used[what], now)

@@ -11,7 +11,7 @@ from webapp.bisects.queries import view_of
 from webapp.charts import bisect
 from webapp.charts.standalone import Part, stacked
 from webapp.charts.text import change_within
-from webapp.pages.alerts.charts import evidence
+from webapp.pages.alerts.cards import evidence
 from webapp.pages.alerts.texts import headline
 from webapp.pages.parts.links import NUMBER_MAX
 

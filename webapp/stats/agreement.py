@@ -18,7 +18,7 @@ from statistics import median
 from scipy.special import stdtr
 
 from webapp.stats.decisive import Belief, Evidence, chance
-from webapp.stats.decisive.belief import LEAST_PCT
+from webapp.stats.decisive.chance import LEAST_PCT
 from webapp.stats.session_pairs import SessionPair, Upload, session_pairs, upload_of
 
 __all__ = [

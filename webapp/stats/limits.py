@@ -1,9 +1,9 @@
-"""Which numbers can be samples.
+"""Which numbers can be samples, and what holds where nobody set a margin or a smallest effect.
 
 Nothing that a lab measures lies beyond: 10¹⁵ is a petabit a second or 31 years in microseconds, and
 10⁻¹⁵ a femtosecond. Within these limits no figure leaves the range of a double (1e308): the square
-of a ratio of two samples is at most 1e60, the fourth powers of Welch's degrees of freedom and
-the squares summed over 10¹⁰ samples far below 1e150.
+of a ratio of two samples is at most 1e60, the fourth powers of Welch's degrees of freedom and the
+squares summed over 10¹⁰ samples far below 1e150.
 """
 
 from typing import Final
@@ -11,6 +11,16 @@ from typing import Final
 LARGEST_SAMPLE: Final = 1e15
 SMALLEST_SAMPLE: Final = 1e-15
 RANGE: Final = f"0, or from {SMALLEST_SAMPLE:g} to {LARGEST_SAMPLE:g} with either sign"
+
+MARGIN_PCT = 2.0
+"""Changes that surely lie within it to both sides are equivalent."""
+
+SMALLEST_EFFECT_PCT = 2.0
+"""The smallest change that is of interest."""
+
+ALONE = 8.0
+"""Standard deviations from which on an excursion is told of one series alone, whatever other modes
+of its machine say (`webapp.stats.levels.excursions`)."""
 
 
 def is_sample(value: float) -> bool:

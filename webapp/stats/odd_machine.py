@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from webapp.stats.changes import At, scale
 from webapp.stats.changes.points import Value
 from webapp.stats.changes.present import percent
-from webapp.stats.defaults import ALONE
 from webapp.stats.levels import Finding, Findings
+from webapp.stats.limits import ALONE
 from webapp.stats.student import TWO_SIDED_95
 
 Floats = NDArray[np.float64]

@@ -3,7 +3,8 @@
 import pytest
 
 from tests.charts.flame.trees import stacks
-from webapp.charts.flame.colours import (
+from webapp.charts.flame.layout import difference, frames
+from webapp.charts.flame.svg import (
     HUES,
     STEPS,
     classes_of,
@@ -12,7 +13,6 @@ from webapp.charts.flame.colours import (
     step_class,
     step_of,
 )
-from webapp.charts.flame.layout import difference, frames
 from webapp.stats.profiles.trees import aligned
 
 MANY = [f"if_{one}.ko" for one in range(40)]

@@ -26,7 +26,7 @@ from webapp.stats.bisection.believed import Believed
 from webapp.stats.bisection.forecast import _labs
 from webapp.stats.bisection.playing import LabChanges, SimulatedLab, play
 from webapp.stats.errors import OutOfRangeError
-from webapp.stats.simulate.processes import here
+from webapp.stats.simulate.bisect_cells import here
 
 COMMITS, CULPRIT = 16, 6
 

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from webapp.stats.compare.comparing import Verdict, compare
-from webapp.stats.compare.headline import Headline, Outcome
+from webapp.stats.compare.sweep import Headline, Outcome
 
 WORSE, BETTER = Verdict.WORSE, Verdict.BETTER
 CANNOT_TELL = Verdict.CANNOT_TELL

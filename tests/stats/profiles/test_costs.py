@@ -6,8 +6,8 @@ import pytest
 
 from tests.stats.profiles.sides import boot, side
 from webapp.stats.profiles import Boot, Difference, Row, Side, difference
+from webapp.stats.profiles.calls import counts_unhalted_only, idle_share
 from webapp.stats.profiles.costs import basis
-from webapp.stats.profiles.idle import counts_unhalted_only, idle_share
 
 STACKS = {"main;send": 600, "main;read": 300, "main;free": 100}
 

@@ -19,9 +19,8 @@ from webapp.stats.bisection import Kind, Measure, Noise, Purpose
 from webapp.stats.bisection.playing import SimulatedLab
 from webapp.stats.errors import OutOfRangeError
 from webapp.stats.proportion import proportion
-from webapp.stats.simulate.bisect_cells import Cell, simulate
+from webapp.stats.simulate.bisect_cells import Cell, here, simulate
 from webapp.stats.simulate.bisect_worlds import World, draw_culprits, levels_of
-from webapp.stats.simulate.processes import here
 
 pytestmark = pytest.mark.bench
 

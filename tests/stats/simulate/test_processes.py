@@ -5,8 +5,7 @@ import os
 import pytest
 
 from webapp.stats.errors import OutOfRangeError
-from webapp.stats.simulate.bisect_cells import Cell, play_trials
-from webapp.stats.simulate.processes import ONE_THREAD, spread_over
+from webapp.stats.simulate.bisect_cells import ONE_THREAD, Cell, play_trials, spread_over
 
 pytestmark = pytest.mark.bench
 

@@ -44,7 +44,6 @@ from webapp.alerts.queries.findings import (
     worst_of,
 )
 from webapp.alerts.queries.inbox import Asked, Listed, choices, counts, listed, one_listed
-from webapp.alerts.queries.lab_hints import lab_hint
 from webapp.alerts.queries.losses import (
     MOST_COMMITS,
     OpenLoss,
@@ -75,6 +74,7 @@ from webapp.alerts.queries.rows import commits_between
 from webapp.alerts.queries.suspicion import (
     SharperInterval,
     Suspicion,
+    lab_hint,
     sharper_interval,
     suspicion_of,
     suspicions_of,

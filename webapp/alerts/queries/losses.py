@@ -12,7 +12,7 @@ from django.db import connection
 from webapp.alerts.models import Alert
 from webapp.alerts.queries.suspicion import INTERVAL, SURE
 from webapp.analysis.queries import TODAY
-from webapp.charts.cost_text import cost_points
+from webapp.charts.text import cost_points
 from webapp.results.queries import subject_sql, whole_history_sql
 
 MOST_COMMITS = 1000

@@ -1,21 +1,22 @@
 """Alerts: made from findings by the system, triaged by people, watched by the clock."""
 
-from webapp.alerts.services.analysing import analyse_dirty_series, pass_time
+from webapp.alerts.services.analysing import analyse_dirty_series, pass_time, reconcile_trees
 from webapp.alerts.services.events import begin_hold, end_holds, quietly, tell_bisect
-from webapp.alerts.services.joining import (
-    alerts_that_join,
-    join_excursions,
-    join_slow_losses,
-    move_conclusions,
-)
 from webapp.alerts.services.min_effects import (
     MinEffectError,
     ensure_percent,
     set_min_effect,
     undo_min_effect,
 )
-from webapp.alerts.services.reconciling import reconcile_trees
-from webapp.alerts.services.regrouping import merge, move, split
+from webapp.alerts.services.regrouping import (
+    alerts_that_join,
+    join_excursions,
+    join_slow_losses,
+    merge,
+    move,
+    move_conclusions,
+    split,
+)
 from webapp.alerts.services.triage import (
     TriageError,
     acknowledge,

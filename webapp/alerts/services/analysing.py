@@ -1,4 +1,5 @@
-"""Analyse the series whose points changed, and group what was found into alerts.
+"""Analyse the series whose points changed, and bring the alerts of their trees in line with the
+findings: read, plan, write what changed.
 
 An alert that sleeps until a revision is measured wakes with the analysis of that revision; a sweep
 looks again, and closes alerts that stayed recovered.
@@ -7,6 +8,7 @@ looks again, and closes alerts that stayed recovered.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import cast
 
 import structlog
 from celery.exceptions import SoftTimeLimitExceeded
@@ -15,13 +17,18 @@ from django.db.models import Q
 from django.utils import timezone
 
 from webapp.alerts.models import Alert, AlertEvent
+from webapp.alerts.plan import plan_changes
+from webapp.alerts.plan.changes import CommitRange, Known, KnownAlert, State
+from webapp.alerts.queries.dry_runs import holds_in
+from webapp.alerts.queries.evidence import Read, alertable_in, read_evidence
 from webapp.alerts.services.events import Change, quietly, write
-from webapp.alerts.services.reconciling import reconcile_alerts
+from webapp.alerts.services.machine_alerts import reconcile_excursions, reconcile_slow_losses
+from webapp.alerts.services.writing import write_changes
 from webapp.analysis import services as analysis
-from webapp.analysis.models import SeriesAnalysis
+from webapp.analysis.models import Finding, SeriesAnalysis
 from webapp.results import services as results
 from webapp.results.models import Revision, Series
-from webapp.results.services import lock_trees
+from webapp.results.services import begin_writing, lock_trees
 
 BATCH = 100
 STALE_BATCH = 10
@@ -34,6 +41,13 @@ log = structlog.get_logger()
 
 QUIET_DAYS = 7
 """A recovered alert that nothing happened to for so long closes itself."""
+
+NOTHING_BACK: Mapping[int, int] = {}
+OF_MACHINES: Mapping[str, Callable[[int, Sequence[Finding]], None]] = {
+    Finding.Kind.SLOW: reconcile_slow_losses,
+    Finding.Kind.EXCURSION: reconcile_excursions,
+}
+"""Alerts that blame no commit; kinds of alerts and of findings have one name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,4 +198,81 @@ def _close(change: Change) -> None:
     change.note(AlertEvent.Kind.CLOSED, f"fixed by {fixed_by}" if fixed_by else "")
     change.enter(
         Alert.State.RESOLVED, resolution=Alert.Resolution.FIXED, resolution_revision=fixed_by
+    )
+
+
+@transaction.atomic
+def reconcile_trees(trees: Iterable[int]) -> None:
+    """Bring the alerts of trees (ids) in line at once, because a setting changed."""
+    begin_writing()
+    for tree in lock_trees(trees):
+        reconcile_alerts(tree)
+
+
+def reconcile_alerts(tree: int, *, back: Mapping[int, int] = NOTHING_BACK) -> None:
+    """Open, move, merge and retract the alerts of a tree. The caller holds ``lock_trees``.
+
+    When nothing changed, nothing is written. ``back`` says to which alert (id) findings (ids) were
+    taken back, which may have moved since.
+    """
+    alertable = alertable_in(tree)
+    findings = [row for row in alertable if row.kind == Finding.Kind.LEVEL]
+    active = _reconcile_levels(tree, findings, back)
+    # An alert may have lost all its findings: they go with a series that becomes part of another.
+    for kind, reconcile in OF_MACHINES.items():
+        rows = [row for row in alertable if row.kind == kind]
+        if rows or kind in active:
+            reconcile(tree, rows)
+
+
+def _reconcile_levels(tree: int, findings: Sequence[Finding], back: Mapping[int, int]) -> set[str]:
+    """Of changes of level; the kinds of the other alerts that are active, read along."""
+    holds = holds_in([tree])
+    read = read_evidence(tree, findings, holds=holds)
+    stored = _alerts(tree, findings, read, back)
+    alerts = [one for one in stored if one.kind == Alert.Kind.LEVEL]
+    known = Known(
+        findings=read.findings,
+        alerts=[_known(alert) for alert in alerts],
+        holds=holds,
+        assigned=read.assigned,
+        received=read.received,
+        back=back,
+    )
+    if changes := plan_changes(known):
+        write_changes(tree, changes, alerts, findings, now=timezone.now())
+    return {one.kind for one in stored}
+
+
+def _alerts(
+    tree: int, findings: Sequence[Finding], read: Read, back: Mapping[int, int]
+) -> list[Alert]:
+    """The alerts that stand or hold findings, those of commits that findings may blame, and those
+    that people named; of the other kinds those that are active.
+    """
+    suspects = {row.last_id for row in findings if row.state in Finding.ALERTED}
+    named = {one.alert for one in read.assigned} | set(back.values())
+    named |= {row.alert for row in read.findings if row.alert is not None}
+    of_level = Q(revision__in=suspects) | Q(pk__in=named)
+    wanted = Q(is_active=True) | (Q(kind=Alert.Kind.LEVEL) & of_level)
+    stored = Alert.objects.filter(wanted, tree=tree).order_by("pk")
+    return list(stored.select_related("revision", "after", "likeliest", "named"))
+
+
+def _known(alert: Alert) -> KnownAlert:
+    return KnownAlert(
+        number=alert.pk,
+        commits=CommitRange(
+            alert.revision.position, alert.after.position, alert.likeliest.position
+        ),
+        verdict=alert.verdict,
+        state=cast("State", alert.state),
+        is_active=alert.is_active,
+        triaged=alert.triaged,
+        history=alert.history,
+        one_build=alert.one_build,
+        mailed=alert.mailed,
+        resolution=alert.resolution,
+        duplicate_of=alert.duplicate_of_id,
+        named=alert.named.position if alert.named is not None else None,
     )

@@ -9,7 +9,7 @@ from webapp.accounts.models import User
 from webapp.alerts.models import MinEffect, MinEffectChange
 from webapp.alerts.models.min_effects import MOST_PERCENT
 from webapp.alerts.queries.min_effects import Scope
-from webapp.alerts.services.reconciling import reconcile_trees
+from webapp.alerts.services.analysing import reconcile_trees
 from webapp.analysis.models import SeriesSettings
 from webapp.results.services import begin_writing
 

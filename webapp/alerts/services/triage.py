@@ -12,8 +12,8 @@ from django.utils import timezone
 
 from webapp.accounts.models import User
 from webapp.alerts.models import Alert, AlertEvent
+from webapp.alerts.services.analysing import reconcile_alerts
 from webapp.alerts.services.events import RESTORED, follow_alerts
-from webapp.alerts.services.reconciling import reconcile_alerts
 from webapp.results.models import Point, Revision, position_of
 from webapp.results.services import begin_writing, lock_trees
 

@@ -1,5 +1,3 @@
-from webapp.analysis.queries.blocks import FLAVOURS, LEVELS, PLAIN_BLOCK, BlockOptions
-from webapp.analysis.queries.claims import JudgedPair, ModeClaim, claims_of, one_build_lines
 from webapp.analysis.queries.commit_points import (
     CommitPoint,
     Previous,
@@ -27,7 +25,6 @@ from webapp.analysis.queries.function_series import (
     function_history,
     stored_profiles,
 )
-from webapp.analysis.queries.knobs import Curve, CurvePoint, curves_of, knob_number
 from webapp.analysis.queries.links import (
     PAIR_MARK,
     READABLE,
@@ -41,6 +38,10 @@ from webapp.analysis.queries.links import (
 )
 from webapp.analysis.queries.noise import SeriesFacts, build_noise_of, facts_of
 from webapp.analysis.queries.options import (
+    Curve,
+    CurvePoint,
+    curves_of,
+    knob_number,
     measured_options,
     newest_with_both,
 )
@@ -84,11 +85,15 @@ from webapp.analysis.queries.releases import (
 )
 from webapp.analysis.queries.side_points import compare_points, moment_of
 from webapp.analysis.queries.sides import (
+    FLAVOURS,
+    LEVELS,
     MOST_SIDES,
     OPTION_MARK,
+    PLAIN_BLOCK,
     SESSION_MARK,
     SHOWN_PARTS,
     TRAFFIC_MARK,
+    BlockOptions,
     Side,
     SideError,
     differing_parts,
@@ -109,8 +114,12 @@ from webapp.analysis.queries.verdicts import (
     BUILDS_DIFFER,
     ONE_BUILD,
     RUNS_DISAGREE,
+    JudgedPair,
+    ModeClaim,
     PointVerdict,
+    claims_of,
     judge_points,
+    one_build_lines,
 )
 from webapp.analysis.queries.wall import WallSeries, WallTile, wall_series, wall_tiles
 

@@ -10,10 +10,15 @@ from typing import Any, NamedTuple
 
 from django.db import connection
 
-from webapp.analysis.queries.claims import JudgedPair, TableClaims, claims_of
 from webapp.analysis.queries.compared import digests_of
 from webapp.analysis.queries.noise import BLIND, NOISES, Beliefs, SeriesFacts, noise_from
-from webapp.analysis.queries.verdicts import PointVerdict, judge_pairs
+from webapp.analysis.queries.verdicts import (
+    JudgedPair,
+    PointVerdict,
+    TableClaims,
+    claims_of,
+    judge_pairs,
+)
 from webapp.results.models import LeftOut, Revision
 from webapp.results.queries import (
     SERIES_COLUMNS,
@@ -22,8 +27,8 @@ from webapp.results.queries import (
     NamedSeries,
     SeriesReader,
 )
-from webapp.stats.defaults import MARGIN_PCT
 from webapp.stats.foreign_sessions import ForeignSession
+from webapp.stats.limits import MARGIN_PCT
 
 BUILDS = """ARRAY(
             SELECT DISTINCT run.build_id FROM results_run AS run

@@ -6,12 +6,17 @@ from functools import cached_property
 from statistics import fmean
 from typing import Any, NamedTuple
 
-from webapp.analysis.queries.blocks import PLAIN_BLOCK, BlockOptions
-from webapp.analysis.queries.claims import JudgedPair, ModeClaim, TableClaims, claims_of
 from webapp.analysis.queries.noise import SeriesFacts
-from webapp.analysis.queries.sides import Side
+from webapp.analysis.queries.sides import PLAIN_BLOCK, BlockOptions, Side
 from webapp.analysis.queries.unmatched import Unmatched
-from webapp.analysis.queries.verdicts import PointVerdict, judge_pairs
+from webapp.analysis.queries.verdicts import (
+    JudgedPair,
+    ModeClaim,
+    PointVerdict,
+    TableClaims,
+    claims_of,
+    judge_pairs,
+)
 from webapp.results.models import (
     Hardware,
     LeftOut,

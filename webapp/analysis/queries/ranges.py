@@ -30,7 +30,7 @@ from webapp.analysis.queries.sides import (
 )
 from webapp.results.models import CostSamples, Measurement, Point, Revision, Series, counted
 from webapp.stats.better import is_gain
-from webapp.stats.defaults import MARGIN_PCT
+from webapp.stats.limits import MARGIN_PCT
 from webapp.stats.ranges import FEWEST, RangeChange, compare_ranges, verdicts
 
 Key = tuple[str, str, str]  # hardware, mode, metric

@@ -1,26 +1,28 @@
-"""How one side of a comparison is written.
+"""How one side of a comparison is written in an address, which revision it names, and how a
+ministat block is asked for: the options of the command as parts of the address.
 
 ``tree:revision[~variant]:hardware:mode:metric:session``: trailing parts are optional, an empty part
 means all. No variant means the plain kernel, no session those of all sessions; several are written
-with ``|`` between them. A mode that begins
-with ``+`` means every mode with these options: ``tree:r1`` against ``tree:r1::+VIMAGE`` compares
-each mode with itself and the option; one with ``@`` and no traffic means a workload in every
-traffic: ``tree:r1::forwarding@`` against ``tree:r1::pf@`` compares inet4 with inet4, and inet6 with
-inet6. ``%`` and ``:`` inside a part are percent-encoded, and ``~``
-in a revision or variant.
+with ``|`` between them. A mode that begins with ``+`` means every mode with these options:
+``tree:r1`` against ``tree:r1::+VIMAGE`` compares each mode with itself and the option; one with
+``@`` and no traffic means a workload in every traffic: ``tree:r1::forwarding@`` against
+``tree:r1::pf@`` compares inet4 with inet4, and inet6 with inet6. ``%`` and ``:`` inside a part are
+percent-encoded, and ``~`` in a revision or variant.
 """
 
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import NamedTuple
+from typing import NamedTuple, cast, get_args
 from urllib.parse import unquote
 
 from django.db import connection
 
 from webapp.events.models import Release
 from webapp.results.models import WAITING_FROM, ModeName, Revision, Tree
+from webapp.stats import ministat
+from webapp.stats.ministat.numbers import DEFAULT_WIDTH, LEAST_WIDTH, Flavour
 
 FREE_PARTS = ("hardware", "mode", "metric")
 SHOWN_PARTS = ("tree", "kernel", *FREE_PARTS, "session")
@@ -50,6 +52,15 @@ SELECT tree.id, tree.name, revision.id, revision.name, revision.position, revisi
     ON revision.id = alias.revision_id AND revision.position < %s
  ORDER BY side.number
 """
+
+FLAVOURS: tuple[str, ...] = get_args(Flavour)
+LEVELS = tuple(f"{level:g}" for level in ministat.LEVELS)
+WIDEST = 400
+BARS = ("separate", "shared")
+SWITCHES = ("plot", "comparison", "names")
+"""What can be left out: ``-A``, ``-n``, ``-q``."""
+
+YES, NO = "yes", "no"
 
 
 class SideError(ValueError):
@@ -294,3 +305,86 @@ def _nearest(side: Side, tree: Tree) -> str:
     after = known.filter(position__gt=at).order_by("position")[:1]
     names = [one.name for one in (*before, *after)]
     return f"; the nearest known are {' and '.join(names)}" if len(names) == 2 else ""
+
+
+@dataclass(frozen=True, slots=True)
+class BlockOptions:
+    """The options of one block. ``separate_bars`` is ``-s``; without ``plot`` ``-A``, without
+    ``comparison`` ``-n``, without ``names`` ``-q``; ``confidence`` is ``-c``, ``width`` ``-w``.
+    """
+
+    flavour: str = FLAVOURS[0]
+    confidence: float = 95.0
+    width: int = DEFAULT_WIDTH
+    separate_bars: bool = True
+    plot: bool = True
+    comparison: bool = True
+    names: bool = True
+
+    @classmethod
+    def read(cls, given: Mapping[str, str]) -> "BlockOptions":
+        """The options of an address; what is not given, or empty, is as by default.
+
+        Raises SideError that names the part and what it may be.
+        """
+        switches = {name: _one_of(given, name, (YES, NO)) == YES for name in SWITCHES}
+        return cls(
+            flavour=_one_of(given, "flavour", FLAVOURS),
+            confidence=float(_one_of(given, "confidence", LEVELS, "95")),
+            width=_width(given.get("width", "")),
+            separate_bars=_one_of(given, "bars", BARS) == BARS[0],
+            **switches,
+        )
+
+    def render(self, sets: Sequence[tuple[str, Sequence[float]]]) -> str:
+        """What the command prints. Raises webapp.stats.errors.TooFewSamplesError."""
+        return ministat.render(
+            sets,
+            confidence=self.confidence,
+            width=self.width,
+            plot=self.plot,
+            separate_bars=self.separate_bars,
+            brief=not self.comparison,
+            quiet=not self.names,
+            flavour=cast("Flavour", self.flavour),
+        )
+
+    @property
+    def query(self) -> list[tuple[str, str]]:
+        """The parts of an address that say the same; none for what is as by default."""
+        said = {
+            "flavour": self.flavour,
+            "confidence": f"{self.confidence:g}",
+            "width": str(self.width),
+            "bars": BARS[0] if self.separate_bars else BARS[1],
+            **{name: YES if getattr(self, name) else NO for name in SWITCHES},
+        }
+        usual = dict(PLAIN_QUERY)
+        return [(name, value) for name, value in said.items() if value != usual[name]]
+
+
+PLAIN_QUERY = (
+    ("flavour", FLAVOURS[0]),
+    ("confidence", "95"),
+    ("width", str(DEFAULT_WIDTH)),
+    ("bars", BARS[0]),
+    *((name, YES) for name in SWITCHES),
+)
+PLAIN_BLOCK = BlockOptions()
+
+
+def _one_of(given: Mapping[str, str], name: str, offered: Sequence[str], usual: str = "") -> str:
+    value = given.get(name, "") or usual or offered[0]
+    if value not in offered:
+        raise SideError(f"{name}={value[:40]!r} is none of {', '.join(offered)}")
+    return value
+
+
+def _width(text: str) -> int:
+    if not text:
+        return DEFAULT_WIDTH
+    if not (text.isascii() and text.isdigit() and len(text) < 6):
+        raise SideError(f"width={text[:40]!r} is no whole number")
+    if not LEAST_WIDTH <= int(text) <= WIDEST:
+        raise SideError(f"width={text}: from {LEAST_WIDTH} to {WIDEST} columns")
+    return int(text)

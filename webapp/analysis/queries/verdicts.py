@@ -1,12 +1,15 @@
-"""Points against the points before them, judged when they are read.
+"""Points against the points before them, judged when they are read, and what may be claimed of a
+whole table of comparisons: a claim for each mode, then for machines.
 
-The stored comparisons are ministat's, which takes every sample for independent and knows nothing
-of the noise between builds. Here each pair is judged by the units that both points have (builds,
-boots or runs) and with the noise that the history of its own series tells, all pairs in one call,
-so a page is never older than what is known, and says what the compare page says.
+The stored comparisons are ministat's, which takes every sample for independent and knows nothing of
+the noise between builds. Here each pair is judged by the units that both points have (builds, boots
+or runs) and with the noise that the history of its own series shows, all pairs in one call, so a
+page is never older than what is known, and agrees with the compare page.
 """
 
+from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from math import isfinite
 from typing import Any, NamedTuple, Protocol, TypeVar
 
@@ -14,20 +17,27 @@ import numpy as np
 from django.db.models import Q
 from numpy.typing import NDArray
 
-from webapp.analysis.models import Comparison
+from webapp.analysis.models import Comparison, Finding
 from webapp.analysis.queries.noise import SeriesFacts, facts_of
 from webapp.results.models import Point
+from webapp.stats.better import Better
 from webapp.stats.compare import (
     LEVELS,
     VERDICTS,
+    Across,
     BuildNoise,
+    Evidence,
+    Headline,
     Level,
     Look,
+    Outcome,
     Summaries,
     Verdict,
+    across_machines,
     compare_many,
+    estimate_of,
 )
-from webapp.stats.decisive import Belief
+from webapp.stats.decisive import LIMIT_OF_COMMIT, Belief, what_settles
 from webapp.stats.limits import worth_telling
 
 BUILDS_DIFFER = "builds differ"
@@ -37,6 +47,11 @@ ONE_BUILD = "one build a side"
 
 CHANCE = 0.05
 """Of a difference as large without a change, above which nothing is coloured."""
+
+CAVEAT = (
+    "Not a fact about the commit yet: builds of one and the same revision differ too, and this "
+    "series cannot tell by how much."
+)
 
 
 class PointVerdict(NamedTuple):
@@ -235,3 +250,127 @@ def _builds(pair: Pair) -> frozenset[str] | None:
 def _known(values: NDArray[np.float64]) -> list[float | None]:
     """NaN stands for unknown; infinite is a change beyond the double range, which has no figure."""
     return [value if isfinite(value) else None for value in values.tolist()]
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedPair:
+    """The set ``index`` after the base against the base, in one mode and metric on one machine."""
+
+    mode: str
+    metric: str
+    index: int
+    better: Better
+    judged: PointVerdict
+
+
+@dataclass(frozen=True, slots=True)
+class ModeClaim:
+    """One mode, in one metric, of the set ``index`` after the base, over its machines: the
+    ``positions`` of these among all pairs, and what may be said.
+    """
+
+    mode: str
+    metric: str
+    index: int
+    positions: tuple[int, ...]
+    across: Across
+
+
+@dataclass(frozen=True, slots=True)
+class TableClaims:
+    """What may be said of a table: of each of its ``modes``, and of each pair (``headline``)."""
+
+    modes: Sequence[ModeClaim]
+    headline: Headline
+
+    @property
+    def counts(self) -> Counter[Outcome]:
+        """How many pairs count as what: as many as stand under each heading."""
+        return Counter(self.headline.outcomes)
+
+
+def claims_of(pairs: Sequence[JudgedPair]) -> TableClaims:
+    """The gate of every table, of a commit and of a comparison: any of its claims is wrong in at
+    most 5 of 100 tables.
+    """
+    modes = _of_modes(pairs)
+    return TableClaims(modes, _of_pairs(pairs, modes))
+
+
+def _of_modes(pairs: Sequence[JudgedPair]) -> list[ModeClaim]:
+    positions: dict[tuple[str, str, int], list[int]] = defaultdict(list)
+    for position, one in enumerate(pairs):
+        positions[one.mode, one.metric, one.index].append(position)
+    across = across_machines([[_evidence(pairs[at]) for at in its] for its in positions.values()])
+    return [
+        ModeClaim(*key, tuple(its), one)
+        for (key, its), one in zip(positions.items(), across, strict=True)
+    ]
+
+
+def _of_pairs(pairs: Sequence[JudgedPair], claims: Sequence[ModeClaim]) -> Headline:
+    """The verdict of each pair, as far as it may be said of that machine alone."""
+    alone: dict[int, Verdict] = {}
+    for claim in claims:
+        alone |= dict(zip(claim.positions, claim.across.verdicts, strict=True))
+    verdicts = (alone[position] for position in range(len(pairs)))
+    return Headline(tuple(verdicts), tuple(one.judged.verdict for one in pairs))
+
+
+def _evidence(pair: JudgedPair) -> Evidence:
+    one = pair.judged
+    return Evidence(
+        look=one.look,
+        estimate=estimate_of(one.percent, one.low, one.high, one.df),
+        builds=one.builds,
+        from_history=one.build_noise is not None,
+        is_open=one.one_build or one.runs_disagree,
+        better=pair.better,
+        margin=one.margin,
+    )
+
+
+def one_build_lines(finding: Finding) -> Sequence[str]:
+    """How sure it is, by what belief, and what would settle it; nothing where the detector found it
+    or nothing open is left to say.
+    """
+    facts = finding.one_build
+    if facts is None or finding.state != Finding.State.ONE_BUILD:
+        return []
+    return [
+        CAVEAT if facts["builds_after"] == 1 else f"{_builds_text(facts)} do not settle it yet.",
+        _chance(facts),
+        _size(facts),
+        _belief(facts),
+        what_settles(str(finding.revision), str(finding.previous)),
+    ]
+
+
+def _builds_text(facts: Mapping[str, Any]) -> str:
+    before, after = facts["builds_before"], facts["builds_after"]
+    return f"{before} build{'' if before == 1 else 's'} before and {after} from it on"
+
+
+def _chance(facts: Mapping[str, Any]) -> str:
+    pairs, limit = facts["pairs"], f"limit {_share(facts['limit'])}"
+    if pairs > 1:
+        limit += f"; {_share(LIMIT_OF_COMMIT)} for the {pairs} pairs of this commit together"
+    chance = _share(facts["chance"])
+    return f"Without a change, a loss as large is seen with a chance of {chance} ({limit})."
+
+
+def _size(facts: Mapping[str, Any]) -> str:
+    sure = abs(facts["sure_pct"])
+    return f"Its size, with the builds' scatter counted, is at least {sure:.1f} % with 95 %."
+
+
+def _belief(facts: Mapping[str, Any]) -> str:
+    median, spread, turning = facts["median_pct"], facts["spread"], facts["turning_pct"]
+    return (
+        f"Believed: builds scatter by {median:.2g} %, in two series of three within × {spread:.2g} "
+        f"of it. If they scatter by {turning:.1f} % or more here, it would not be an alert."
+    )
+
+
+def _share(chance: float) -> str:
+    return f"{100 * chance:.2g} %"

@@ -17,9 +17,9 @@ from pydantic import (
     model_validator,
 )
 
-from webapp.api.facts import Facts
 from webapp.api.schemas.types import (
     Boot,
+    Facts,
     FormerMode,
     HardwareName,
     Line,

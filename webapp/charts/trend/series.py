@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from math import ceil, floor, isfinite
 from typing import Any, NamedTuple
 
-from webapp.charts.cost_text import cost_figure
+from webapp.charts.text import cost_figure
 from webapp.charts.theme import SeriesStyle
 from webapp.charts.trend.levels import Found, Level
 

@@ -2,8 +2,16 @@
 
 from webapp.events.queries.canaries import Boot, WatchedCanary, watch
 from webapp.events.queries.epochs import ONE_EPOCH, Epochs, epochs_of
-from webapp.events.queries.nearby import Disturbance, Window, disturbances
-from webapp.events.queries.positions import Axis, LocatedEvent, axis_of, chart_stamp, events_along
+from webapp.events.queries.nearby import (
+    Axis,
+    Disturbance,
+    LocatedEvent,
+    Window,
+    axis_of,
+    chart_stamp,
+    disturbances,
+    events_along,
+)
 from webapp.events.queries.releases import (
     RELEASE,
     ReleaseName,

@@ -8,8 +8,7 @@ from django.db.models import Max, Q
 from django.utils import timezone
 
 from webapp.accounts.models import User
-from webapp.events.models import Canary, CanaryJob
-from webapp.events.models.canaries import MOST_CANARY_BOOTS, MOST_DAYS
+from webapp.events.models import MOST_CANARY_BOOTS, MOST_DAYS, Canary, CanaryJob
 from webapp.jobs.models import Job
 from webapp.jobs.services import JobRequest, request_jobs
 from webapp.results.models import Hardware, Metric, Mode, Revision

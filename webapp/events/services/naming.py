@@ -5,8 +5,7 @@ from datetime import date, datetime
 
 from django.db import transaction
 
-from webapp.events.models import Release
-from webapp.events.models.lab_events import RELEASE_NAME_MAX
+from webapp.events.models import RELEASE_NAME_MAX, Release
 from webapp.events.services.canaries import NewCanary
 from webapp.events.services.lab_events import EventFields
 from webapp.labs.models import Lab

@@ -24,8 +24,7 @@ from webapp.experiments.arranging import (
     arrange,
     index_of,
 )
-from webapp.experiments.models import QUESTION_MAX, Experiment, ExperimentEvent
-from webapp.experiments.models.parts import SESSION_MAX
+from webapp.experiments.models import QUESTION_MAX, SESSION_MAX, Experiment, ExperimentEvent
 from webapp.experiments.services.freezing import TypedCell, add_parts
 from webapp.experiments.services.keeping import short, title_of
 from webapp.experiments.services.rebasing import NOT_CALLED, set_named_baseline
@@ -40,7 +39,7 @@ from webapp.experiments.typed import (
 from webapp.labs.models import Lab
 from webapp.results.models import Run
 from webapp.results.services import Problem, Unprocessable
-from webapp.stats.defaults import MARGIN_PCT
+from webapp.stats.limits import MARGIN_PCT
 
 NEWEST_FIRST = ("current", "2016", "2016-onepass", "2015")
 """The flavours of ministat: where several print a block so, the newest is the likeliest."""

@@ -9,7 +9,7 @@ from webapp.accounts.models import User
 from webapp.analysis.queries import Side, SideError, compare_sides
 from webapp.experiments.models import QUESTION_MAX, Experiment, ExperimentEvent
 from webapp.experiments.services.freezing import TypedCell, add_parts
-from webapp.stats.defaults import MARGIN_PCT
+from webapp.stats.limits import MARGIN_PCT
 
 
 @transaction.atomic

@@ -13,13 +13,14 @@ from webapp.accounts.models import User
 from webapp.jobs import waiting_polls
 from webapp.jobs.errors import ActRefused
 from webapp.jobs.forecast import Durations
-from webapp.jobs.models import Job, JobEvent
-from webapp.jobs.models.jobs import (
+from webapp.jobs.models import (
     ATTEMPTS,
     LEAST_PRIORITY,
     MOST_BOOTS,
     MOST_ITERATIONS,
     MOST_PRIORITY,
+    Job,
+    JobEvent,
 )
 from webapp.jobs.services.events import REASON_MAX, Kind, end_cancelled, lock_job, note, put_back
 from webapp.results.models import Hardware, Metric, Mode, Revision

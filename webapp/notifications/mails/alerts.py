@@ -1,6 +1,7 @@
-"""Mails about one alert: opened, confirmed, moved, recovered, returned, retracted.
+"""Mails about alerts: one that was opened, confirmed, moved, recovered, returned or retracted, and
+the digest of a day or a week, with a line for each alert that something happened to.
 
-They are composed when they are sent, and tell the latest. What is no longer so is not told.
+They are composed when they are sent, and have the latest; what is no longer so is left out.
 """
 
 from collections.abc import Mapping
@@ -11,7 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from webapp.alerts.models import Alert, AlertEvent
-from webapp.alerts.queries import why_withdrawn
+from webapp.alerts.queries import suspicions_of, why_withdrawn, worst_of
 from webapp.analysis.models import Finding, Verdict
 from webapp.analysis.queries import (
     Gap,
@@ -23,8 +24,10 @@ from webapp.analysis.queries import (
     trend_link,
     with_query,
 )
+from webapp.notifications import queries
 from webapp.notifications.mails.facts import AlertFacts, gather
 from webapp.notifications.mails.phrases import (
+    alert_line,
     left_out_line,
     one_line,
     render_message,
@@ -37,8 +40,7 @@ from webapp.notifications.mails.phrases import (
 )
 from webapp.notifications.mails.rows import sparks_of, table_of
 from webapp.notifications.models import Subscription
-from webapp.notifications.queries import matching
-from webapp.notifications.queries.matching import Target, matches
+from webapp.notifications.queries import Target, matches
 from webapp.outbox.models import Endpoint, HookDelivery, Mail
 from webapp.outbox.services import CHANNEL, Message, NothingToSay, NotYet, absolute
 from webapp.results.models import Revision
@@ -47,6 +49,9 @@ SUSPECTS_SHOWN = 5
 LEFT_OUT_SHOWN = 3
 AFTER_THE_FIRST = timedelta(minutes=1)
 """A mail that follows another looks again so much later, at the earliest."""
+
+Cadence = Subscription.Cadence
+SHOWN = 20
 
 
 def opened(mail: Mail) -> Message:
@@ -119,7 +124,7 @@ def retracted(mail: Mail) -> Message:
 def preview(alert: Alert, subscription: Subscription) -> Message:
     """What a mail about the alert would say now, whatever its state."""
     data = {"alert": alert.pk, "subscription": subscription.pk}
-    mail = Mail(kind=matching.OPENED, recipient=subscription.user, data=data)
+    mail = Mail(kind=queries.OPENED, recipient=subscription.user, data=data)
     return _written(mail, gather(alert.pk), "", subscription)
 
 
@@ -151,7 +156,7 @@ def _alert_of_follow_up(mail: Mail) -> Alert:
 
 def _first(mail: Mail) -> Mail | HookDelivery | None:
     """What opened the conversation, with the person or in the channel."""
-    same = {"kind": matching.OPENED, "about": mail.about}
+    same = {"kind": queries.OPENED, "about": mail.about}
     if CHANNEL in mail.data:
         return HookDelivery.objects.filter(endpoint=mail.data[CHANNEL], **same).first()
     return Mail.objects.filter(recipient=mail.recipient_id, **same).first()
@@ -160,7 +165,7 @@ def _first(mail: Mail) -> Mail | HookDelivery | None:
 def _hears_no_first(mail: Mail) -> bool:
     """Whether it is for a channel that listens to other kinds of news only."""
     channel = Endpoint.objects.filter(pk=mail.data.get(CHANNEL)).first()
-    return channel is not None and bool(channel.kinds) and matching.OPENED not in channel.kinds
+    return channel is not None and bool(channel.kinds) and queries.OPENED not in channel.kinds
 
 
 def _composed_at(first: Mail | HookDelivery) -> datetime:
@@ -172,7 +177,7 @@ def _composed_at(first: Mail | HookDelivery) -> datetime:
 
 def _last_happened(alert: Alert, mail: Mail) -> datetime:
     """When what the mail tells happened last; it was posted when it did so first."""
-    kinds = [kind for kind, mail_kind in matching.NEWS.items() if mail_kind == mail.kind]
+    kinds = [kind for kind, mail_kind in queries.NEWS.items() if mail_kind == mail.kind]
     last = alert.events.filter(kind__in=kinds, actor=None).order_by("-pk").first()
     posted = datetime.fromisoformat(mail.data["at"])
     return max(posted, last.at) if last else posted
@@ -313,3 +318,50 @@ def _recovered_by(facts: AlertFacts) -> Revision:
     """The last of the revisions at which its findings recovered."""
     found = (row.recovered_by for row in facts.findings if row.recovered_by)
     return max(found, key=lambda revision: revision.position)
+
+
+def daily(mail: Mail) -> Message:
+    """The alerts of a day. Raises NothingToSay without any."""
+    return _digest(mail, "day")
+
+
+def weekly(mail: Mail) -> Message:
+    """The alerts of a week. Raises NothingToSay without any."""
+    return _digest(mail, "week")
+
+
+def _digest(mail: Mail, length: str) -> Message:
+    cadence = mail.data["cadence"]
+    mine = Subscription.objects.heard().filter(user=mail.recipient_id, cadence=cadence)
+    names = list(mine.values_list("name", flat=True))
+    if not names:
+        raise NothingToSay("The subscriptions were switched off.")
+    alerts = Alert.objects.with_revisions().filter(pk__in=mail.data["alerts"], history=False)
+    rows = list(alerts.order_by("-pk"))
+    if not rows:
+        raise NothingToSay("The alerts are gone.")
+    zone = mail.recipient.zone
+    since, until = (datetime.fromisoformat(mail.data[end]) for end in ("since", "until"))
+    context = {
+        "length": length,
+        "count": len(rows),
+        "since": since.astimezone(zone),
+        "until": until.astimezone(zone),
+        "names": names,
+        "lines": _lines(rows[:SHOWN]),
+        "more": max(0, len(rows) - SHOWN),
+    }
+    stops = Target(user=mail.recipient_id, cadence=cadence)
+    return render_message(mail.kind, context, stops=stops)
+
+
+def _lines(alerts: list[Alert]) -> list[tuple[str, str]]:
+    """A sentence and an address for each alert, in four queries."""
+    worst, suspicions = worst_of(alerts), suspicions_of(alerts)
+    return [
+        (
+            alert_line(alert, worst.get(alert.pk), suspicions[alert.pk]),
+            absolute(alert.get_absolute_url()),
+        )
+        for alert in alerts
+    ]

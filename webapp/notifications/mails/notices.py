@@ -13,7 +13,7 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 
 from webapp.labs.models import Agent
-from webapp.notifications.addresses import LASTS, asked_in
+from webapp.notifications.account_mails import LASTS, asked_in
 from webapp.notifications.mails.phrases import PREFIX, SUBJECT_MAX, one_line
 from webapp.notifications.models import Problem
 from webapp.outbox.models import Mail

@@ -12,11 +12,19 @@ from webapp.alerts.models import Alert
 from webapp.alerts.queries import Suspicion
 from webapp.analysis.models import Finding, Verdict
 from webapp.analysis.queries import today_beside
-from webapp.charts.cost_text import POINTS, cost_points, cost_sentence
-from webapp.charts.text import MINUS, chance, finding_sentence, largest_parts, percent
+from webapp.charts.text import (
+    MINUS,
+    POINTS,
+    chance,
+    cost_points,
+    cost_sentence,
+    finding_sentence,
+    largest_parts,
+    percent,
+)
 from webapp.notifications.mails.facts import AlertFacts
 from webapp.notifications.models import Subscription
-from webapp.notifications.queries.matching import Target
+from webapp.notifications.queries import Target
 from webapp.outbox.services import Message
 from webapp.results.models import Point
 

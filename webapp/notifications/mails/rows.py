@@ -6,8 +6,15 @@ from itertools import groupby
 
 from webapp.alerts.queries import surroundings_of
 from webapp.analysis.models import Finding
-from webapp.charts.cost_text import level_figure
-from webapp.charts.text import MARKS, change_within, half_width, interval, number, percent
+from webapp.charts.text import (
+    MARKS,
+    change_within,
+    half_width,
+    interval,
+    level_figure,
+    number,
+    percent,
+)
 from webapp.notifications.mails.facts import AlertFacts, Other
 from webapp.notifications.mails.phrases import one_line
 from webapp.results.models import Series

@@ -1,15 +1,16 @@
 """Tell people what they asked to be told."""
 
-from webapp.notifications.addresses import (
+from webapp.notifications.account_mails import (
     AddressNotTaken,
     NewAddress,
     ask_address,
+    ask_new_password,
     asked_address,
+    notify_of_change,
     take_address,
 )
 from webapp.notifications.mails.alerts import preview
 from webapp.notifications.mails.phrases import alert_line, one_line
-from webapp.notifications.passwords import ask_new_password, notify_of_change
 from webapp.notifications.services.notifying import notify_events
 from webapp.notifications.services.subscriptions import (
     NameTaken,

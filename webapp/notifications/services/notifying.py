@@ -27,14 +27,17 @@ from webapp.alerts.queries import (
 )
 from webapp.analysis.models import Finding
 from webapp.notifications.models import Subscription, SubscriptionQuerySet
-from webapp.notifications.queries.digests import DIGESTS, alerts_of, periods, take_back_early
-from webapp.notifications.queries.matching import (
+from webapp.notifications.queries import (
+    DIGESTS,
     FOLLOWING,
     MOVED,
     OPENED,
+    alerts_of,
     is_untold,
     matches,
     news_of,
+    periods,
+    take_back_early,
 )
 from webapp.outbox.models import Endpoint, Mail
 from webapp.outbox.services import (

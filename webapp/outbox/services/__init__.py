@@ -10,7 +10,7 @@ from webapp.outbox.messages import (
     NotYet,
     absolute,
 )
-from webapp.outbox.models.hooks import LOST
+from webapp.outbox.models import LOST
 from webapp.outbox.services.endpoints import (
     EndpointError,
     add_endpoint,

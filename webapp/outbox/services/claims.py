@@ -16,8 +16,7 @@ from django.db.models import Case, F, Q, When
 from django.db.models.functions import Coalesce, Least
 from django.utils import timezone
 
-from webapp.outbox.models import Endpoint, MailServer
-from webapp.outbox.models.items import OutboxItem, OutboxItemQuerySet
+from webapp.outbox.models import Endpoint, MailServer, OutboxItem, OutboxItemQuerySet
 from webapp.readiness.services import heartbeats
 
 MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)

@@ -23,8 +23,7 @@ from django.utils import timezone
 from webapp.outbox import addresses, channels, http_post
 from webapp.outbox.deadlines import Deadline
 from webapp.outbox.messages import CHANNEL
-from webapp.outbox.models import Endpoint, HookDelivery, Mail
-from webapp.outbox.models.hooks import LOST, MESSAGE
+from webapp.outbox.models import LOST, MESSAGE, Endpoint, HookDelivery, Mail
 from webapp.outbox.services import claims, endpoints, mailing
 from webapp.readiness.services import heartbeats, still_works
 

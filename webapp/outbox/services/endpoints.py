@@ -13,9 +13,7 @@ from django.utils import timezone
 
 from webapp.accounts.models import User
 from webapp.outbox import addresses, channels
-from webapp.outbox.models import Endpoint, HookDelivery
-from webapp.outbox.models.hooks import MESSAGE, new_secret
-from webapp.outbox.models.items import OutboxItem
+from webapp.outbox.models import MESSAGE, Endpoint, HookDelivery, OutboxItem, new_secret
 from webapp.outbox.services import claims
 from webapp.queueing import Task, queue_on_commit
 

@@ -13,8 +13,7 @@ from django.utils import timezone
 
 from webapp.outbox import messages
 from webapp.outbox.deadlines import Deadline
-from webapp.outbox.models import Mail, MailServer
-from webapp.outbox.models.items import OutboxItem
+from webapp.outbox.models import Mail, MailServer, OutboxItem
 from webapp.outbox.services import claims
 from webapp.outbox.smtp import Line, NotNow, Refused, ServerAway, explain
 from webapp.readiness.services import heartbeats, still_works

@@ -13,9 +13,14 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from webapp.outbox import mail_settings
-from webapp.outbox.models import HookDelivery, Mail
-from webapp.outbox.models.items import OutboxItem, OutboxItemQuerySet
-from webapp.outbox.models.mails import data_with, data_without
+from webapp.outbox.models import (
+    HookDelivery,
+    Mail,
+    OutboxItem,
+    OutboxItemQuerySet,
+    data_with,
+    data_without,
+)
 from webapp.outbox.services import mailing
 from webapp.outbox.services.posting import DROPPED_BY
 from webapp.outbox.smtp import Line, MailError, explain

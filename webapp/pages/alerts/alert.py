@@ -52,8 +52,7 @@ from webapp.analysis.queries import (
 from webapp.bisects.models import Bisect
 from webapp.charts import strip
 from webapp.pages.alerts.acts import act
-from webapp.pages.alerts.cards import CARDS, Card, cards_of
-from webapp.pages.alerts.charts import NARROW, SMALL
+from webapp.pages.alerts.cards import CARDS, NARROW, SMALL, Card, cards_of
 from webapp.pages.alerts.rows import pill_of
 from webapp.pages.alerts.steps import steps_of
 from webapp.pages.alerts.suspects import suspects_of

@@ -1,18 +1,31 @@
-"""The evidence of an alert: a card for each series, the weightiest first, and rows for the rest."""
+"""The evidence of an alert: a card for each series, the weightiest first, and rows for the rest.
+Charts show what lies around a change, large beside its figures and small in a row.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from django.utils.safestring import SafeString, mark_safe
 
-from webapp.alerts.queries import Surroundings
+from webapp.alerts.queries import Surroundings, moves_of
 from webapp.analysis.models import Finding
 from webapp.analysis.queries import today_beside
-from webapp.charts.around import Size
-from webapp.charts.cost_text import cost_interval, level_figure
-from webapp.charts.text import MARKS, interval
-from webapp.pages.alerts.charts import CARD, evidence
+from webapp.charts import around as charts
+from webapp.charts import tile
+from webapp.charts.around import Around, Size
+from webapp.charts.text import MARKS, cost_interval, interval, level_figure
+from webapp.charts.tile import Tile
+from webapp.charts.trend import Level
 from webapp.pages.alerts.texts import signed, sure
+
+CARD = Size(640.0, 168.0)
+"""Beside the figures of a series."""
+
+NARROW = Size(340.0, 150.0)
+"""On a phone."""
+
+SMALL = Size(380.0, 112.0)
+"""Two of them in a row."""
 
 CARDS = 6
 """Series drawn; the others are counted, and their rows come when asked for."""
@@ -36,6 +49,55 @@ SINCE: Mapping[str, str] = {
 }
 WHEN: Mapping[str, str] = {Finding.Kind.SLOW: "Went on", Finding.Kind.EXCURSION: "Was"}
 """Of findings that are no change of level."""
+
+
+def evidence(finding: Finding, near: Surroundings, *, size: Size = CARD) -> str:
+    """The SVG of the revisions around a finding: both levels, where it began, what it may be."""
+    points = near.points
+    if not points:
+        return ""
+    shown = Around(
+        names=[point.name for point in points],
+        values=[point.mean for point in points],
+        at=near.at(finding.position),
+        after=_last_at(near, finding.after.position),
+        last=min(near.at(finding.last.position), len(points) - 1),
+        before=finding.level_before,
+        since=finding.level,
+        verdict="" if finding.state == Finding.State.ONE_BUILD else finding.verdict,
+        levels=_levels(near),
+        lows=[point.low for point in points],
+        highs=[point.high for point in points],
+        is_slow=finding.kind == Finding.Kind.SLOW,
+    )
+    described = f"{finding.series.subject}: {signed(finding)} at {finding.revision}"
+    return charts.draw(shown, described=described, size=size)
+
+
+def spark(finding: Finding, near: Surroundings) -> str:
+    """The SVG of the same as a sparkline: decoration beside the figure."""
+    points = near.points
+    found = Tile(
+        indices=range(len(points)),
+        values=[point.mean for point in points],
+        length=len(points),
+        levels=_levels(near),
+        moved=moves_of(near.levels, better=finding.series.better),
+    )
+    return tile.draw(found)
+
+
+def _levels(near: Surroundings) -> list[Level]:
+    positions = [point.position for point in near.points]
+    drawn = (
+        Level.within(positions, (one.first, one.last), (one.start, one.end)) for one in near.levels
+    )
+    return [level for level in drawn if level is not None]
+
+
+def _last_at(near: Surroundings, position: int) -> int:
+    """The index of the last point at ``position`` or earlier, the first one where there is none."""
+    return max(near.at(position + 1) - 1, 0)
 
 
 @dataclass(frozen=True, slots=True)

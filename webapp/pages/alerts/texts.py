@@ -9,8 +9,17 @@ from django.utils import timezone
 from webapp.alerts.models import Alert
 from webapp.alerts.queries import Listed, Suspicion
 from webapp.analysis.models import Finding, Verdict
-from webapp.charts.cost_text import POINTS, cost_moved, cost_points
-from webapp.charts.text import RATE_MARK, chance, direction, half_width, largest_parts, percent
+from webapp.charts.text import (
+    POINTS,
+    RATE_MARK,
+    chance,
+    cost_moved,
+    cost_points,
+    direction,
+    half_width,
+    largest_parts,
+    percent,
+)
 from webapp.results.models import Series
 
 MOST_COSTS = 2

@@ -10,8 +10,7 @@ from operator import itemgetter
 from webapp.alerts.queries import Detected, FindingAt, Gated
 from webapp.analysis.models import Finding
 from webapp.analysis.queries import CommitPoint, ModeClaim, PointVerdict, claims_of_commit
-from webapp.charts.cost_text import cost_sentence
-from webapp.charts.text import MARKS, finding_sentence
+from webapp.charts.text import MARKS, cost_sentence, finding_sentence
 from webapp.pages.parts.claims import counts_text, direction_texts, is_mixed, mean_named, mean_text
 from webapp.pages.parts.marks import css_class
 from webapp.results.models import Hardware

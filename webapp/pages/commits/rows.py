@@ -16,7 +16,7 @@ from django.utils.text import slugify
 from webapp.alerts.queries import FindingAt, Gated, Suspecting, Suspicion
 from webapp.analysis.models import Finding
 from webapp.charts import text
-from webapp.charts.cost_text import cost_sentence, level_figure
+from webapp.charts.text import cost_sentence, level_figure
 from webapp.pages.parts.ages import when
 from webapp.pages.parts.links import commit_link, trend_link
 from webapp.pages.parts.marks import SIMULATED, css_class, verdict_mark

@@ -23,8 +23,8 @@ from webapp.analysis.queries import (
     TableLinks,
 )
 from webapp.charts import interval_bar, text
-from webapp.charts.cost_text import POINTS, cost_interval, cost_points
-from webapp.charts.heatmap import cell_class
+from webapp.charts.text import POINTS, cost_interval, cost_points
+from webapp.charts.theme import cell_class
 from webapp.pages.parts.links import job_new_link
 from webapp.pages.parts.marks import hardware_html
 from webapp.results.models import Hardware, Metric, Mode, Revision

@@ -4,8 +4,16 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from webapp.analysis.queries import BlockOptions, RangeRow, RangeTable, lost_between_ranges
-from webapp.charts.cost_text import POINTS, cost_interval, cost_points, level_figure
-from webapp.charts.text import UNKNOWN, better_text, interval, percent
+from webapp.charts.text import (
+    POINTS,
+    UNKNOWN,
+    better_text,
+    cost_interval,
+    cost_points,
+    interval,
+    level_figure,
+    percent,
+)
 from webapp.charts.today import short_beside
 from webapp.pages.compare.answer import for_people, subject_of, titles_of
 from webapp.pages.compare.report import SIMULATED

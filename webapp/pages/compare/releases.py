@@ -16,8 +16,7 @@ from django.views.decorators.http import require_safe
 
 from webapp.alerts.queries import AlertBetween, ComparedReleases, Past, compare_releases
 from webapp.analysis.queries import PAIR_MARK, SideError, moment_of, release_pair, stands_by_series
-from webapp.charts.cost_text import POINTS, cost_points
-from webapp.charts.text import change_within, number, percent
+from webapp.charts.text import POINTS, change_within, cost_points, number, percent
 from webapp.pages.compare import compare
 from webapp.pages.compare.answer import (
     Cell,

@@ -13,8 +13,7 @@ from webapp.alerts.models import Alert
 from webapp.alerts.queries import OpenLoss, counts
 from webapp.analysis.queries import WallSeries
 from webapp.analysis.services import FEWEST_REVISIONS
-from webapp.charts.cost_text import cost_moved
-from webapp.charts.text import half_width, percent
+from webapp.charts.text import cost_moved, half_width, percent
 from webapp.jobs.queries import SILENT_AFTER, Machine
 from webapp.pages.overview.wall import can_tell, is_changed
 

@@ -15,8 +15,7 @@ from webapp.alerts.queries import MOST_COMMITS, OpenLoss
 from webapp.bisects.queries import RunningBisect
 from webapp.charts import around, interval_bar, tile
 from webapp.charts.around import Around
-from webapp.charts.cost_text import POINTS, cost_interval, cost_moved
-from webapp.charts.text import MARKS, chance, interval, percent
+from webapp.charts.text import MARKS, POINTS, chance, cost_interval, cost_moved, interval, percent
 from webapp.charts.tile import Tile
 from webapp.charts.today import today_beside
 from webapp.charts.trend.levels import Level

@@ -21,7 +21,7 @@ from webapp.experiments.models import Experiment
 from webapp.jobs.queries import SILENT_AFTER, Machine, machines
 from webapp.labs.models import Agent
 from webapp.pages.overview import losses as overview_losses
-from webapp.pages.overview import timeline as overview_timeline
+from webapp.pages.overview import strip as overview_timeline
 from webapp.pages.overview import wall as overview_wall
 from webapp.pages.overview.headline import headline_of
 from webapp.pages.overview.strip import Strip

@@ -17,14 +17,21 @@ from webapp.charts.flame.svg import flame_picture, flame_svg, legend
 from webapp.charts.text import number
 from webapp.pages.parts.links import diff_link, functions_link, side_link, with_query
 from webapp.pages.pictures import NoPicture, as_png, as_svg, picture_answer
-from webapp.pages.profiles.around import around_function, name_of
 from webapp.pages.profiles.profile import NO_FRAME, facts_of, warnings_of
-from webapp.pages.profiles.view import CALLERS_BELOW, LEAST_PX, MODULE, REVERSE, View
+from webapp.pages.profiles.view import (
+    CALLERS_BELOW,
+    LEAST_PX,
+    MODULE,
+    REVERSE,
+    View,
+    around_function,
+    name_of,
+)
 from webapp.stats.profiles.calls import Calls
 from webapp.stats.profiles.cells import Cell, combined
 from webapp.stats.profiles.costs import Floats
-from webapp.stats.profiles.found import Difference, Row
 from webapp.stats.profiles.function_series import MOST_FUNCTIONS
+from webapp.stats.profiles.judging import Difference, Row
 from webapp.stats.profiles.trees import aligned
 
 ROWS = 60

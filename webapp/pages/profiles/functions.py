@@ -25,7 +25,7 @@ from webapp.charts.theme import style_of
 from webapp.charts.trend import NARROW, Found, Level, Revisions, Trend, TrendSeries, draw, figure
 from webapp.pages.parts.kept import Kept
 from webapp.pages.parts.links import diff_link, functions_link, side_link
-from webapp.pages.profiles.around import name_of
+from webapp.pages.profiles.view import name_of
 from webapp.results.models import Run
 from webapp.stats.changes import Change, recoveries, what_helps, why_flagged, why_not
 from webapp.stats.profiles.function_series import FEWEST_REVISIONS, FunctionSeries

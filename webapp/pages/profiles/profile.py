@@ -24,11 +24,9 @@ from webapp.charts.flame.svg import flame_picture, flame_svg, legend
 from webapp.charts.text import number
 from webapp.pages.parts.links import diff_link, functions_link, side_link, with_query
 from webapp.pages.pictures import NoPicture, as_png, as_svg, picture_answer
-from webapp.pages.profiles.around import name_of
-from webapp.pages.profiles.view import LEAST_PX, MODULE, REVERSE, View
+from webapp.pages.profiles.view import LEAST_PX, MODULE, REVERSE, View, name_of
 from webapp.results.models import Profile, Run
-from webapp.stats.profiles.calls import Calls
-from webapp.stats.profiles.idle import idle_share
+from webapp.stats.profiles.calls import Calls, idle_share
 from webapp.stats.profiles.testing import TESTED
 
 LISTED = 200

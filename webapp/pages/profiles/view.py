@@ -1,13 +1,18 @@
-"""How a flame graph is looked at: what its address holds."""
+"""How a flame graph is looked at, which its address holds; who called a function and whom it
+called, with what that cost on two sides.
+"""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
 from django.http import HttpRequest
 
 from webapp.analysis.queries import idle_patterns
+from webapp.charts.flame.tree import totals_of
 from webapp.pages.parts.links import with_query
-from webapp.stats.profiles.calls import Bools, Calls
-from webapp.stats.profiles.idle import idle_nodes
+from webapp.stats.profiles.calls import Bools, Calls, idle_nodes
+from webapp.stats.profiles.costs import Floats
 
 LEAST_PX = 0.1
 """Of frames on a page: the script draws them where a zoom makes them wide."""
@@ -21,6 +26,9 @@ CALLERS_BELOW = frozenset({REVERSE})
 """A difference shows the functions that ran on top. A profiler that cuts stacks at a depth (pmcstat
 at 16) begins them elsewhere once a call is added: callers first, unchanged functions would move.
 """
+
+MOST = 12
+"""Callers, and callees, those with the largest change first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,3 +65,59 @@ class View:
             (TEXTS[one], with_query(path, [*more, *other.query()]), one in self.on)
             for one, other in others
         ]
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """A caller or a callee (``role``), and what was spent in the call on both sides."""
+
+    role: str
+    name: str
+    a: float
+    b: float
+
+    @property
+    def change(self) -> float:
+        """What side B spent more."""
+        return self.b - self.a
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """A function with its callers and callees."""
+
+    name: str
+    rows: Sequence[Beside]
+
+
+def name_of(name: str, module: str) -> str:
+    """A function as an address names it."""
+    return f"{name}@{module}"
+
+
+def around_function(calls: Calls, a: Floats, b: Floats, named: str) -> Around | None:
+    """The callers and callees of the function that an address names; None: no such function."""
+    name, _, module = named.rpartition("@")
+    at = next((i for i, one in enumerate(calls.functions) if one == (name, module)), None)
+    if at is None:
+        return None
+    totals = totals_of(calls.parent, np.stack([a, b]))
+    called = calls.parent >= 0
+    own = calls.function == at
+    above = called & own[np.where(called, calls.parent, 0)]
+    # Of a function that calls itself the calls within are left out on both sides.
+    callers = _beside(calls, calls.function[calls.parent], totals, own & called & ~above, "caller")
+    return Around(name, [*callers, *_beside(calls, calls.function, totals, above & ~own, "callee")])
+
+
+def _beside(
+    calls: Calls, function: np.ndarray, totals: Floats, chosen: Bools, role: str
+) -> list[Beside]:
+    count = len(calls.functions)
+    a, b = (np.bincount(function[chosen], one[chosen], count) for one in totals)
+    order = np.argsort(-np.abs(b - a), kind="stable")[:MOST]
+    return [
+        Beside(role, calls.functions[at].name, float(a[at]), float(b[at]))
+        for at in order.tolist()
+        if a[at] or b[at]
+    ]

@@ -14,7 +14,7 @@ from webapp.alerts.queries import FindingAt, Gated, Scope, Suspecting
 from webapp.analysis.models import Comparison, Finding, FindingEvent
 from webapp.analysis.queries import address_of, today_beside
 from webapp.charts import text
-from webapp.charts.cost_text import cost_sentence, cost_within, level_figure
+from webapp.charts.text import cost_sentence, cost_within, level_figure
 from webapp.charts.today import today_short
 from webapp.pages.commits.rows import finding_item, rows
 from webapp.pages.parts import ages, links

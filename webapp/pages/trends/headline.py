@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
 
-from webapp.charts.cost_text import cost_moved
-from webapp.charts.text import half_width
+from webapp.charts.text import cost_moved, half_width
 from webapp.charts.today import today_sentence
 from webapp.charts.trend import Found, Trend, TrendSeries
 

@@ -15,7 +15,7 @@ from django.http import Http404
 
 from webapp.analysis.models import Comparison
 from webapp.analysis.queries import RUNS_DISAGREE
-from webapp.charts.thin import Indices, extremes
+from webapp.charts.scale import Indices, extremes
 from webapp.charts.trend import Revisions, Trend, Whiskers
 from webapp.pages.parts.kept import Kept
 from webapp.pages.trends.query import End, TrendQuery, nearest

@@ -14,8 +14,7 @@ from django.views.decorators.vary import vary_on_headers
 
 from webapp.accounts.services import is_triager
 from webapp.analysis.queries import trend_link
-from webapp.charts.cost_text import cost_figure, cost_moved
-from webapp.charts.text import number
+from webapp.charts.text import cost_figure, cost_moved, number
 from webapp.charts.trend import (
     NARROW,
     Axis,

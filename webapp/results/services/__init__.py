@@ -52,8 +52,8 @@ from webapp.results.services.run_decisions import (
     withdraw_run,
 )
 from webapp.results.services.subjects import recount_quotas, register_hardware, set_source_template
+from webapp.results.services.upload.identifying import note_refused_replacement
 from webapp.results.services.upload.recording import record_runs
-from webapp.results.services.upload.refusals import note_refused_replacement
 from webapp.results.services.upload_consistency import ask_for_epochs
 from webapp.results.services.waiting import decide_waiting, reopen_waiting
 

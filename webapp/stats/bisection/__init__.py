@@ -10,7 +10,7 @@ Decisions are never final before the end: each one is made from all raw evidence
 pure; values are in log percent (`log_percent`). The method in words: docs/bisect.md.
 """
 
-from webapp.stats.bisection.case import Measure, State
+from webapp.stats.bisection.confirming import Measure, State
 from webapp.stats.bisection.deciding import Asked, Decision, decide
 from webapp.stats.bisection.ending import Kind, Outcome, credible_set
 from webapp.stats.bisection.explain import leaders

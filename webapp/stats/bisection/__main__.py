@@ -11,9 +11,8 @@ from typing import Any
 from webapp.stats.bisection.plan import DEFAULT_BOOTS
 from webapp.stats.errors import StatisticsError
 from webapp.stats.shell import end_silently
-from webapp.stats.simulate.bisect_cells import NEIGHBOURS, Cell, Result, simulate
+from webapp.stats.simulate.bisect_cells import NEIGHBOURS, Cell, Result, simulate, spread_over
 from webapp.stats.simulate.bisect_worlds import AS_MODELLED, World
-from webapp.stats.simulate.processes import spread_over
 
 BAD_INPUT = 2
 """Exit code for arguments that make no sense."""

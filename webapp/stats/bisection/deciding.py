@@ -16,7 +16,7 @@ from math import log
 import numpy as np
 
 from webapp.stats.bisection import explain
-from webapp.stats.bisection.case import Case, Choice, Measure, State
+from webapp.stats.bisection.confirming import Case, Choice, Measure, State
 from webapp.stats.bisection.ending import Kind, Outcome
 from webapp.stats.bisection.information import Outlook, expect
 from webapp.stats.bisection.joint import View, views

@@ -19,7 +19,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from webapp.stats.bisection.case import Case, Measure
+from webapp.stats.bisection.confirming import Case, Measure
 from webapp.stats.bisection.plan import Boot, Plan, Purpose
 from webapp.stats.bisection.posterior import Posterior
 

@@ -11,7 +11,7 @@ from math import inf
 import numpy as np
 from numpy.typing import NDArray
 
-from webapp.stats.bisection.case import Measure
+from webapp.stats.bisection.confirming import Measure
 from webapp.stats.bisection.deciding import Asked, decide
 from webapp.stats.bisection.ending import Kind, Outcome
 from webapp.stats.bisection.noise import Noise

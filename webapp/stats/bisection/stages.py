@@ -10,8 +10,16 @@ from datetime import datetime
 import numpy as np
 
 from webapp.stats.bisection import ending, explain
-from webapp.stats.bisection.case import SURE, Case, Choice, Measure, State
-from webapp.stats.bisection.confirming import CONFIRMING_BOOTS, confirming, find_pair
+from webapp.stats.bisection.confirming import (
+    CONFIRMING_BOOTS,
+    SURE,
+    Case,
+    Choice,
+    Measure,
+    State,
+    confirming,
+    find_pair,
+)
 from webapp.stats.bisection.ending import Kind, Outcome
 from webapp.stats.bisection.information import Outlook, anchors, best_option, expect, look_ahead
 from webapp.stats.bisection.plan import Plan, Purpose

@@ -8,12 +8,6 @@ from webapp.stats.compare.across import (
 )
 from webapp.stats.compare.comparing import MORE_BUILDS, Comparison, Level, Verdict, compare
 from webapp.stats.compare.explain import explain
-from webapp.stats.compare.headline import (
-    Headline,
-    Look,
-    Outcome,
-    outcome,
-)
 from webapp.stats.compare.levels import (
     BuildNoise,
     Samples,
@@ -24,7 +18,16 @@ from webapp.stats.compare.levels import (
 )
 from webapp.stats.compare.many import VERDICTS, Comparisons, compare_many
 from webapp.stats.compare.summaries import LEVELS, Summaries
-from webapp.stats.compare.sweep import Across, Evidence, Mean, across_machines
+from webapp.stats.compare.sweep import (
+    Across,
+    Evidence,
+    Headline,
+    Look,
+    Mean,
+    Outcome,
+    across_machines,
+    outcome,
+)
 
 __all__ = [
     "LEVELS",

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
 from webapp.stats.compare.summaries import LEVELS, Summaries
-from webapp.stats.decisive.belief import Belief
-from webapp.stats.decisive.chance import LEAST_SD, RUN_TAIL
+from webapp.stats.decisive.chance import LEAST_SD, RUN_TAIL, Belief
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]

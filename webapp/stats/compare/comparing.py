@@ -11,8 +11,8 @@ from scipy import special
 
 from webapp.stats.better import Better, is_gain
 from webapp.stats.compare.believed import believed
+from webapp.stats.compare.exact_tests import RankTest, rank_test
 from webapp.stats.compare.levels import BuildNoise, Floats, Level, Samples, Summary, summarize
-from webapp.stats.compare.ranks import RankTest, rank_test
 from webapp.stats.compare.relative import (
     NO_SCATTER,
     Change,
@@ -21,9 +21,9 @@ from webapp.stats.compare.relative import (
     satterthwaite,
 )
 from webapp.stats.compare.summaries import Summaries
-from webapp.stats.decisive.belief import Belief
-from webapp.stats.defaults import MARGIN_PCT
+from webapp.stats.decisive.chance import Belief
 from webapp.stats.errors import OutOfRangeError
+from webapp.stats.limits import MARGIN_PCT
 from webapp.stats.ministat.numbers import LEAST_POINTS, Difference, difference
 from webapp.stats.sensitivity import DEFAULT_CONFIDENCE, critical_t, require_confidence
 

@@ -20,7 +20,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from webapp.stats.compare.counts import MOST
+from webapp.stats.compare.exact_tests import MOST
 from webapp.stats.errors import NotFiniteError, OutOfRangeError, TooFewSamplesError
 from webapp.stats.student import critical_value
 

@@ -10,12 +10,12 @@ from scipy import special
 from webapp.stats.better import Better
 from webapp.stats.compare.believed import believed
 from webapp.stats.compare.comparing import Verdict, require_margin
-from webapp.stats.compare.counts import counts_limits, counts_p
+from webapp.stats.compare.exact_tests import counts_limits, counts_p
 from webapp.stats.compare.levels import BuildNoise, Level
 from webapp.stats.compare.relative import NO_SCATTER
 from webapp.stats.compare.summaries import LEVELS, Summaries
-from webapp.stats.decisive.belief import Belief
-from webapp.stats.defaults import MARGIN_PCT
+from webapp.stats.decisive.chance import Belief
+from webapp.stats.limits import MARGIN_PCT
 from webapp.stats.sensitivity import (
     DEFAULT_CONFIDENCE,
     critical_ts,
@@ -288,7 +288,7 @@ def _noise(pairs: _Pairs, confidence: float) -> _Noise:
 
 
 def _smallest_p(n1: Floats, n2: Floats) -> Floats:
-    """`webapp.stats.compare.ranks.smallest_p` for arrays."""
+    """`webapp.stats.compare.exact_tests.smallest_p` for arrays."""
     smallest: Floats = np.minimum(1.0, 2 / special.binom(n1 + n2, n1))
     return smallest
 

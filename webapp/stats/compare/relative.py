@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from webapp.stats.compare.counts import counts_limits, counts_p
+from webapp.stats.compare.exact_tests import counts_limits, counts_p, smallest_p
 from webapp.stats.compare.levels import (
     BuildNoise,
     Level,
@@ -17,7 +17,6 @@ from webapp.stats.compare.levels import (
     common_unit,
     uncounted_levels,
 )
-from webapp.stats.compare.ranks import smallest_p
 from webapp.stats.sensitivity import critical_t, two_sided_p, visible_shift
 
 NO_SCATTER = 1e-12

@@ -4,18 +4,23 @@ A rule for the newest pair of a series that cannot tell its own build noise yet:
 that noise (`Belief`) stands in for it. In words and with figures: docs/statistics.md.
 """
 
-from webapp.stats.decisive.belief import Belief, Known, learn
 from webapp.stats.decisive.chance import (
+    Belief,
+    Build,
+    Evidence,
+    Known,
+    Measured,
     at_least,
+    build_of,
     chance,
     interval,
+    learn,
     level_of,
     percent_of,
     score_of,
     turning_pct,
+    weigh,
 )
-from webapp.stats.decisive.evidence import Build, Evidence, Measured, build_of, weigh
-from webapp.stats.decisive.explain import what_settles, why_judged
 from webapp.stats.decisive.pairs import (
     GIVES_UP,
     LIMIT,
@@ -31,6 +36,8 @@ from webapp.stats.decisive.pairs import (
     judge,
     limit_among,
     pairs_of,
+    what_settles,
+    why_judged,
 )
 
 __all__ = [

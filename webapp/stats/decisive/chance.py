@@ -1,23 +1,57 @@
 """How often a loss as large is seen without any change, as far as noise is believed or measured.
 
+One build a side shows nothing of how builds scatter. What is known is how builds scatter elsewhere:
+the standard deviation is believed to be lognormal around a median. It starts from what one-year
+series of a real lab showed, and moves as series of the instance show their own.
+
+The evidence is builds of a few revisions, all on the log scale: a build is the mean of its units,
+which are boots where they are known, else samples.
+
 For a standard deviation s between builds and t of one unit within its build the loss is normal
 around the true one, with variance s² (1/old + 1/new) + t² (its share). Neither is known. s is
-integrated over the belief, t over what the units tell of it (t² = its estimate times f / chi² with
+integrated over the belief, t over what the units show of it (t² = its estimate times f / chi² with
 f degrees of freedom, which alone gives Student's t); where there are several builds of a side, both
 are weighed by how well they explain their scatter. By the trapezoid rule on fixed grids, which for
 such densities is as exact as the arithmetic: the same figures always, and no random numbers.
 """
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from math import exp, expm1, log, sqrt
+from math import ceil, exp, expm1, fsum, log, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
-from webapp.stats.decisive.belief import Belief
-from webapp.stats.decisive.evidence import Evidence
+from webapp.stats.better import Better
+
+MEDIAN_PCT = 1.8
+"""Median over series, in percent of the level: fourteen one-year series of a real lab."""
+
+SPREAD = 1.5
+"""Two series in three lie within this factor of the median. Those of the lab show 1.6; what is
+guessed is never narrower than this, however alike the series of an instance are."""
+
+GUESS_WEIGHT = 4.0
+"""Series that the guess counts for when an instance tells its own."""
+
+LEAST_FREEDOM = 8.0
+"""Degrees of freedom from which on a series tells its build noise well enough to be learned from
+(its standard deviation is then known within about a quarter)."""
+
+LEAST_PCT = 0.3
+"""What an estimate of less counts as: an estimate of 0 % has no logarithm, and is not believed."""
+
+HALF_ALIKE = 0.5
+"""Weight of a series that shares the hardware or the workload only; one that shares both has 1."""
+
+LEAST_SERIES = 8
+"""Series of a machine that tell their build noise from which on they alone are believed."""
+
+MEDIAN_STEP, SPREAD_STEP = 1.2, 1.1
+"""The belief moves in steps of these factors: a belief that followed every upload would change
+what was concluded of other series with each of them."""
 
 Floats = NDArray[np.float64]
 
@@ -38,6 +72,174 @@ MOST_PERCENT_LOG = 700.0
 """A hundred times exp() of more than this is no number any more."""
 
 BISECTIONS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Belief:
+    """The standard deviation between builds is lognormal: ``median_pct`` times or divided by
+    ``spread`` in two cases of three. ``of_machine``: the machine's own series tell so much.
+    """
+
+    median_pct: float = MEDIAN_PCT
+    spread: float = SPREAD
+    of_machine: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A series that tells its own build noise, in percent, with its degrees of freedom."""
+
+    build_pct: float
+    freedom: float
+    same_hardware: bool = True
+    same_workload: bool = True
+
+    @property
+    def weight(self) -> float:
+        """How much it tells about the series in question."""
+        if self.freedom < LEAST_FREEDOM or not (self.same_hardware or self.same_workload):
+            return 0.0
+        return 1.0 if self.same_hardware and self.same_workload else HALF_ALIKE
+
+
+def learn(known: Iterable[Known]) -> Belief:
+    """Return the guess, moved by what is ``known``: the order does not matter. From `LEAST_SERIES`
+    of the same hardware on these take its place.
+
+    The logarithms are averaged, the guess among them with `GUESS_WEIGHT`; the spread is that of
+    the same weighted logarithms around their mean, at least `SPREAD`. Both are then rounded: the
+    median to the nearest step, the spread up to the next.
+    """
+    told = [one for one in known if one.weight]
+    own = [one for one in told if one.same_hardware]
+    of_machine = len(own) >= LEAST_SERIES
+    rows = sorted((_log(one), one.weight) for one in (own if of_machine else told))
+    if not of_machine:
+        rows.append((log(MEDIAN_PCT), GUESS_WEIGHT))
+    total = sum(weight for _, weight in rows)
+    mean = sum(weight * one for one, weight in rows) / total
+    squares = sum(weight * (one - mean) ** 2 for one, weight in rows)
+    if not of_machine:
+        squares += GUESS_WEIGHT * log(SPREAD) ** 2
+    steps = round((mean - log(MEDIAN_PCT)) / log(MEDIAN_STEP))
+    wider = ceil(round((sqrt(squares / total) - log(SPREAD)) / log(SPREAD_STEP), 9))
+    return Belief(
+        median_pct=round(MEDIAN_PCT * MEDIAN_STEP**steps, 6),
+        spread=round(SPREAD * exp(max(wider, 0) * log(SPREAD_STEP)), 6),
+        of_machine=of_machine,
+    )
+
+
+def _log(one: Known) -> float:
+    return log(max(one.build_pct, LEAST_PCT))
+
+
+@dataclass(frozen=True, slots=True)
+class Build:
+    """The mean of one build's units, the sum of their squared deviations, and how many they are."""
+
+    mean: float
+    squares: float
+    units: int
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One revision with its builds, in any order; ``label`` names it."""
+
+    position: int
+    builds: tuple[Build, ...]
+    label: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Builds at the old level against builds at the new one.
+
+    ``loss`` is how far the mean of the new ones lies below that of the old ones (above, where less
+    is better), ``newest`` the same for the newest revision alone; of ``old`` and ``new`` builds.
+    ``squares`` are those of the builds around the mean of their side. ``run_variance`` is that of
+    one unit within its build, by ``run_freedom`` degrees of freedom; it counts ``run_share`` times
+    in the variance of ``loss``, and ``unit_share`` times in that of a typical build.
+    """
+
+    loss: float
+    newest: float
+    old: int
+    new: int
+    squares: float
+    run_variance: float
+    run_freedom: int
+    run_share: float
+    unit_share: float
+
+    @property
+    def share(self) -> float:
+        """How many times the variance of one build counts in that of ``loss``."""
+        return 1.0 / self.old + 1.0 / self.new
+
+    @property
+    def freedom(self) -> int:
+        """Degrees of freedom that the builds themselves have."""
+        return self.old + self.new - 2
+
+
+def build_of(samples: Sequence[float], boots: Sequence[object] | None = None) -> Build | None:
+    """Return one build's summary; None where no sample is positive. Unknown boots are None."""
+    units = _units(samples, boots)
+    if not units:
+        return None
+    mean = fsum(units) / len(units)
+    return Build(mean, fsum((unit - mean) ** 2 for unit in units), len(units))
+
+
+def weigh(
+    old: Sequence[Measured], new: Sequence[Measured], better: Better = "more"
+) -> Evidence | None:
+    """Return what ``new`` revisions say against ``old`` ones.
+
+    None where runs do not tell their scatter: no build has two units.
+    """
+    before = [build for one in old for build in one.builds]
+    after = [build for one in new for build in one.builds]
+    both = [*before, *after]
+    run_freedom = sum(build.units - 1 for build in both)
+    if not before or not after or not run_freedom:
+        return None
+    sign = 1.0 if better == "more" else -1.0
+    level, new_level = _mean(before), _mean(after)
+    squares = fsum((build.mean - level) ** 2 for build in before)
+    squares += fsum((build.mean - new_level) ** 2 for build in after)
+    return Evidence(
+        loss=sign * (level - new_level),
+        newest=sign * (level - _mean(new[-1].builds)),
+        old=len(before),
+        new=len(after),
+        squares=squares,
+        run_variance=fsum(build.squares for build in both) / run_freedom,
+        run_freedom=run_freedom,
+        run_share=_shares(before) / len(before) ** 2 + _shares(after) / len(after) ** 2,
+        unit_share=_shares(both) / len(both),
+    )
+
+
+def _units(samples: Sequence[float], boots: Sequence[object] | None) -> list[float]:
+    """The logarithms of samples; where every boot is known, their means by boot."""
+    if boots is None or any(boot is None for boot in boots):
+        return [log(sample) for sample in samples if sample > 0]
+    by_boot: dict[object, list[float]] = {}
+    for sample, boot in zip(samples, boots, strict=True):
+        if sample > 0:
+            by_boot.setdefault(boot, []).append(log(sample))
+    return [fsum(logs) / len(logs) for logs in by_boot.values()]
+
+
+def _mean(builds: Sequence[Build]) -> float:
+    return fsum(build.mean for build in builds) / len(builds)
+
+
+def _shares(builds: Sequence[Build]) -> float:
+    return fsum(1.0 / build.units for build in builds)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,8 @@
-"""Losses of a young series that stand on one build a side, and what later builds make of them.
+"""Losses of a young series that stand on one build a side, what later builds make of them, and why:
+sentences with the rule's figures.
 
-The revisions are read in order. At each of the first ones, while the series cannot tell its build
-noise, it is asked whether the newest revision lost; what follows settles what was found. So the
+The revisions are read in order. At each of the first ones, while the series cannot show its build
+noise, the newest revision is asked whether it lost; what follows settles what was found. So the
 answer is a function of the points, whatever their order of arrival.
 """
 
@@ -11,9 +12,20 @@ from math import fsum
 from typing import Any, Literal
 
 from webapp.stats.better import Better
-from webapp.stats.decisive.belief import LEAST_PCT, SPREAD, Belief
-from webapp.stats.decisive.chance import at_least, chance, interval, score_of, turning_pct
-from webapp.stats.decisive.evidence import Build, Evidence, Measured, weigh
+from webapp.stats.decisive.chance import (
+    LEAST_PCT,
+    SPREAD,
+    Belief,
+    Build,
+    Evidence,
+    Measured,
+    at_least,
+    chance,
+    interval,
+    score_of,
+    turning_pct,
+    weigh,
+)
 
 State = Literal["open", "confirmed", "withdrawn"]
 
@@ -201,3 +213,83 @@ def _recovered(pair: Pair, settled: int) -> Step | None:
         is_back = step.evidence.newest <= (1.0 - RESTORED) * lost
         back = (back or step) if is_back else None
     return back
+
+
+def why_judged(pair: Pair, judged: Judged, belief: Belief, figures: Figures) -> str:
+    """Return the sentence that says why a pair is found, confirmed or withdrawn."""
+    said = SAID[judged.state](pair, judged)
+    return (
+        f"{said}. Where nothing changed, a loss as large is seen with a chance of "
+        f"{_percent(judged.chance)} (at most {_percent(judged.limit)}{_among(judged.pairs)}), if "
+        f"builds scatter by {belief.median_pct:.2g} %, give or take × {belief.spread:.2g}"
+        f"{_turning(judged, figures)}."
+    )
+
+
+def what_settles(label: str, previous: str) -> str:
+    """Return the sentence that says what would settle an open pair."""
+    return (
+        f"Another build of {label}, and of {previous}, or the next revisions settle it: it is "
+        "confirmed when all builds together still show it, and withdrawn when they do not."
+    )
+
+
+def _open(pair: Pair, judged: Judged) -> str:
+    step = judged.step
+    if step.position == pair.position:
+        old = step.evidence.old
+        before = f"the one of {pair.previous_label}" if old == 1 else f"the {old} before it"
+        return f"One build a side: the build of {_label(pair)} is worse than {before}"
+    return (
+        f"Not settled: with {step.label} there are {_builds(judged)}, which neither agree nor "
+        "disagree enough"
+    )
+
+
+def _confirmed(pair: Pair, judged: Judged) -> str:
+    by = judged.settled_by.label if judged.settled_by else _label(pair)
+    return (
+        f"Confirmed by more builds: with those of {by}, {_builds(judged)} agree that "
+        f"{_label(pair)} is worse than {pair.previous_label}"
+    )
+
+
+def _withdrawn(pair: Pair, judged: Judged) -> str:
+    by = judged.settled_by.label if judged.settled_by else _label(pair)
+    if judged.step.position == pair.position:
+        agree = "do not show it"
+    elif judged.chance > GIVES_UP:
+        agree = f"do not agree (a chance of more than {_percent(GIVES_UP)})"
+    else:
+        agree = "left it unsettled"
+    return f"Withdrawn: {_builds(judged)}, the last of {by}, {agree}"
+
+
+SAID = {"open": _open, "confirmed": _confirmed, "withdrawn": _withdrawn}
+
+
+def _builds(judged: Judged) -> str:
+    evidence = judged.step.evidence
+    return f"{_count(evidence.old)} before and {evidence.new} from it on"
+
+
+def _count(builds: int) -> str:
+    return "1 build" if builds == 1 else f"{builds} builds"
+
+
+def _label(pair: Pair) -> str:
+    return pair.steps[0].label
+
+
+def _among(pairs: int) -> str:
+    return f" among the {pairs} pairs of its commit" if pairs > 1 else ""
+
+
+def _turning(judged: Judged, figures: Figures) -> str:
+    if judged.state == "withdrawn":
+        return ""
+    return f"; from {figures.turning_pct:.1f} % on it would not have been found"
+
+
+def _percent(chance: float) -> str:
+    return f"{100 * chance:.2g} %"

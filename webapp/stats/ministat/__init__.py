@@ -11,9 +11,10 @@ from webapp.stats.ministat.numbers import (
     Summary,
     difference,
     difference_from_moments,
+    difference_lines,
+    render,
     summarize,
 )
-from webapp.stats.ministat.text import difference_lines, render
 from webapp.stats.student import LEVELS, true_level
 
 __all__ = [

@@ -13,9 +13,12 @@ from typing import BinaryIO, Final
 
 from webapp.stats.errors import StatisticsError
 from webapp.stats.ministat.numbers import (
+    DEFAULT_WIDTH,
     LEAST_POINTS,
+    LEAST_WIDTH,
+    MOST_SETS,
+    render,
 )
-from webapp.stats.ministat.text import DEFAULT_WIDTH, LEAST_WIDTH, MOST_SETS, render
 from webapp.stats.shell import end_silently
 from webapp.stats.student import LEVELS
 

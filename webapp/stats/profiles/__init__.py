@@ -2,8 +2,8 @@
 
 from webapp.stats.profiles.costs import Boot, Side
 from webapp.stats.profiles.difference import difference
-from webapp.stats.profiles.found import Change, Difference, Row
 from webapp.stats.profiles.headline import Headline, Part, headline
+from webapp.stats.profiles.judging import Change, Difference, Row
 
 __all__ = [
     "Boot",

@@ -19,8 +19,8 @@ from typing import Any
 from webapp.stats.profiles.calls import Function, calls_of
 from webapp.stats.profiles.costs import Boot, Side
 from webapp.stats.profiles.difference import MARGIN_PCT, difference
-from webapp.stats.profiles.found import Difference, Row
 from webapp.stats.profiles.headline import headline
+from webapp.stats.profiles.judging import Difference, Row
 from webapp.stats.shell import end_silently
 
 UNREADABLE = 2

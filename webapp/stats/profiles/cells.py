@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import stdtr, stdtrit
 
 from webapp.stats.false_discovery import LEVEL, gate
-from webapp.stats.profiles.found import Difference, Row, Verdict
+from webapp.stats.profiles.judging import Difference, Row, Verdict
 
 FEWEST_MACHINES = 5
 """With fewer machines the text says what they allow."""

@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtr
 
-from webapp.stats.profiles.calls import Calls
-from webapp.stats.profiles.idle import IDLE, counts_unhalted_only, idle_share
+from webapp.stats.profiles.calls import IDLE, Calls, counts_unhalted_only, idle_share
 
 Floats = NDArray[np.float64]
 

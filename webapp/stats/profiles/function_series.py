@@ -17,9 +17,8 @@ from webapp.stats.changes import Analysis, At, Change, Point, Segment
 from webapp.stats.compare import Samples, summarize
 from webapp.stats.false_discovery import gate_among
 from webapp.stats.levels import Findings
-from webapp.stats.profiles.calls import Function, Ints
+from webapp.stats.profiles.calls import IDLE, Function, Ints, idle_functions
 from webapp.stats.profiles.costs import Basis, Floats, Side, basis
-from webapp.stats.profiles.idle import IDLE, idle_functions
 from webapp.stats.profiles.testing import TESTED
 from webapp.stats.profiles.trees import counted, same_functions
 

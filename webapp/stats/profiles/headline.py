@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from webapp.stats.profiles.found import Change, Difference, Row
+from webapp.stats.profiles.judging import Change, Difference, Row
 
 SMALLEST = 0.5
 """No function below half a point is named in a headline."""

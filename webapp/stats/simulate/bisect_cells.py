@@ -1,16 +1,25 @@
 """How well does it work? Bisects with a known truth, counted.
 
 A cell says what is true: how many commits, the step, the noise. The good end has neighbours that
-history measured (five boots each, one build each): every alert has such a history. The bad end
-has none: the points that raised an alert are a selection, and would count a false alert as true.
-The noise is known, or estimated from so many revisions of history.
+history measured (five boots each, one build each): every alert has such a history. The bad end has
+none: the points that raised an alert are a selection, and would count a false alert as true. The
+noise is known, or estimated from so many revisions of history.
+
+Trials run over several processes: the same answers in the same order, sooner. Each process is
+started anew (nothing of a parent that runs threads or a server is copied) and computes with one
+thread: its matrices are small, and libraries that share one core among several threads wait for
+each other.
 """
 
+import os
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from math import log1p
+from multiprocessing import get_context
+from typing import Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +39,14 @@ from webapp.stats.bisection.playing import Beside, SimulatedLab, play
 from webapp.stats.bisection.validation import Side
 from webapp.stats.errors import OutOfRangeError
 from webapp.stats.simulate.bisect_worlds import AS_MODELLED, World, draw_culprits, levels_of
-from webapp.stats.simulate.processes import Spread, here
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+ONE_THREAD = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
+
+CHUNK = 5
+"""Trials that a process takes at a time: they take from 20 ms to seconds each."""
 
 Floats = NDArray[np.float64]
 
@@ -45,6 +61,49 @@ NEIGHBOURS = 10
 
 SHORT_RANGE, STATED = 8, 0.9
 """Commits that a person can look at, and the stated probability that is held to its word."""
+
+
+class Spread(Protocol):
+    """What ``map`` does, perhaps elsewhere."""
+
+    def __call__(self, play: Callable[[T], R], items: Iterable[T], /) -> Iterable[R]:
+        """``play`` of each item, in their order."""
+
+
+def here(play: Callable[[T], R], items: Iterable[T], /) -> Iterable[R]:
+    """In this process, one after another."""
+    return map(play, items)
+
+
+@contextmanager
+def spread_over(processes: int) -> Iterator[Spread]:
+    """Plays items in so many processes (≥ 1), which end with the context.
+
+    Raises `OutOfRangeError`.
+    """
+    if processes < 1:
+        raise OutOfRangeError("processes: at least 1")
+    if processes == 1:
+        yield here
+        return
+    with _one_thread_each(), get_context("spawn").Pool(processes) as pool:
+
+        def spread(play: Callable[[T], R], items: Iterable[T], /) -> Iterable[R]:
+            return pool.imap(play, items, CHUNK)
+
+        yield spread
+
+
+@contextmanager
+def _one_thread_each() -> Iterator[None]:
+    """For processes started meanwhile, unless the caller's environment says otherwise."""
+    missing = [name for name in ONE_THREAD if name not in os.environ]
+    os.environ.update(dict.fromkeys(missing, "1"))
+    try:
+        yield
+    finally:
+        for name in missing:
+            del os.environ[name]
 
 
 @dataclass(frozen=True, slots=True)

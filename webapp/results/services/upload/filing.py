@@ -53,8 +53,7 @@ from webapp.results.services.named_rows import (
     variants_of,
 )
 from webapp.results.services.placing import Placed, Remarks, place_revisions
-from webapp.results.services.upload.identifying import Identified
-from webapp.results.services.upload.refusals import refuse_foreign_runs
+from webapp.results.services.upload.identifying import Identified, refuse_foreign_runs
 from webapp.results.services.waiting import Doubt
 
 

@@ -1,6 +1,13 @@
-"""The Mann–Whitney test, exact for small sets with or without ties.
+"""Exact tests that stand beside Student's t: of ranks, and of counts such as packets dropped in a
+run.
 
-Mann and Whitney, 1947; ties by midranks and the permutation distribution of the rank sum.
+Of ranks: Mann and Whitney, 1947, for small sets with or without ties; ties by midranks and the
+permutation distribution of the rank sum.
+
+Of counts: where one side has a zero, means of a few counts are far from normal. Given both sums
+together, the second is binomial if both come from one Poisson rate (Przyborowski and Wilenski,
+1940); limits of the share, and so of the ratio of rates, by Clopper and Pearson (1934). Counts that
+scatter more than Poisson's would pass too often, so the test never takes the place of Student's t.
 """
 
 from dataclasses import dataclass
@@ -8,9 +15,15 @@ from math import comb, erfc, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import special
 
 MOST_EXACT = 40
 """Up to this many samples on both sides together the p-value is exact."""
+
+Floats = NDArray[np.float64]
+
+MOST = 2.0**53
+"""Whole numbers below are exact in a double."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,3 +86,31 @@ def _normal_p(u: float, n1: int, n2: int, ties: NDArray[np.float64]) -> float:
     variance = n1 * n2 / 12 * (n + 1 - correction)
     distance = max(abs(u - n1 * n2 / 2) - 0.5, 0.0)
     return erfc(distance / sqrt(2 * variance)) if variance > 0 else 1.0
+
+
+def counts_p(total_a: Floats, n_a: Floats, total_b: Floats, n_b: Floats) -> Floats:
+    """The two-sided p-value of each row: twice the smaller tail, at most 1.
+
+    ``total_*`` are sums of ``n_*`` counts, all of one length.
+    """
+    share = n_b / (n_a + n_b)
+    with np.errstate(invalid="ignore"):
+        below = np.where(total_a > 0, special.betaincc(total_b + 1, total_a, share), 1.0)
+        above = np.where(total_b > 0, special.betainc(total_b, total_a + 1, share), 1.0)
+    return np.asarray(np.minimum(1.0, 2 * np.minimum(below, above)), np.float64)
+
+
+def counts_limits(
+    total_a: Floats, n_a: Floats, total_b: Floats, n_b: Floats, confidence: float
+) -> tuple[Floats, Floats]:
+    """Limits of the rate of B relative to A's, percent of A's rate; infinite where A counts none.
+
+    They exclude 0 where `counts_p` is below 1 − ``confidence`` / 100.
+    """
+    tail = (1 - confidence / 100) / 2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        low = np.where(total_b > 0, special.betaincinv(total_b, total_a + 1, tail), 0.0)
+        high = np.where(total_a > 0, special.betaincinv(total_b + 1, total_a, 1 - tail), 1.0)
+        ratios = [np.where(share < 1, share / (1 - share), np.inf) for share in (low, high)]
+    lowest, highest = (100 * (ratio * n_a / n_b - 1) for ratio in ratios)
+    return np.asarray(lowest, np.float64), np.asarray(highest, np.float64)

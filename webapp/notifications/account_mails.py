@@ -1,8 +1,12 @@
-"""A new address of a person counts once it answered.
+"""Mails to a person about the account: a new address, which counts once it answered; a link to a
+new password; what was changed about signing in.
 
-A signed link is mailed to it; who opens that and presses the button has its mail. Till then mails
-go where they went. So nobody sends the mails of this instance to a stranger, by a slip or on
-purpose. Operators, who make the accounts, set addresses in the admin without that.
+A signed link is mailed to a new address; who opens the link and presses the button has its mail.
+Till then mails go where they went. So nobody sends the mails of this instance to a stranger, by a
+slip or on purpose. Operators, who make the accounts, set addresses in the admin without that.
+
+Mails about signing in go to the address that the account has when they are posted, at once, quiet
+hours or not.
 """
 
 import uuid
@@ -10,6 +14,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Self
 
+from django.conf import settings
 from django.core.signing import BadSignature, SignatureExpired, TimestampSigner
 from django.db import transaction
 from django.urls import reverse
@@ -28,6 +33,10 @@ MOST_A_DAY = 5
 """Links for one person: an address that somebody else reads is not to be flooded."""
 
 _signer = TimestampSigner(salt="driftline.address")
+
+NEW_PASSWORD, CHANGED = "account.password", "account.changed"
+"""Links for one person. Each holds for a day, so whoever asks for them all keeps nobody out: one
+that holds lies in the person's mailbox."""
 
 
 class AddressNotTaken(ValueError):
@@ -118,3 +127,24 @@ def take_address(new: NewAddress) -> User:
 def asked_in(mail: Mail) -> NewAddress:
     """What the stored ``mail`` asks."""
     return NewAddress(mail.recipient_id, mail.data["former"], mail.data[OTHER_ADDRESS], mail.pk)
+
+
+@transaction.atomic
+def ask_new_password(*, user: User) -> None:
+    """Mail ``user`` a link to set a new password; nothing where ``MOST_A_DAY`` still hold."""
+    User.objects.select_for_update(no_key=True).get(pk=user.pk)
+    since = timezone.now() - timedelta(seconds=settings.PASSWORD_RESET_TIMEOUT)
+    sent = Mail.objects.filter(recipient=user, kind=NEW_PASSWORD, due__gt=since)
+    if sent.count() < MOST_A_DAY:
+        _post(user, NEW_PASSWORD)
+
+
+def notify_of_change(*, user: User, what: str) -> None:
+    """Mail ``user`` ``what`` was changed about signing in; nothing without an address."""
+    if user.email:
+        _post(user, CHANGED, what=what)
+
+
+def _post(user: User, kind: str, **data: str) -> None:
+    data[OTHER_ADDRESS] = user.email
+    post_mails([NewMail(user.pk, kind, f"account:{uuid.uuid4()}", timezone.now(), data=data)])
