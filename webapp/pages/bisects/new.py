@@ -274,7 +274,7 @@ def picks_of(alert: Alert | None, hardware: str, mode: str) -> list[Pick]:
 
 
 def chosen_of(picks: Sequence[Pick], asked: str) -> list[tuple[Series, float | None]]:
-    """Those whose numbers ``asked`` lists, separated by commas. Raises BisectError."""
+    """Series whose numbers ``asked`` lists, separated by commas. Raises BisectError."""
     of_number = {str(one.series.pk): one for one in picks}
     chosen: list[tuple[Series, float | None]] = []
     for number in dict.fromkeys(filter(None, asked.split(","))):

@@ -77,7 +77,7 @@ class _Charts:
         self._charts = {scope.number: view.chart(scope.number) for scope in view.bisect.scopes}
 
     def booted(self, after: int, up_to: int) -> _Booted:
-        """Those numbered above `after`, up to and with `up_to`."""
+        """Boots numbered above `after`, up to and with `up_to`."""
         rows = [row for row in self._view.boots if after < row.number <= up_to]
         if not rows:
             return _Booted()

@@ -123,7 +123,7 @@ def _context(commit: Revision, part: str, *, ask_from: str) -> dict[str, object]
 
 
 def _profiled(commit: Revision) -> list[tuple[ProfiledPair, str]]:
-    """Its profiled kernels, each against the last profiled one before, and the differences."""
+    """Kernels of a commit with profiles, each against the last one before, and the differences."""
     runs = Run.objects.counted().filter(revision=commit, profiles__isnull=False)
     subjects = runs.order_by().values_list("hardware", "mode", "variant").distinct()[:PROFILED]
     gaps = [Gap.before(Subject(commit.tree_id, *ids), commit.position) for ids in subjects]
@@ -156,7 +156,9 @@ def _named_by(commit: Revision, beside: BesideCommit) -> dict[str, object]:
 def _runs(
     commit: Revision, beside: BesideCommit, everything: Collection[CommitPoint], part: str
 ) -> dict[str, object]:
-    """Its runs where they are few or asked for, and what is to be decided about any of them."""
+    """Runs of a commit where they are few or asked for, and what is to be decided about any of
+    them.
+    """
     profiled = Exists(Profile.objects.filter(run=OuterRef("pk")))
     rows = Run.objects.of_revision(commit).with_marks().annotate(is_profiled=profiled)
     is_whole = part == "runs" or beside.runs <= INLINE_MOST

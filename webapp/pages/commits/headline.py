@@ -117,7 +117,7 @@ class Cells:
 
 
 def cells_of(points: Iterable[CommitPoint], judged: Mapping[int, PointVerdict]) -> Cells:
-    """Those of ``points`` that ``judged`` has a verdict on."""
+    """The cells of ``points`` that ``judged`` has a verdict on."""
     compared = [one for one in points if one.series_id in judged]
     claims = claims_of_commit(compared, judged)
     proven = [
@@ -258,8 +258,8 @@ def _source(detected: Detected, found: Sequence[FindingAt], cells: Cells) -> str
 
 
 def measured_first(findings: list[FindingAt]) -> list[FindingAt]:
-    """Those of what was measured; of what options cost, which repeats it, only where nothing else
-    is found.
+    """Findings of what was measured; of what options cost, which repeats it, only where nothing
+    else is found.
     """
     return [row for row in findings if not row.series.is_cost] or findings
 

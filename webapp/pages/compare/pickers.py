@@ -328,7 +328,7 @@ def _count(number: int, noun: str) -> str:
 
 
 def readable(texts: Sequence[str]) -> list[Side]:
-    """Those that can be read, for the form that mends the others."""
+    """The sides that can be read, for the form that mends the others."""
     found = []
     for text in texts[:MOST_SIDES]:
         try:

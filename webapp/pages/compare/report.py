@@ -62,7 +62,7 @@ class NotCompared:
         return sum(map(len, self.modes.values()))
 
     def text(self, most: int) -> str:
-        """All in a line, with ``most`` so many modes of a machine."""
+        """The modes left out in a line, with ``most`` so many modes of a machine."""
         parts = []
         for hardware, modes in self.modes.items():
             more = len(modes) - most
@@ -283,7 +283,7 @@ class FlamePicture:
 
     @classmethod
     def of(cls, title: str, link: str) -> "FlamePicture":
-        """That of the page at ``link``."""
+        """The picture of the page at ``link``."""
         _, _, query = link.partition("?")
         svg, png = (f"{reverse(f'profile_diff_{kind}')}?{query}" for kind in ("svg", "png"))
         return cls(title, link, svg, png)

@@ -97,7 +97,7 @@ def markdown(request: HttpRequest, number: int) -> HttpResponse:
 
 @require_safe
 def text(request: HttpRequest, number: int) -> HttpResponse:
-    """Its blocks, as plain text."""
+    """The blocks of a report, as plain text."""
     return _text(request, number, as_text, "text/plain")
 
 
@@ -220,7 +220,7 @@ def _report(request: HttpRequest, experiment: Experiment) -> Report:
 
 
 def _options(request: HttpRequest) -> tuple[BlockOptions, bool]:
-    """Those of blocks, and whether a flavour was asked for."""
+    """The options of blocks, and whether a flavour was asked for."""
     return BlockOptions.read(request.GET.dict()), bool(request.GET.get("flavour"))
 
 

@@ -55,7 +55,9 @@ def page(request: HttpRequest) -> HttpResponse:
 
 
 def _beside(experiment: Experiment, listed: Sequence[Experiment]) -> list[Experiment]:
-    """Those of the list of which one report with it may be made, by the names of directories."""
+    """Experiments of the list, of which one report with it may be made, by the names of
+    directories.
+    """
     parent, slash, name = experiment.source.rpartition("/")
     return [
         one

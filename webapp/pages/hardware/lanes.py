@@ -260,12 +260,14 @@ def _lane(
 
 @lru_cache(maxsize=LANES_KEPT)
 def _drawn(lane: Lane, length: int, described: str) -> tuple[str, str]:
-    """Its axis and its chart. Kept by all that they show: an upload changes one lane of many."""
+    """The axis and the chart of a series. Kept by all that they show: an upload changes one lane of
+    many.
+    """
     return chart.axis(lane), chart.draw(lane, length=length, described=described)
 
 
 def _levels(one: SeriesOnMachine, along: Sequence[int]) -> list[Level]:
-    """Those that show. A series too young for the detector has none."""
+    """The levels that show. A series too young for the detector has none."""
     if one.summary.get("count", 0) < FEWEST_REVISIONS:
         return []
     drawn = (

@@ -72,7 +72,7 @@ def request_from(form: Form, revisions: Sequence[str], *, actor: User) -> Asked:
 
 
 def _revisions(tree: Tree, names: Sequence[str]) -> list[Revision]:
-    """Each once, in the order given."""
+    """Each revision once, in the order given."""
     found: dict[int, Revision] = {}
     for name in names[:MOST_REVISIONS] or [""]:
         given = _plain({"revision": name})

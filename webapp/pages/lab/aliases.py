@@ -89,7 +89,7 @@ def undo(request: HttpRequest, number: int) -> HttpResponse:
 
 
 def _done(form: AliasForm, act: Callable[[AliasNames], Found]) -> Found | None:
-    """None where the form says what is to be mended."""
+    """What ``act`` found; None where the form says what is to be mended."""
     if not form.is_valid():
         return None
     try:

@@ -86,8 +86,8 @@ def needs_runs(points: Iterable[CommitPoint]) -> bool:
 
 
 def disagreements(points: Iterable[CommitPoint], runs: Iterable[Run]) -> list[Disagreement]:
-    """Those of the ``points`` of a commit, whose ``runs`` are all of its. A query only where
-    somebody decided about one.
+    """Disagreements of the ``points`` of a commit, whose ``runs`` are all of its. A query only
+    where somebody decided about one.
     """
     apart = [point for point in points if _is_beyond_noise(point)]
     if not apart:

@@ -63,8 +63,8 @@ class MarkedRun:
 
 
 def marked_runs(runs: Iterable[Run]) -> list[MarkedRun]:
-    """Those of ``runs`` (``with_marks``) that have marks and are not withdrawn. A query only where
-    there are any.
+    """The runs among ``runs`` (``with_marks``) that have marks and are not withdrawn. A query only
+    where there are any.
     """
     found = [
         (run, one)

@@ -47,7 +47,7 @@ def of_hardware(request: HttpRequest, name: str) -> HttpResponse:
 @require_safe
 @conditional_page
 def of_subscription(request: HttpRequest, token: str) -> HttpResponse:
-    """Its address is the key, for feed readers cannot sign in; as long as its person may."""
+    """A feed whose address is the key (readers cannot sign in), as long as its person may."""
     readable = Subscription.objects.with_parts().filter(user__is_active=True)
     found = get_object_or_404(readable, feed_token=token)
     title = f"Alerts: {found.name} ({found.describe()})"

@@ -134,7 +134,7 @@ class AlertSummary:
 
     @property
     def worst(self) -> Finding | None:
-        """None when its findings are gone."""
+        """The largest finding; None when the findings of the alert are gone."""
         return self.findings[0] if self.findings else None
 
     @property

@@ -58,7 +58,7 @@ def _of_loss(
 
 
 def _subject(one: OpenLoss, series: Sequence[WallSeries]) -> str:
-    """Its mode, with the metric where the mode has several."""
+    """The mode of a series, with the metric where the mode has several."""
     metrics = {each.metric for each in series if each.mode == one.mode}
     return f"{one.metric} of {one.mode}" if len(metrics) > 1 and not one.option else one.mode
 

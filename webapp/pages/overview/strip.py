@@ -102,7 +102,7 @@ class Strip:
 
     @property
     def alive(self) -> int:
-        """Those of them that report now."""
+        """The machines that report now."""
         return sum(one.is_alive for one in self.reporting)
 
     @property

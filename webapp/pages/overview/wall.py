@@ -99,7 +99,7 @@ def choose(series: Sequence[WallSeries], show: str, now: datetime) -> Chosen:
 
 
 def ranked(series: Sequence[WallSeries]) -> list[WallSeries]:
-    """Those that changed first; of the others each machine has its turn, whatever it is called."""
+    """Series that changed first; of the others each machine has its turn, whatever it is called."""
     turns: dict[tuple[int, int], int] = defaultdict(int)
     weights = {}
     for one in series:
@@ -293,7 +293,7 @@ def draw_tile(
 
 
 def _levels(one: WallSeries, shown: WallTile, axis: Sequence[int]) -> list[Level]:
-    """None while the series is too young for the detector: see `Conclusion.levels`."""
+    """The levels of a series; None while the series is too young: see `Conclusion.levels`."""
     if one.revisions < FEWEST_REVISIONS:
         return []
     drawn = (

@@ -137,7 +137,7 @@ class _Scatter:
 
 
 def _scatter(sides: Sequence[Sequence[float]]) -> _Scatter | None:
-    """None when there is none.
+    """The scatter; None when there is none.
 
     What was stored before samples had bounds is left out: its squares leave the range of a double.
     """

@@ -86,7 +86,7 @@ def first_pair(rows: Sequence[Listed]) -> tuple[str, str]:
 
 
 def listed(runs: Any, most: int = LISTED) -> list[Listed]:
-    """Those of ``runs`` that have profiles, a row for each kernel, machine and mode."""
+    """The runs among ``runs`` that have profiles, a row for each kernel, machine and mode."""
     subject = ("revision", "variant", "hardware", "mode")
     groups = (
         runs.filter(profiles__isnull=False)

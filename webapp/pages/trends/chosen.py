@@ -49,7 +49,7 @@ class Card:
 
     @property
     def name(self) -> str:
-        """Its revision."""
+        """The name of the revision."""
         return self.trend.revisions.names[self.at]
 
     @property

@@ -153,7 +153,7 @@ def _rank(changes: Mapping[int, tuple[int, float]], one: Measured) -> tuple[bool
 
 
 def _windows(shown: Sequence[int], offer: Offer, last: int) -> tuple[list[Series], list[Series]]:
-    """Those series, each with where its window starts, and the costs of their options, whose window
+    """The series, each with where its window starts, and the costs of their options, whose window
     is that of the series with the option.
     """
     names = {one.pk: (one.hardware, one.mode) for one in offer.measured}
@@ -278,7 +278,7 @@ def _drawn_series(
     index_of: dict[int, int],
     positions: Sequence[int],
 ) -> list[TrendSeries]:
-    """Those of the selection that have a point, with what is concluded about them."""
+    """Series of the selection that have a point, with what is concluded about them."""
     by_series: dict[int, list[PointRow]] = defaultdict(list)
     for point in points.points:
         by_series[point.series_id].append(point)

@@ -102,7 +102,7 @@ def trees(stamp: str) -> list[Tree]:
 
 
 def metrics(stamp: str, tree: Tree) -> list[Metric]:
-    """Those measured along ``tree``, and behind them what options cost."""
+    """Metrics measured along ``tree``, and behind them what options cost."""
     found = Metric.objects.filter(series__tree=tree, series__variant=None).distinct()
     found = found.order_by(F("of").asc(nulls_first=True), "name")
     return METRICS.get((stamp, tree.pk), lambda: list(found))

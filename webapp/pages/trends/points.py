@@ -259,7 +259,7 @@ def _in_window(series: Sequence[Series], query: TrendQuery, tree: Tree) -> Point
 
 
 def _then(found: PointQuerySet, query: TrendQuery) -> PointQuerySet:
-    """Those that had been received at the time of ``asof``."""
+    """The points that had been received at the time of ``asof``."""
     return found if query.moment is None else received_by(found, query.moment)
 
 
