@@ -15,7 +15,7 @@ def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "webapp.config.settings")
     try:
         django.setup()
-        from webapp.config.actors import command_acting  # noqa: PLC0415  once Django is set up
+        from webapp.config.audited import command_acting  # noqa: PLC0415  once Django is set up
 
         with command_acting(sys.argv):
             execute_from_command_line(sys.argv)

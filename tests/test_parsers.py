@@ -42,7 +42,7 @@ from webapp.results.bounds import (
     wrong_with_line,
     wrong_with_text,
 )
-from webapp.results.commit_files import read_file
+from webapp.results.commit_documents import read_file
 from webapp.results.documents import Unprocessable
 from webapp.results.git_history import logged
 from webapp.results.label_parts import ModeName

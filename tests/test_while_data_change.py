@@ -15,7 +15,7 @@ from django.test import Client
 from tests import whole_site
 from tests.alerts.steps import arrive, runs_of
 from tests.results.steps import analyse
-from webapp.config.all_views import snapshot
+from webapp.config.middleware import snapshot
 from webapp.results.models import Run, Tree
 from webapp.results.services import withdraw_run
 

@@ -17,7 +17,7 @@ from benchmarks.worlds.figures import Figure, at_least, at_most, percent
 from benchmarks.worlds.reading import USUAL, Floats, draw, mean
 from webapp.stats.changes import Change
 from webapp.stats.detector import detect
-from webapp.stats.foreign_sessions import Measured, sessions_apart
+from webapp.stats.sessions import Measured, sessions_apart
 
 NEAR = 1
 """Revisions from the loss up to which it counts as found."""

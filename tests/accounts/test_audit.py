@@ -18,7 +18,7 @@ from tests.results.steps import measured, upload
 from webapp.accounts.models import AuditEntry, User
 from webapp.accounts.services import audit
 from webapp.config import audited
-from webapp.config.actors import command_acting
+from webapp.config.audited import command_acting
 from webapp.labs import services
 from webapp.labs.models import Lab
 from webapp.results.models import Hardware

@@ -24,7 +24,7 @@ from webapp.charts.flame.layout import Flame, difference, frames
 from webapp.charts.flame.svg import Entry, flame_svg, legend
 from webapp.config.fixed_settings import POLICY
 from webapp.stats.profiles.calls import Calls, Function, calls_of
-from webapp.stats.profiles.trees import aligned
+from webapp.stats.profiles.sides import aligned
 
 pytestmark = pytest.mark.browser
 

@@ -14,8 +14,7 @@ import structlog
 
 from tests.config.front.server import wait_until
 from tests.places import PROJECT
-from webapp.config.logging import logging_config
-from webapp.config.repeats import OncePerKind
+from webapp.config.logging import OncePerKind, logging_config
 
 SECRET = "what only a variable holds"
 
@@ -58,7 +57,7 @@ def printed(style: str, once: OncePerKind) -> Iterator[io.StringIO]:
     handler = logging.StreamHandler(io.StringIO())
     handler.setFormatter(formatter.pop("()")(**formatter))
     handler.addFilter(once)
-    names = ("tests.repeats", "webapp.config.repeats")
+    names = ("tests.repeats", "webapp.config.logging")
     for name in names:
         logging.getLogger(name).addHandler(handler)
         logging.getLogger(name).propagate = False
@@ -178,8 +177,8 @@ def test_the_sum_is_said_though_nothing_else_happens() -> None:
     stream = io.StringIO()
     handler = logging.StreamHandler(stream)
     handler.addFilter(OncePerKind(window=0.2))
-    logger = logging.getLogger("webapp.config.repeats.of.tests")
-    loggers = [logger, logging.getLogger("webapp.config.repeats")]
+    logger = logging.getLogger("webapp.config.logging.of.tests")
+    loggers = [logger, logging.getLogger("webapp.config.logging")]
     for each in loggers:
         each.addHandler(handler)
     for _ in range(30):

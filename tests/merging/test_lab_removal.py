@@ -22,7 +22,7 @@ from tests.system.running import wait_for
 from webapp.accounts.models import AuditEntry
 from webapp.alerts.models import Alert
 from webapp.analysis.models import Finding
-from webapp.config.actors import command_acting
+from webapp.config.audited import command_acting
 from webapp.config.digest import digest
 from webapp.labs.models import Lab
 from webapp.merging.services.lab_removal import FORGETS, GOES

@@ -13,7 +13,7 @@ from webapp.merging.services.joining import (
     GOES_WITH_SERIES,
 )
 from webapp.results.models import Hardware, Mode, Revision, Series
-from webapp.results.services.merging import relations_to
+from webapp.results.services.subjects import relations_to
 
 FOLLOWS, GOES, HANDLED = "follows", "goes", "is moved with thought by its room"
 FATES: dict[type[Model], dict[str, str]] = {

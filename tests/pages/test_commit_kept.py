@@ -14,8 +14,8 @@ from webapp.alerts.models import Alert
 from webapp.analysis.models import Comparison, Finding, SeriesAnalysis, SeriesSettings
 from webapp.labs.models import Lab
 from webapp.pages.commits import commit as commit_body
-from webapp.pages.commits.charts import IMAGES
 from webapp.pages.commits.commit import BODIES, MEASURED, TABLES
+from webapp.pages.commits.rows import IMAGES
 from webapp.results.models import (
     Hardware,
     Metric,

@@ -20,8 +20,7 @@ from webapp.analysis.queries import compare_link, sides_of, trend_link
 from webapp.api.schemas.runs import RunIn
 from webapp.bisects.draft import BisectError
 from webapp.bisects.services import draft_bisect
-from webapp.notifications.mails.facts import gather
-from webapp.notifications.mails.phrases import subject_line, verdict_sentence
+from webapp.notifications.mails.phrases import gather, subject_line, verdict_sentence
 from webapp.results.models import Series
 
 pytestmark = pytest.mark.django_db

@@ -5,7 +5,7 @@ from django.test import Client
 
 from tests import make
 from webapp.accounts.models import SavedView, User
-from webapp.accounts.services.saved_views import MOST_VIEWS
+from webapp.accounts.services.people import MOST_VIEWS
 
 pytestmark = pytest.mark.django_db
 ADDRESS = "/alerts/?state=new&hardware=bench/nic"

@@ -6,8 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from webapp.results.commit_documents import CommitDocument
-from webapp.results.commit_files import read_file
+from webapp.results.commit_documents import CommitDocument, read_file
 from webapp.results.documents import Unprocessable
 
 HEADER = "revision,position,author_name,author_email,committed_at,subject,message,aliases\n"

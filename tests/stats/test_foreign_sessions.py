@@ -5,7 +5,7 @@ from math import log1p
 import numpy as np
 import pytest
 
-from webapp.stats.foreign_sessions import HOME, ForeignSession, Measured, sessions_apart
+from webapp.stats.sessions import HOME, ForeignSession, Measured, sessions_apart
 
 Block = tuple[str, int, float]
 """A session, how many revisions in a row it measured, and how many percent they lie off."""

@@ -17,7 +17,7 @@ from webapp.api.schemas.types import Asked, ErrorOut
 from webapp.api.tables import bounded, csv_response
 from webapp.results.models import Metric, Point, Series
 from webapp.results.queries import Parents, parents_of
-from webapp.stats.foreign_sessions import ForeignSession
+from webapp.stats.sessions import ForeignSession
 
 router = Router(tags=["series"])
 PARTS = ("tree", "hardware", "mode", "metric")

@@ -14,9 +14,9 @@ class WiringConfig(AppConfig):
 
     def ready(self) -> None:
         """Import for the side effect: without it `task.delay()` would look for a broker on AMQP."""
-        from webapp.config import actors, audited, celery, checks, web_role  # noqa: F401, PLC0415
+        from webapp.config import audited, celery, checks, web_role  # noqa: F401, PLC0415
 
-        actors.connect_signals()
+        audited.connect_signals()
         # Sent for apps with models only, and once all tables are there
         accounts = apps.get_app_config("accounts")
         post_migrate.connect(audited.install_triggers, sender=accounts, dispatch_uid="audit")

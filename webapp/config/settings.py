@@ -135,7 +135,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "webapp.config.actors.Acting",
+    "webapp.config.audited.Acting",
     "allauth.account.middleware.AccountMiddleware",
     "webapp.accounts.signing_in.middleware.SignIn",
     "webapp.config.middleware.PrivateInstance",

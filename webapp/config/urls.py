@@ -3,7 +3,7 @@
 from django.contrib import admin
 from django.urls import include, path
 
-from webapp.config.all_views import at_one_moment, kept_whole
+from webapp.config.middleware import at_one_moment, kept_whole
 from webapp.demo import mail_pages
 from webapp.pages.account.sign_in_urls import urlpatterns as sign_in_addresses
 from webapp.pages.urls import urlpatterns as page_addresses

@@ -19,7 +19,7 @@ from scipy.special import stdtr
 
 from webapp.stats.decisive import Belief, Evidence, chance
 from webapp.stats.decisive.chance import LEAST_PCT
-from webapp.stats.session_pairs import SessionPair, Upload, session_pairs, upload_of
+from webapp.stats.sessions import SessionPair, Upload, session_pairs, upload_of
 
 __all__ = [
     "HISTORY",

@@ -18,7 +18,7 @@ from tests.accounts.signing_in.hashers import NotingHasher
 from tests.operators import text_of
 from tests.system.running import wait_for
 from webapp.accounts.models import User
-from webapp.accounts.signing_in.errors import HashingBusy
+from webapp.accounts.signing_in.factors import HashingBusy
 from webapp.accounts.signing_in.hashing import MOST_WAITING, Gate, gate
 
 _addresses = count(1)

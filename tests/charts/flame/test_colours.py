@@ -13,7 +13,7 @@ from webapp.charts.flame.svg import (
     step_class,
     step_of,
 )
-from webapp.stats.profiles.trees import aligned
+from webapp.stats.profiles.sides import aligned
 
 MANY = [f"if_{one}.ko" for one in range(40)]
 

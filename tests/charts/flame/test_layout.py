@@ -28,7 +28,7 @@ from webapp.charts.flame.layout import (
     frames,
 )
 from webapp.stats.profiles.calls import Calls
-from webapp.stats.profiles.trees import aligned
+from webapp.stats.profiles.sides import aligned
 
 EVERY = 1e-9
 """Pixels: no frame is too narrow."""

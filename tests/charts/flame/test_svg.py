@@ -21,7 +21,7 @@ from webapp.charts.flame.svg import (
 )
 from webapp.pages.pictures import png_bytes, svg_bytes
 from webapp.stats.profiles.calls import Function, calls_of
-from webapp.stats.profiles.trees import aligned
+from webapp.stats.profiles.sides import aligned
 
 SPACE = "{http://www.w3.org/2000/svg}"
 SIMPLE = stacks("a@kernel;b;c@pf.ko 600", "a@kernel;b 300", "a@kernel;d@if_igb.ko 100")

@@ -5,7 +5,7 @@ import pytest
 from tests.stats.profiles.sides import side
 from tests.stats.profiles.test_difference import STACKS, changed, grown
 from webapp.stats.profiles import difference
-from webapp.stats.profiles.cells import Cell, combined
+from webapp.stats.profiles.headline import Cell, combined
 
 
 def cells(machines: int, modes: int = 1) -> list[Cell]:

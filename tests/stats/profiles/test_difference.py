@@ -8,8 +8,8 @@ import pytest
 from tests.stats.profiles.sides import Stacks, boot, side
 from webapp.stats.profiles import Difference, Row, Side, difference, headline
 from webapp.stats.profiles.calls import Function
+from webapp.stats.profiles.sides import same_functions
 from webapp.stats.profiles.simulate import Machine, World
-from webapp.stats.profiles.trees import same_functions
 
 STACKS = {
     "main;send": 5000,

@@ -11,10 +11,14 @@ from webapp.accounts.roles import (
 from webapp.accounts.services.audit import lines_of, prune_entries
 from webapp.accounts.services.people import (
     OWN,
+    ViewError,
     everybody_may_read,
     note_visit,
     open_to_everybody,
     save_own_settings,
+    save_view,
+    share_view,
+    views_for,
 )
 from webapp.accounts.services.removing import (
     Pseudonyms,
@@ -23,9 +27,8 @@ from webapp.accounts.services.removing import (
     pseudonyms,
     without_addresses,
 )
-from webapp.accounts.services.saved_views import ViewError, save_view, share_view, views_for
-from webapp.accounts.signing_in.errors import FactorUnreadable
 from webapp.accounts.signing_in.factors import (
+    FactorUnreadable,
     is_readable,
     read_secret,
     reencrypt_factors,

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from django.contrib.auth.hashers import PBKDF2PasswordHasher
 from django.db import connection
 
-from webapp.accounts.signing_in.errors import HashingBusy
+from webapp.accounts.signing_in.factors import HashingBusy
 
 AT_ONCE = 1
 MOST_WAITING = 1

@@ -34,7 +34,7 @@ from limits.storage import MemoryStorage, RedisStorage, Storage
 from limits.strategies import MovingWindowRateLimiter
 
 from webapp.accounts.addresses import client_address, counted_as
-from webapp.accounts.signing_in.errors import TooManyFailures
+from webapp.accounts.signing_in.factors import TooManyFailures
 
 PER_NAME = RateLimitItemPerMinute(5, namespace="sign-in-name")
 PER_ADDRESS = RateLimitItemPerMinute(20, namespace="sign-in-address")

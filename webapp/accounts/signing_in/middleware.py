@@ -13,7 +13,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 
 from webapp.accounts.models import User
-from webapp.accounts.signing_in.errors import NotNow
+from webapp.accounts.signing_in.factors import NotNow
 from webapp.accounts.signing_in.limits import Attempt, remember
 
 SIGNED_IN = "signed_in_now"

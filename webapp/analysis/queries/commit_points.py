@@ -27,8 +27,8 @@ from webapp.results.queries import (
     NamedSeries,
     SeriesReader,
 )
-from webapp.stats.foreign_sessions import ForeignSession
 from webapp.stats.limits import MARGIN_PCT
+from webapp.stats.sessions import ForeignSession
 
 BUILDS = """ARRAY(
             SELECT DISTINCT run.build_id FROM results_run AS run

@@ -4,7 +4,7 @@ An epoch is a stretch of the tree. An event that names revisions begins one at t
 event at a time begins one after the last revision of the series that was measured before it. What
 was measured after the event at earlier revisions belongs to neither side: it is *late*, and left
 out. Runs whose time is not known count where their revision lies. A long session from elsewhere
-begins one too (`webapp.stats.foreign_sessions`).
+begins one too (`webapp.stats.sessions`).
 """
 
 from collections import defaultdict

@@ -1,10 +1,15 @@
 """Writes about experiments: made from a comparison or a directory, then noted on and concluded."""
 
 from webapp.experiments.services.combining import TOGETHER, are_beside, beside, combine
-from webapp.experiments.services.concluding import add_note, conclude, give_up, set_margin
 from webapp.experiments.services.importing import Directory, import_directory
-from webapp.experiments.services.keeping import keep_comparison
-from webapp.experiments.services.rebasing import set_baseline
+from webapp.experiments.services.keeping import (
+    add_note,
+    conclude,
+    give_up,
+    keep_comparison,
+    set_baseline,
+    set_margin,
+)
 
 __all__ = [
     "TOGETHER",

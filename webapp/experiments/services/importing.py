@@ -26,8 +26,7 @@ from webapp.experiments.arranging import (
 )
 from webapp.experiments.models import QUESTION_MAX, SESSION_MAX, Experiment, ExperimentEvent
 from webapp.experiments.services.freezing import TypedCell, add_parts
-from webapp.experiments.services.keeping import short, title_of
-from webapp.experiments.services.rebasing import NOT_CALLED, set_named_baseline
+from webapp.experiments.services.keeping import NOT_CALLED, set_named_baseline, short, title_of
 from webapp.experiments.typed import (
     Figures,
     Typed,

@@ -1,20 +1,32 @@
-"""An experiment from what a page compares."""
+"""An experiment from what a page compares, another of its sides as the baseline, and what people
+state of it: notes, what counts as equivalent, and how it ended.
+"""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from datetime import datetime
+from math import isfinite
 
 from django.db import transaction
 
 from webapp.accounts.models import User
-from webapp.analysis.queries import Side, SideError, compare_sides
-from webapp.experiments.models import QUESTION_MAX, Experiment, ExperimentEvent
+from webapp.analysis.queries import ComparedRow, SideError, compare_sides, facts_of
+from webapp.analysis.queries import Side as ComparedSide
+from webapp.experiments.arranging import index_of
+from webapp.experiments.models import QUESTION_MAX, Cell, Experiment, ExperimentEvent, Side
+from webapp.experiments.queries import frozen_table
 from webapp.experiments.services.freezing import TypedCell, add_parts
+from webapp.results.models import Series
+from webapp.results.services import Problem, Unprocessable
 from webapp.stats.limits import MARGIN_PCT
+
+Kind = ExperimentEvent.Kind
+LARGEST_MARGIN_PCT = 100.0
 
 
 @transaction.atomic
 def keep_comparison(
-    *, sides: Sequence[Side], asof: datetime, owner: User | None, question: str = ""
+    *, sides: Sequence[ComparedSide], asof: datetime, owner: User | None, question: str = ""
 ) -> Experiment:
     """Keep what two to seven sides show at ``asof`` as a draft.
 
@@ -44,13 +56,130 @@ def keep_comparison(
     return experiment
 
 
-def title_of(sides: Sequence[Side]) -> str:
+def title_of(sides: Sequence[ComparedSide]) -> str:
     """``r303643 against r303642``: a question nobody typed."""
     base, *others = map(short, sides)
     return f"{', '.join(others)} against {base}"
 
 
-def short(side: Side) -> str:
+def short(side: ComparedSide) -> str:
     """``r303643+VIMAGE``, ``r303643 pf``: kernel and mode."""
     mode = str(side.workload or side.mode)
     return side.kernel + (mode if side.options else f" {mode}" if mode else "")
+
+
+def add_note(*, experiment: Experiment, actor: User, text: str) -> None:
+    """A line of the log; nothing else changes."""
+    ExperimentEvent.objects.create(experiment=experiment, kind=Kind.NOTE, actor=actor, text=text)
+
+
+@transaction.atomic
+def set_margin(*, experiment: Experiment, actor: User, margin_pct: float) -> None:
+    """Judge every cell by this margin from now on; the log says by which before.
+
+    Raises:
+        Unprocessable: it is no percentage between 0 and 100.
+    """
+    if not (isfinite(margin_pct) and 0 < margin_pct <= LARGEST_MARGIN_PCT):
+        message = f"more than 0 and at most {LARGEST_MARGIN_PCT:g} percent, for example 2"
+        raise Unprocessable([Problem("margin", message)])
+    locked = Experiment.objects.select_for_update().get(pk=experiment.pk)
+    before = sorted({locked.margin_pct, *locked.cells.values_list("margin_pct", flat=True)})
+    if before == [margin_pct]:
+        return
+    locked.cells.update(margin_pct=margin_pct)
+    locked.margin_pct = margin_pct
+    locked.save(update_fields=["margin_pct"])
+    old = ", ".join(f"{one:g}" for one in before)
+    text = f"{old} % → {margin_pct:g} %"
+    ExperimentEvent.objects.create(experiment=locked, kind=Kind.MARGIN, actor=actor, text=text)
+
+
+def conclude(*, experiment: Experiment, actor: User, text: str) -> None:
+    """Decide an experiment: ``text`` says what people conclude."""
+    _end(experiment, actor, Experiment.State.DECIDED, Kind.CONCLUDED, text)
+
+
+def give_up(*, experiment: Experiment, actor: User, text: str) -> None:
+    """Nobody goes on with it, and ``text`` says why."""
+    _end(experiment, actor, Experiment.State.GIVEN_UP, Kind.GIVEN_UP, text)
+
+
+@transaction.atomic
+def _end(
+    experiment: Experiment, actor: User, state: Experiment.State, kind: Kind, text: str
+) -> None:
+    experiment.state = state
+    experiment.conclusion = text
+    experiment.save(update_fields=["state", "conclusion"])
+    ExperimentEvent.objects.create(experiment=experiment, kind=kind, actor=actor, text=text)
+
+
+@transaction.atomic
+def set_baseline(*, experiment: Experiment, actor: User | None, order: int) -> None:
+    """Compare with its side ``order`` from now on, by the noise of builds that is known of that
+    side today; the log names both.
+
+    Raises:
+        Unprocessable: it has no such side.
+        webapp.analysis.queries.SideError: what it compares is gone.
+    """
+    Experiment.objects.select_for_update().get(pk=experiment.pk)
+    locked = Experiment.objects.with_subjects().get(pk=experiment.pk)
+    sides = list(locked.sides.all())
+    if not 0 <= order < len(sides):
+        raise Unprocessable([Problem("baseline", "this report has no such side")])
+    if order == 0:
+        return
+    frozen = frozen_table(locked)
+    _rebase_cells(list(zip(frozen.cells, frozen.table.rows, strict=True)), order)
+    text = f"{_title(sides[0])} → {_title(sides[order])}"
+    _reorder(locked, [sides[order], *sides[:order], *sides[order + 1 :]])
+    kind = ExperimentEvent.Kind.BASELINE
+    ExperimentEvent.objects.create(experiment=locked, kind=kind, actor=actor, text=text)
+
+
+def set_named_baseline(experiment: Experiment, name: str) -> None:
+    """The same of the side that an uploader calls ``name``. Raises as `set_baseline`."""
+    sides = list(Side.objects.filter(experiment=experiment).select_related(*SUBJECTS))
+    order = index_of([one.compared for one in sides], name, [one.label for one in sides])
+    if order is None:
+        titles = ", ".join(map(_title, sides))
+        raise Unprocessable([Problem("baseline", NOT_CALLED.format(name=name, sides=titles))])
+    set_baseline(experiment=experiment, actor=None, order=order)
+
+
+NOT_CALLED = "no side, or more than one, is called {name}; the sides are {sides}"
+SUBJECTS = ("revision__tree", "variant", "hardware", "mode", "metric")
+
+
+def _title(side: Side) -> str:
+    return side.label or short(side.compared)
+
+
+def _rebase_cells(found: list[tuple[Cell, ComparedRow]], order: int) -> None:
+    bases = {cell.pk: row.sets[order] for cell, row in found}
+    series = Series.objects.select_related("metric").in_bulk(
+        [one.series_id for one in bases.values()]
+    )
+    facts = facts_of(series.values())
+    for cell, _ in found:
+        base, its = bases[cell.pk], facts[bases[cell.pk].series_id]
+        noise = its.build_noise
+        cell.hardware_id, cell.mode_id = base.hardware.pk, base.mode.pk
+        cell.metric_id = series[base.series_id].metric_id
+        cell.build_noise_pct = noise.percent if noise else None
+        cell.build_noise_df = noise.df if noise else None
+        cell.belief = asdict(its.belief)
+        if cell.labels:
+            cell.labels.insert(0, cell.labels.pop(order))
+    fields = ["hardware", "mode", "metric", "build_noise_pct", "build_noise_df", "belief", "labels"]
+    Cell.objects.bulk_update([cell for cell, _ in found], fields)
+
+
+def _reorder(experiment: Experiment, sides: list[Side]) -> None:
+    """Written anew: no two sides of an experiment have one place, even for a moment."""
+    experiment.sides.all().delete()
+    for order, side in enumerate(sides):
+        side.pk, side.order = None, order
+    Side.objects.bulk_create(sides)

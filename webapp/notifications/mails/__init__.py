@@ -1,1 +1,1 @@
-"""What our mails say: one file for the facts, one for the words, one a kind."""
+"""The words of mails: their phrases, the rows of their tables, and a file for each subject."""

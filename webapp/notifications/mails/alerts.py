@@ -25,9 +25,10 @@ from webapp.analysis.queries import (
     with_query,
 )
 from webapp.notifications import queries
-from webapp.notifications.mails.facts import AlertFacts, gather
 from webapp.notifications.mails.phrases import (
+    AlertFacts,
     alert_line,
+    gather,
     left_out_line,
     one_line,
     render_message,

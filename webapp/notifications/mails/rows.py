@@ -15,8 +15,7 @@ from webapp.charts.text import (
     number,
     percent,
 )
-from webapp.notifications.mails.facts import AlertFacts, Other
-from webapp.notifications.mails.phrases import one_line
+from webapp.notifications.mails.phrases import AlertFacts, Other, one_line
 from webapp.results.models import Series
 from webapp.stats.compare import MORE_BUILDS, Verdict
 

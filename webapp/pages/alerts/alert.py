@@ -54,14 +54,13 @@ from webapp.charts import strip
 from webapp.pages.alerts.acts import act
 from webapp.pages.alerts.cards import CARDS, NARROW, SMALL, Card, cards_of
 from webapp.pages.alerts.rows import pill_of
-from webapp.pages.alerts.steps import steps_of
-from webapp.pages.alerts.suspects import suspects_of
+from webapp.pages.alerts.suspects import steps_of, suspects_of
 from webapp.pages.alerts.texts import beside_worst, headline, how_sure, state_note
 from webapp.pages.bisects.bisects import BisectLine, lines_of
-from webapp.pages.parts.claims import counts_text
 from webapp.pages.parts.job_offers import Offers, offers_at_alert
 from webapp.pages.parts.kept import Kept
 from webapp.pages.parts.links import NUMBER_MAX, diff_link, read_number, with_query
+from webapp.pages.parts.summaries import counts_text
 from webapp.results.models import Hardware
 
 CARDS_DRAWN: Kept[SafeString] = Kept(most=64, seconds=60.0)

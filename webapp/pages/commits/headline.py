@@ -11,8 +11,14 @@ from webapp.alerts.queries import Detected, FindingAt, Gated
 from webapp.analysis.models import Finding
 from webapp.analysis.queries import CommitPoint, ModeClaim, PointVerdict, claims_of_commit
 from webapp.charts.text import MARKS, cost_sentence, finding_sentence
-from webapp.pages.parts.claims import counts_text, direction_texts, is_mixed, mean_named, mean_text
 from webapp.pages.parts.marks import css_class
+from webapp.pages.parts.summaries import (
+    counts_text,
+    direction_texts,
+    is_mixed,
+    mean_named,
+    mean_text,
+)
 from webapp.results.models import Hardware
 from webapp.results.queries import NamedSeries
 from webapp.stats.compare import Mean, Outcome, Verdict

@@ -15,7 +15,7 @@ from webapp.analysis.queries import (
     differing_parts,
 )
 from webapp.charts.text import direction, half_width, percent
-from webapp.pages.parts.claims import (
+from webapp.pages.parts.summaries import (
     by_itself,
     counts_text,
     direction_texts,

@@ -29,8 +29,8 @@ from webapp.pages.compare.answer import (
 from webapp.pages.compare.pickers import start
 from webapp.pages.compare.report import SIMULATED, not_compared, today_after
 from webapp.pages.compare.rows import lines_of
-from webapp.pages.parts.claims import counts_text
 from webapp.pages.parts.links import releases_link, with_query
+from webapp.pages.parts.summaries import counts_text
 from webapp.stats.compare import Verdict
 from webapp.stats.markdown import inline
 

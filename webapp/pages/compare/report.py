@@ -34,9 +34,9 @@ from webapp.charts.text import better_text, change_within, direction, half_width
 from webapp.charts.today import Change, short_beside
 from webapp.outbox.services import absolute
 from webapp.pages.compare.answer import answer_of, for_people, titles_of
-from webapp.pages.parts.claims import counts_text
 from webapp.pages.parts.job_offers import power_line
 from webapp.pages.parts.links import diff_link, side_link
+from webapp.pages.parts.summaries import counts_text
 from webapp.results.queries import called
 from webapp.stats.compare import MORE_BUILDS, Comparison, Verdict
 from webapp.stats.limits import worth_telling

@@ -27,8 +27,8 @@ from webapp.charts.forest import Reach
 from webapp.charts.text import small_share
 from webapp.charts.today import short_beside
 from webapp.pages.compare.answer import Cell, Group
-from webapp.pages.parts.claims import direction_texts
 from webapp.pages.parts.marks import machine_html
+from webapp.pages.parts.summaries import direction_texts
 from webapp.stats.compare import Outcome, Verdict
 from webapp.stats.limits import MARGIN_PCT
 

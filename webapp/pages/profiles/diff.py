@@ -28,11 +28,11 @@ from webapp.pages.profiles.view import (
     name_of,
 )
 from webapp.stats.profiles.calls import Calls
-from webapp.stats.profiles.cells import Cell, combined
 from webapp.stats.profiles.costs import Floats
 from webapp.stats.profiles.function_series import MOST_FUNCTIONS
+from webapp.stats.profiles.headline import Cell, combined
 from webapp.stats.profiles.judging import Difference, Row
-from webapp.stats.profiles.trees import aligned
+from webapp.stats.profiles.sides import aligned
 
 ROWS = 60
 """Functions in the table; `all=1` shows the others."""

@@ -13,7 +13,6 @@ from webapp.pages.parts.conclusions import NOT_KNOWN, Concluded, Conclusion, con
 from webapp.pages.parts.kept import Kept
 from webapp.pages.parts.links import read_number
 from webapp.pages.trends import offer as offers
-from webapp.pages.trends.markers import markers_along
 from webapp.pages.trends.offer import Measured, Offer, Unknown
 from webapp.pages.trends.points import (
     PointRow,
@@ -23,9 +22,9 @@ from webapp.pages.trends.points import (
     read_revisions,
     whiskers_of,
 )
-from webapp.pages.trends.query import End, TrendQuery, ends_of, view_of
+from webapp.pages.trends.query import End, TrendQuery, ends_of, markers_along, view_of
 from webapp.results.models import LeftOut, Metric, Series, Tree, histogram_name
-from webapp.stats.foreign_sessions import ForeignSession
+from webapp.stats.sessions import ForeignSession
 
 MOST_SERIES = 24
 OPENED = 6

@@ -20,7 +20,7 @@ from webapp.results.models.variants import Variant
 from webapp.results.validity import LeftOut
 from webapp.stats.better import Better
 from webapp.stats.compare import Summary
-from webapp.stats.foreign_sessions import ForeignSession
+from webapp.stats.sessions import ForeignSession
 
 
 def digest_of_builds(build_ids: Iterable[str]) -> str:

@@ -25,13 +25,6 @@ from webapp.results.services.estimating import (
 from webapp.results.services.facts import machines_retold, rebuild_facts
 from webapp.results.services.label_rules import drop_unused, make_missing_rules, refile_by_rules
 from webapp.results.services.locks import begin_reshaping, begin_writing, lock_trees
-from webapp.results.services.merging import (
-    begin_merge,
-    end_subject,
-    hand_over,
-    move_runs,
-    move_series,
-)
 from webapp.results.services.name_aliases import AliasNames, add_alias, end_alias, preview_alias
 from webapp.results.services.named_rows import (
     foreign_hardware,
@@ -51,7 +44,16 @@ from webapp.results.services.run_decisions import (
     undo_sample_decision,
     withdraw_run,
 )
-from webapp.results.services.subjects import recount_quotas, register_hardware, set_source_template
+from webapp.results.services.subjects import (
+    begin_merge,
+    end_subject,
+    hand_over,
+    move_runs,
+    move_series,
+    recount_quotas,
+    register_hardware,
+    set_source_template,
+)
 from webapp.results.services.upload.identifying import note_refused_replacement
 from webapp.results.services.upload.recording import record_runs
 from webapp.results.services.upload_consistency import ask_for_epochs

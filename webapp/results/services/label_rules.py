@@ -24,7 +24,6 @@ from webapp.results.models import LabelRule, Measurement, Mode, Run, Series, Var
 from webapp.results.services.aliases import file_by_names
 from webapp.results.services.bulk import fetch_rows
 from webapp.results.services.facts import machines_retold, rebuild_facts
-from webapp.results.services.merging import relations_to
 from webapp.results.services.named_rows import (
     PLAIN,
     SeriesKey,
@@ -33,6 +32,7 @@ from webapp.results.services.named_rows import (
     variants_of,
 )
 from webapp.results.services.refiling import RunSeries, lock_series_of_runs, move_series_or_runs
+from webapp.results.services.subjects import relations_to
 
 # One row for all runs that the rules cannot tell apart.
 RUNS = """

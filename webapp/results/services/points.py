@@ -1,7 +1,7 @@
 """Points: the samples of a series at one revision, pooled, and the series marked dirty.
 
 Which points stand beside their series, as measured in a session from elsewhere: judged whenever
-a series changes, by all of its points (`webapp.stats.foreign_sessions`), so that the order of
+a series changes, by all of its points (`webapp.stats.sessions`), so that the order of
 arrival does not matter.
 """
 
@@ -26,7 +26,7 @@ from webapp.results.services.upload_consistency import judge_uploads, uploads_ap
 from webapp.results.validity import LeftOut, counted, marks_of
 from webapp.stats import ministat
 from webapp.stats.compare import pool, summarize
-from webapp.stats.foreign_sessions import ForeignSession, Measured, sessions_apart
+from webapp.stats.sessions import ForeignSession, Measured, sessions_apart
 
 POINTS = """
 SELECT point.series_id, point.id, point.position, point.mean, point.sessions, point.beside::text,

@@ -19,8 +19,8 @@ from webapp.stats.false_discovery import gate_among
 from webapp.stats.levels import Findings
 from webapp.stats.profiles.calls import IDLE, Function, Ints, idle_functions
 from webapp.stats.profiles.costs import Basis, Floats, Side, basis
+from webapp.stats.profiles.sides import counted, same_functions
 from webapp.stats.profiles.testing import TESTED
-from webapp.stats.profiles.trees import counted, same_functions
 
 MOST_FUNCTIONS = 50
 """Series of one machine and mode at a time."""

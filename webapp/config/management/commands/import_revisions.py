@@ -6,8 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from webapp.results.commit_documents import CommitDocument
-from webapp.results.commit_files import read_file
+from webapp.results.commit_documents import CommitDocument, read_file
 from webapp.results.documents import Unprocessable
 from webapp.results.git_history import GitHistory, Ids, read_git
 from webapp.results.services import history
