@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from tests.results.steps import an_agent
-from webapp.api.schemas.profiles import ProfileIn
+from webapp.api.profiles import ProfileIn
 from webapp.results.services import store_profile
 from webapp.stats.profiles.calls import Function, calls_of
 

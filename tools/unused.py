@@ -46,7 +46,6 @@ ALLOWED: Mapping[str, str] = {
     "webapp/outbox/smtp.py: connection_class": _HOOKS,
     "webapp/pages/account/adapters.py": _HOOKS,
     "webapp/pages/account/forms.py: authenticator": _HOOKS,
-    "webapp/pages/account/identity_provider.py": _HOOKS,
     "webapp/pages/account/sign_in.py: http_method_names": _HOOKS,
     "webapp/readiness/scheduling.py: SingleScheduler": "Celery loads it by its path",
     "webapp/results/models/variants.py: VENDOR": "a choice of the column",

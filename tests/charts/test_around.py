@@ -7,7 +7,7 @@ import pytest
 from webapp.charts import around, interval_bar, tile
 from webapp.charts.around import Around
 from webapp.charts.tile import Tile
-from webapp.charts.trend.levels import Level
+from webapp.charts.trend.series import Level
 
 SPACE = "{http://www.w3.org/2000/svg}"
 

@@ -5,7 +5,7 @@ from xml.etree import ElementTree as ET
 
 from webapp.charts import lane
 from webapp.charts.lane import Change, Lane, Mark
-from webapp.charts.trend.levels import Level
+from webapp.charts.trend.series import Level
 
 CHANGE = Change(
     at=1.5,

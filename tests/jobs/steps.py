@@ -6,7 +6,7 @@ from typing import Any
 from tests import make
 from webapp.jobs import services
 from webapp.jobs.models import Job
-from webapp.jobs.services.reporting import Heard
+from webapp.jobs.services.completing import Heard
 from webapp.labs.models import Agent
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=make.DAY_ONE.tzinfo)

@@ -20,7 +20,7 @@ from webapp.alerts.models import Alert
 from webapp.analysis import services as analysis
 from webapp.analysis.queries import function_series
 from webapp.analysis.queries import profiled as profiled_queries
-from webapp.api.schemas import profiles as schemas
+from webapp.api import profiles as schemas
 from webapp.api.schemas.runs import RunIn
 from webapp.experiments.models import Experiment
 from webapp.labs.models import Agent

@@ -1,13 +1,18 @@
-"""Profiles of runs: send one, list them; what functions cost over the revisions of a tree."""
+"""Profiles of runs: send one, list them; what functions cost over the revisions of a tree; and the
+bodies of these requests and answers.
+"""
 
+from collections.abc import Sequence
+from datetime import datetime
 from math import isfinite
-from typing import Any
+from typing import Annotated, Any, Literal, Self
 from uuid import UUID
 
+import numpy as np
 from django.http import Http404, HttpRequest
 from django.urls import reverse
 from ninja import Query, Router, Schema, Status
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from webapp.analysis.queries import (
     AskedFunctions,
@@ -17,17 +22,239 @@ from webapp.analysis.queries import (
 )
 from webapp.api.auth import AgentToken
 from webapp.api.runs import REFUSALS
-from webapp.api.schemas.profiles import FunctionsOut, ProfileIn, ProfileList, ProfileStored
-from webapp.api.schemas.types import Asked, ErrorOut
+from webapp.api.schemas.types import Asked, ErrorOut, Line, Strict, Text
 from webapp.labs.models import Token
 from webapp.outbox.services import absolute
 from webapp.results import services
-from webapp.results.models import Profile, Run
+from webapp.results.models import FUNCTION_MAX, PROFILE_NAME_MAX, Profile, Run
+from webapp.results.services import ProfileDocument
 from webapp.stats.changes import Change
+from webapp.stats.profiles.calls import Calls, Function
 from webapp.stats.profiles.function_series import FunctionSeries
+
+MOST_NODES, MOST_FUNCTIONS, MOST_SECTIONS, DEEPEST = 200_000, 50_000, 64, 256
+MOST_CELLS = 4_000_000
+"""Nodes times CPUs: counts of a call tree in 32 MB. The largest real ones have 200,000."""
+
+MOST_SAMPLES = 2**31 - 1
+MOST_WARNINGS = 50
+LARGEST_PPS = 1e12
+LARGEST_EVENT_RATE = 1e18
+
+Named = Annotated[Line, Field(max_length=PROFILE_NAME_MAX)]
+FunctionName = Annotated[Line, Field(max_length=FUNCTION_MAX)]
+Node = Annotated[int, Field(strict=True, ge=-1, lt=MOST_NODES)]
+Index = Annotated[int, Field(strict=True, ge=0, lt=MOST_NODES)]
+Samples = Annotated[int, Field(strict=True, ge=0, le=MOST_SAMPLES)]
+Nodes = Annotated[list[Node], Field(min_length=1, max_length=MOST_NODES)]
+Indices = Annotated[list[Index], Field(max_length=MOST_NODES * 2)]
 
 router = Router(tags=["profiles"])
 functions_router = Router(tags=["profiles"])
+
+
+class ProfileIn(Strict):
+    """The call tree of one boot of a run, in columns.
+
+    Node i is a call of `functions[function[i]]` from node `parent[i]` (-1: nothing called it), and
+    parents come first. `count[j]` samples ended at node `node[j]` on CPU `section[j]`.
+    """
+
+    name: Annotated[Named, Field(min_length=1)]
+    format: Literal["pmcstat", "folded", "perf", "bpftrace", "btrace", "pprof"]
+    event: Named = ""
+    iteration: Annotated[int, Field(strict=True, ge=0, le=1_000_000)] | None = None
+    boot: Named | None = None
+    expected: Annotated[
+        list[Samples | None],
+        Field(
+            min_length=1, max_length=MOST_SECTIONS, description="What the profiler announced a CPU."
+        ),
+    ]
+    truncated: bool = False
+    unsymbolized: Samples = 0
+    pps: Annotated[float, Field(gt=0, le=LARGEST_PPS, allow_inf_nan=False)] | None = None
+    cores: Annotated[int, Field(strict=True, ge=1, le=100_000)] | None = None
+    event_rate: (
+        Annotated[
+            float,
+            Field(
+                gt=0,
+                le=LARGEST_EVENT_RATE,
+                allow_inf_nan=False,
+                description="How often the event happened on all CPUs (1/s), by its periods.",
+            ),
+        ]
+        | None
+    ) = None
+    warnings: Annotated[list[Annotated[Text, Field(max_length=500)]], Field(max_length=50)] = []
+    functions: Annotated[
+        list[tuple[Annotated[FunctionName, Field(min_length=1)], FunctionName]],
+        Field(min_length=1, max_length=MOST_FUNCTIONS),
+    ]
+    parent: Nodes
+    function: Indices
+    node: Annotated[Indices, Field(min_length=1)]
+    section: Indices
+    count: Annotated[
+        list[Annotated[int, Field(strict=True, ge=1, le=MOST_SAMPLES)]],
+        Field(max_length=MOST_NODES * 2),
+    ]
+
+    @model_validator(mode="after")
+    def is_a_tree(self) -> Self:
+        """Refuse columns that are no call tree."""
+        for fault in _faults(self):
+            raise ValueError(fault)
+        return self
+
+    def document(self) -> ProfileDocument:
+        """The profile as the services take it."""
+        functions = tuple(Function(name, module) for name, module in self.functions)
+        counts = np.zeros((len(self.expected), len(self.parent)), np.int64)
+        np.add.at(counts, (self.section, self.node), self.count)
+        return ProfileDocument(
+            name=self.name,
+            format=self.format,
+            event=self.event,
+            iteration=self.iteration,
+            boot=self.boot or "",
+            expected=self.expected,
+            is_truncated=self.truncated,
+            unsymbolized=self.unsymbolized,
+            pps=self.pps,
+            cores=self.cores,
+            event_rate=self.event_rate,
+            warnings=self.warnings,
+            calls=Calls(functions, np.array(self.parent), np.array(self.function), counts),
+        )
+
+
+def _faults(sent: ProfileIn) -> list[str]:
+    """What is wrong with the columns, the first fault of each; empty: they are a call tree."""
+    if len(sent.function) != len(sent.parent):
+        return [f"function has {len(sent.function)} entries and parent {len(sent.parent)}"]
+    if not len(sent.node) == len(sent.section) == len(sent.count):
+        lengths = f"{len(sent.node)}, {len(sent.section)} and {len(sent.count)}"
+        return [f"node, section and count have {lengths} entries; send as many of each"]
+    if len(sent.parent) * len(sent.expected) > MOST_CELLS:
+        return [f"{len(sent.parent)} nodes on {len(sent.expected)} CPUs; send fewer of either"]
+    parent, function = np.array(sent.parent), np.array(sent.function)
+    late = np.flatnonzero(parent >= np.arange(len(parent)))
+    faults = [f"parent[{late[0]}] does not come before its node"] if len(late) else []
+    faults += _beyond("function", sent.function, len(sent.functions), "functions")
+    faults += _beyond("node", sent.node, len(parent), "nodes")
+    faults += _beyond("section", sent.section, len(sent.expected), "entries in expected")
+    if len(set(sent.functions)) < len(sent.functions):
+        faults.append("functions names one twice; send each once")
+    if not faults and len(np.unique(parent * len(sent.functions) + function)) < len(parent):
+        faults.append("two nodes are the same function of the same parent; send one")
+    if not faults and (deepest := _depth(sent.parent)) > DEEPEST:
+        faults.append(f"a stack has {deepest} frames; at most {DEEPEST} are stored")
+    return faults
+
+
+def _beyond(column: str, values: Sequence[int], count: int, what: str) -> list[str]:
+    most = max(values, default=0)
+    return [f"{column} holds {most}, and there are {count} {what}"] if most >= count else []
+
+
+def _depth(parents: Sequence[int]) -> int:
+    depths: list[int] = []
+    for parent in parents:
+        depths.append(1 if parent < 0 else depths[parent] + 1)
+    return max(depths)
+
+
+class ProfileOut(Schema):
+    """A stored profile without its call tree; `folded` is the address of that."""
+
+    id: int
+    run: UUID
+    name: str
+    format: str
+    event: str
+    iteration: int | None
+    boot: str
+    samples: int
+    announced: int | None = Field(description="The samples that the profiler announced.")
+    truncated: bool
+    unsymbolized: int
+    pps: float | None
+    cores: int | None
+    event_rate: float | None
+    warnings: list[str]
+    received_at: datetime
+    url: str
+    folded: str
+
+
+class ProfileStored(Schema):
+    """What became of a profile that was sent."""
+
+    status: Literal["stored", "known"]
+    profile: ProfileOut
+
+
+class ProfileList(Schema):
+    """The profiles of a run."""
+
+    profiles: list[ProfileOut]
+
+
+class FunctionChange(Schema):
+    """A change in the level of a function's cost. The suspects are the commits after ``after`` up
+    to ``last``.
+    """
+
+    revision: str
+    previous: str
+    after: str
+    first: str
+    last: str
+    state: str
+    verdict: Literal["dearer", "cheaper"]
+    here: float
+    probability: float
+    change_percent: float | None
+    low_percent: float | None
+    high_percent: float | None
+    level_before: float
+    level: float
+
+
+class FunctionSeriesOut(Schema):
+    """A function's cost at each revision: the mean of its boots with a 95 % interval."""
+
+    name: str
+    module: str
+    boots: list[int]
+    mean: list[float]
+    mean_low: list[float | None]
+    mean_high: list[float | None]
+    changes: list[FunctionChange]
+
+
+class NotClaimed(Schema):
+    """A revision of which no cost is claimed."""
+
+    revision: str
+    why: str
+
+
+class FunctionsOut(Schema):
+    """What functions cost per packet on one machine in one mode along a tree, in ``unit``."""
+
+    tree: str
+    hardware: str
+    mode: str
+    variant: str
+    with_calls: bool
+    unit: str
+    revision: list[str]
+    position: list[int]
+    left_out: list[NotClaimed]
+    functions: list[FunctionSeriesOut]
 
 
 class Costs(Schema):

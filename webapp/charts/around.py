@@ -8,7 +8,7 @@ from webapp.charts import svg
 from webapp.charts.scale import Scale, y_range
 from webapp.charts.text import number
 from webapp.charts.tile import LEAST_SPAN, dots, levels
-from webapp.charts.trend.levels import Level
+from webapp.charts.trend.series import Level
 
 SHOWN = 13
 """Revisions on either side of the change."""

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from webapp.charts.scale import Scale, ticks
 from webapp.charts.text import number, percent
-from webapp.charts.trend.levels import Level
+from webapp.charts.trend.series import Level
 
 Array = NDArray[np.float64]
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from webapp.charts import svg
 from webapp.charts.scale import Scale, y_range
-from webapp.charts.trend.levels import Level
+from webapp.charts.trend.series import Level
 
 WIDTH = 200.0
 HEIGHT = 40.0

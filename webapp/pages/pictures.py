@@ -10,27 +10,34 @@ from importlib import import_module, resources
 from pathlib import Path
 
 from django.contrib.staticfiles import finders
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
 from django.utils.cache import get_conditional_response, patch_cache_control
 from django.utils.http import quote_etag
 from django.views.decorators.http import require_safe
 
 from webapp.alerts.models import Alert
-from webapp.analysis.queries import SideError
-from webapp.charts.standalone import LIGHT, THEMES, Sheet, badge, standalone
+from webapp.alerts.queries import members_at, one_listed, surroundings_of
+from webapp.analysis.models import Finding
+from webapp.analysis.queries import SideError, moment_of
+from webapp.bisects.models import Bisect
+from webapp.bisects.queries import view_of
+from webapp.charts import bisect
+from webapp.charts.standalone import LIGHT, THEMES, Part, Sheet, badge, stacked, standalone
+from webapp.charts.text import change_within
 from webapp.charts.trend import WIDE, Trend, coloured, draw, figure, room_for, room_of
 from webapp.experiments.models import Experiment
 from webapp.experiments.queries import frozen_points
+from webapp.pages.alerts import texts
+from webapp.pages.alerts.cards import evidence
 from webapp.pages.compare import compare, releases
-from webapp.pages.drawings import alert_drawing, bisect_drawing
 from webapp.pages.parts.figures import as_json
-from webapp.pages.parts.links import read_number
+from webapp.pages.parts.links import NUMBER_MAX, read_number
 from webapp.pages.trends import data as trend_data
 from webapp.pages.trends.data import Selection
-from webapp.pages.trends.headline import headline, too_few_known
 from webapp.pages.trends.offer import NotOffered
 from webapp.pages.trends.query import TrendQuery
-from webapp.pages.trends.trends import is_drawable
+from webapp.pages.trends.trends import headline, is_drawable, too_few_known
 from webapp.results.models import Run, Series
 from webapp.results.queries import called
 from webapp.stats.compare import Verdict
@@ -51,6 +58,9 @@ PNG_MISSING = (
     "No PNG on this machine: the package resvg-py has no wheel for it. Ask for .svg instead, or "
     "install resvg-py from source."
 )
+
+CHARTS = 6
+"""Series of an alert that are drawn, the weightiest first."""
 
 
 class NoPicture(Exception):
@@ -331,3 +341,37 @@ def _scale(request: HttpRequest) -> int:
     if len(text) != 1 or not text.isdigit() or int(text) not in SCALES:
         raise NoPicture(f"scale: a whole number from {SCALES[0]} to {SCALES[-1]}.", 400)
     return int(text)
+
+
+def alert_drawing(number: int, asof: str) -> str:
+    """The charts around the findings of an alert; with ``asof`` of those it held then."""
+    one = one_listed(min(number, NUMBER_MAX))
+    if one is None:
+        raise Http404(f"no alert {number}")
+    findings = list(one.members.findings)
+    moment = moment_of(asof)
+    if moment is not None:
+        held = {past.finding.pk for past in members_at(one.alert, moment)}
+        findings = [row for row in findings if row.pk in held]
+    shown = findings[:CHARTS]
+    near = surroundings_of(shown, whiskers=shown)
+    parts = [Part(_title(row), evidence(row, near[row.pk])) for row in shown]
+    return stacked(
+        f"Alert {one.alert.pk}: {texts.headline(one)}", [part for part in parts if part.image]
+    )
+
+
+def _title(row: Finding) -> str:
+    change = change_within(row.change_pct, row.low_pct, row.high_pct)
+    return f"{row.series.subject}, {row.series.hardware}: {change} %"
+
+
+def bisect_drawing(number: int) -> str:
+    """The boots and the probabilities of a bisect."""
+    found = get_object_or_404(Bisect.objects.with_subjects(), pk=min(number, NUMBER_MAX))
+    view = view_of(found)
+    title = f"Bisect {found.pk}: {view.sentence}"
+    if view.lanes:
+        lanes = [Part(one.name, bisect.draw(view.chart(one.number))) for one in view.lanes]
+        return stacked(title, lanes)
+    return stacked(title, [Part("", bisect.draw(view.chart()))])

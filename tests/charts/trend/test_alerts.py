@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from tests.charts.trend.test_trend import a_series, a_trend
 from webapp.charts.trend import Revisions, draw, figure
-from webapp.charts.trend.markers import AlertMark, distinct
+from webapp.charts.trend.series import AlertMark, distinct
 
 
 def a_mark(number: int, index: int, *, is_open: bool = True) -> AlertMark:

@@ -1,6 +1,6 @@
 """Which part of a level shows on an axis, and at which height it enters."""
 
-from webapp.charts.trend.levels import Level
+from webapp.charts.trend.series import Level
 
 
 def test_a_sloped_level_that_began_before_the_axis_enters_at_its_height_there() -> None:

@@ -8,7 +8,7 @@ import pytest
 from tests.charts.trend.test_trend import a_trend
 from webapp.charts.trend import Axis, Marker, Trend, draw, figure
 from webapp.charts.trend.labels import MOST_ROWS, Json
-from webapp.charts.trend.markers import moment_at
+from webapp.charts.trend.series import moment_at
 
 E = Marker("event", 1.5, "new NIC", "e3", "hardware change", "2026-01-02", "Atom", "/events/3/")
 

@@ -8,8 +8,8 @@ import pytest
 from tests.charts.trend.test_trend import a_finding, a_series, a_trend, lines, symbols, texts
 from webapp.analysis.models import Finding
 from webapp.charts.trend import Found, Trend, draw, figure, legend
-from webapp.charts.trend.levels import Level
 from webapp.charts.trend.marks import MARKS
+from webapp.charts.trend.series import Level
 
 KINDS: dict[str, dict[str, Any]] = {
     "excursion": {},

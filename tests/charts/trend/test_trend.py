@@ -14,11 +14,8 @@ import pytest
 
 from webapp.charts.theme import style_of
 from webapp.charts.trend import AlertMark, coloured, draw, figure, room_of
-from webapp.charts.trend.labels import Box, Json, Segment, Taken, around, text_box
-from webapp.charts.trend.levels import Found, Level
-from webapp.charts.trend.markers import Marker
-from webapp.charts.trend.room import BOLD, LETTER
-from webapp.charts.trend.series import Apart, Revisions, TrendSeries
+from webapp.charts.trend.labels import BOLD, LETTER, Box, Json, Segment, Taken, around, text_box
+from webapp.charts.trend.series import Apart, Found, Level, Marker, Revisions, TrendSeries
 from webapp.charts.trend.svg import BASE, BELOW
 from webapp.charts.trend.trend import Axis, Split, Trend, Values, Whiskers
 

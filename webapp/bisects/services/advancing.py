@@ -17,8 +17,8 @@ from webapp.bisects.forecasting import forecast_left
 from webapp.bisects.models import Bisect, BisectDecision, BisectJob
 from webapp.bisects.question import Circumstances, machine_of
 from webapp.bisects.services.collecting import collect, revisions_along
-from webapp.bisects.services.ending import end_with
 from webapp.bisects.services.settling import (
+    end_with,
     is_paused,
     lab_failures,
     machine_hours,

@@ -1,26 +1,28 @@
-"""What people do to a bisect: each act has its actor and a reason, and is kept."""
+"""What people do to a bisect: each act has its actor and a reason, and is kept. Bisects of what an
+operator merges go on, about what is left.
+"""
 
 import re
 from collections.abc import Sequence
 from datetime import datetime
 
 from django.db import transaction
+from django.db.models import F, Func, Q, Value
 from django.utils import timezone
 
 from webapp.accounts.models import User
-from webapp.alerts.models import AlertHold
-from webapp.alerts.services import reconcile_trees
+from webapp.alerts.models import Alert, AlertHold
+from webapp.alerts.services import end_holds, reconcile_trees
 from webapp.bisects.deciding import check_candidates
 from webapp.bisects.draft import BisectChanged, BisectError
 from webapp.bisects.models import Bisect, BisectAct, BisectBoot
 from webapp.bisects.question import LEAST_VALUE, MOST_VALUE
 from webapp.bisects.services.advancing import cancel_jobs, lock_bisect, take_step
 from webapp.bisects.services.collecting import append, pasted_boots, revisions_along
-from webapp.bisects.services.ending import let_go
-from webapp.bisects.services.settling import is_paused, write_act
+from webapp.bisects.services.settling import is_paused, let_go, rule_out, write_act
 from webapp.jobs.models import Job
 from webapp.results.models import Revision
-from webapp.results.services import begin_writing
+from webapp.results.services import Problem, Unprocessable, begin_writing
 
 NUMBER = re.compile(r"[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)?|\.[0-9]+([eE][+-]?[0-9]+)?")
 MOST_BOOTS = 50
@@ -195,3 +197,52 @@ def _value(line: int, word: str) -> float:
         f"Line {line}: “{shown}” is not a number above 0. Write values as 1148692.5, without "
         "units or thousands separators."
     )
+
+
+def refuse_merge(source: Revision, into: Revision) -> None:
+    """A bisect between a commit and itself would say nothing. Raises Unprocessable."""
+    between = Q(good=source, bad=into) | Q(good=into, bad=source)
+    if bisect := Bisect.objects.filter(between).first():
+        sentence = f"bisect {bisect.pk} compared {source} with {into}: they stay two"
+        raise Unprocessable([Problem("into", sentence)])
+
+
+def move_to_alert(gone: Alert, kept: Alert) -> None:
+    """Of two that started by themselves for one series, the other alert's stays its own, and the
+    one that is left without an alert lets go.
+    """
+    started = Bisect.objects.filter(alert=kept, created_by=None).values("series")
+    twins = Q(created_by=None, series__in=started)
+    left = Bisect.objects.filter(twins, alert=gone, hold__isnull=False)
+    holds = list(left.values_list("hold", flat=True))
+    end_holds(holds, reason=AlertHold.Reason.JOINED, now=timezone.now())
+    Bisect.objects.filter(alert=gone).exclude(twins).update(alert=kept)
+
+
+def rename_along(source: Revision, into: Revision) -> None:
+    """Revisions are also held by the ids along a bisect. Their indices stay, and so its words."""
+    both = list(Bisect.objects.running().filter(along__contains=[source.pk, into.pk]))
+    at = {row.pk: sorted(row.along.index(one.pk) for one in (source, into)) for row in both}
+    for column in ("along", "suspects"):
+        renamed = Bisect.objects.filter(**{f"{column}__contains": [source.pk]})
+        ids = Func(F(column), Value(source.pk), Value(into.pk), function="array_replace")
+        renamed.update(**{column: ids})
+    for row in both:
+        row.refresh_from_db()
+        _join_indices(row, *at[row.pk], names=f"{source} and {into}")
+
+
+def _join_indices(bisect: Bisect, first: int, last: int, *, names: str) -> None:
+    """Two indices of a running bisect are one commit now: the later one cannot have made the step.
+
+    Where others lie between them, their order was wrong, and so is what was concluded.
+    """
+    now = timezone.now()
+    if last == first + 1:
+        rule_out(bisect, {last: f"{names} turned out to be one commit"}, now)
+    elif not is_paused(bisect):
+        reason = (
+            f"{names} turned out to be one commit, with others between them: the order that this "
+            "bisect went by was wrong; cancel it and start another one"
+        )
+        write_act(bisect, BisectAct.Kind.PAUSE, reason, now)

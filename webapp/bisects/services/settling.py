@@ -1,5 +1,6 @@
-"""Read how the jobs of a bisect ended: what cannot be measured, what the lab failed at; and which
-builds are the same, so that the commit between two of them cannot have made the step.
+"""How the jobs of a bisect ended, and how the bisect ends: what cannot be measured, what the lab
+failed at; which builds are the same, so that the commit between two of them cannot have made the
+step; the answer, and who is notified.
 
 Agents may report the SHA-256 of the kernel that a run measured, in the run's facts. What follows
 from two that agree is an act of the log, so that a decision keeps what was known when it was made.
@@ -7,18 +8,33 @@ from two that agree is an act of the log, so that a decision keeps what was know
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
 from django.db.models import F, Max, Sum
 from django.db.models.fields.json import KeyTextTransform
 
 from webapp.accounts.models import User
+from webapp.alerts.models import AlertHold
+from webapp.alerts.services import end_holds, reconcile_trees, tell_bisect
 from webapp.bisects.models import Bisect, BisectAct, BisectJob
 from webapp.bisects.question import Marks, marks_of
+from webapp.bisects.sentences import progress_sentence
 from webapp.bisects.services.collecting import measured_at
 from webapp.jobs.models import Job
-from webapp.results.models import Measurement
+from webapp.notifications.models import Subscription
+from webapp.outbox.models import Mail
+from webapp.outbox.services import (
+    NewMail,
+    NewMessage,
+    absolute,
+    post_event,
+    post_mails,
+    post_messages,
+)
+from webapp.results.models import Measurement, Revision
+from webapp.stats import bisection
 
 LAB_FAILURES = 3
 """So many jobs in a row that ended with a failure of the lab, and the bisect gives up. Each of
@@ -36,6 +52,8 @@ ALL_THE_SAME = (
     "every commit that is left is its parent or was built as it, so none of them made the step: "
     "look at the machine, or at what the lab's digest is taken of"
 )
+
+DONE = "bisect.done"
 
 
 def settle_jobs(bisect: Bisect, now: datetime) -> int:
@@ -213,3 +231,95 @@ def _shared(digests: Mapping[int, set[str]], index: int) -> str:
 def _possible(bisect: Bisect, marks: Marks) -> set[int]:
     weights = bisect.weights or [1.0] * bisect.last_index
     return {index for index, weight in enumerate(weights, start=1) if weight} - marks.identical
+
+
+def end_with(
+    bisect: Bisect, found: bisection.Decision, revisions: Sequence[Revision], now: datetime
+) -> None:
+    """Write the outcome, let the alert take it, and tell those who heard of the alert.
+
+    Raises ValueError for a decision that is not to end.
+    """
+    outcome = found.outcome
+    if outcome is None:
+        raise ValueError("a bisect ends with an outcome")
+    is_found = outcome.kind == bisection.Kind.SINGLE
+    is_single = is_found and outcome.candidates[0] not in bisect.gaps
+    bisect.state = Bisect.State.DONE
+    # One revision stands for a range of commits where others may lie before it.
+    bisect.outcome = Bisect.Outcome.RANGE if is_found and not is_single else outcome.kind.value
+    bisect.culprit = revisions[outcome.candidates[0]] if is_single else None
+    bisect.probability = min(max(outcome.probability, 0.0), 1.0)
+    bisect.suspects = [revisions[at].pk for at in (*outcome.candidates, *outcome.second)]
+    bisect.ended_at = bisect.updated_at = now
+    bisect.version += 1
+    bisect.save()
+    sentence = progress_sentence(found, [revision.name for revision in revisions], bisect.gaps)
+    if bisect.alert_id is not None:
+        tell_bisect(
+            alert=bisect.alert_id,
+            text=f"bisect {bisect.pk}: {sentence}",
+            named=bisect.culprit,
+            probability=bisect.probability if is_single else None,
+        )
+        if bisect.outcome not in Bisect.REPRODUCED:
+            let_go(bisect, AlertHold.Reason.OUTCOME, now)
+        # What the bisect held goes by the detector's word again, where it named nothing.
+        reconcile_trees([bisect.series.tree_id])
+    _post(bisect, sentence, now)
+
+
+def let_go(bisect: Bisect, reason: AlertHold.Reason, now: datetime) -> None:
+    """Give its alert back to the detector, if the bisect holds one."""
+    if bisect.hold_id is not None:
+        end_holds([bisect.hold_id], reason=reason, now=now)
+
+
+def _post(bisect: Bisect, sentence: str, now: datetime) -> None:
+    thread = f"alert:{bisect.alert_id}" if bisect.alert_id else f"bisect:{bisect.pk}"
+    about = f"bisect:{bisect.pk}"
+    post_mails(
+        [
+            NewMail(recipient=person, kind=DONE, about=about, due=now, thread=thread, data=data)
+            for person, data in sorted(_recipients(bisect).items())
+        ]
+    )
+    post_messages([NewMessage(DONE, about, now)])
+    post_event(kind=DONE, about=about, payload=_payload(bisect, sentence))
+
+
+def _recipients(bisect: Bisect) -> dict[int, dict[str, Any]]:
+    """Who started the bisect, and who was mailed about the alert because of a subscription that is
+    on: with the data of the mail, which name that subscription.
+    """
+    people: dict[int, dict[str, Any]] = {}
+    if bisect.created_by_id:
+        people[bisect.created_by_id] = {}
+    if bisect.alert_id is None:
+        return people
+    mailed = Mail.objects.filter(
+        about=f"alert:{bisect.alert_id}", kind__startswith="alert.", state=Mail.State.SENT
+    )
+    rows = list(mailed.order_by("pk").values_list("recipient_id", "data__subscription"))
+    heard = Subscription.objects.heard().in_bulk({pk for _, pk in rows if pk is not None})
+    notified = {person: {"subscription": pk} for person, pk in rows if pk in heard}
+    return notified | people
+
+
+def _payload(bisect: Bisect, sentence: str) -> dict[str, Any]:
+    series = bisect.series
+    return {
+        "bisect": bisect.pk,
+        "url": absolute(bisect.get_absolute_url()),
+        "alert": bisect.alert_id,
+        "tree": series.tree.name,
+        "hardware": series.hardware.name,
+        "mode": series.mode.name,
+        "metric": series.metric.name,
+        "good": bisect.good.name,
+        "bad": bisect.bad.name,
+        "outcome": bisect.outcome,
+        "culprit": bisect.culprit.name if bisect.culprit else None,
+        "probability": bisect.probability,
+        "words": sentence,
+    }

@@ -3,10 +3,20 @@
 from collections.abc import Iterator
 
 from webapp.charts.scale import Scale
-from webapp.charts.trend.labels import Box, Json, Rows, annotation, linked, plain, width_of
-from webapp.charts.trend.markers import Marker
-from webapp.charts.trend.room import LINE, TOP, Frame
-from webapp.charts.trend.sketch import PAPER, Symbol
+from webapp.charts.trend.labels import (
+    LINE,
+    TOP,
+    Box,
+    Frame,
+    Json,
+    Rows,
+    annotation,
+    linked,
+    plain,
+    width_of,
+)
+from webapp.charts.trend.marks import PAPER, Symbol
+from webapp.charts.trend.series import Marker
 from webapp.charts.trend.trend import Trend, x_value
 
 INK, MUTED = "var(--ink)", "var(--muted)"

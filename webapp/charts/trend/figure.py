@@ -15,9 +15,17 @@ from webapp.charts.scale import Scale, ticks
 from webapp.charts.text import number, short_number
 from webapp.charts.trend.beside import alert_badges, in_view, marker_lines, marker_texts, signs
 from webapp.charts.trend.labels import (
+    FOOT,
+    GAP,
+    LETTER,
+    LINE,
+    TOP,
+    WIDE,
     Bar,
     Box,
+    Frame,
     Json,
+    Room,
     Segment,
     Taken,
     annotation,
@@ -26,9 +34,8 @@ from webapp.charts.trend.labels import (
     text_box,
     width_of,
 )
-from webapp.charts.trend.room import FOOT, GAP, LETTER, LINE, TOP, WIDE, Frame, Room
+from webapp.charts.trend.marks import Sketch
 from webapp.charts.trend.series import Revisions, TrendSeries
-from webapp.charts.trend.sketch import Sketch
 from webapp.charts.trend.traces import joints, level_ends, series_traces, sketch_findings
 from webapp.charts.trend.trend import Lane, Trend, Values, x_values
 

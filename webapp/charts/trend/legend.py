@@ -6,10 +6,9 @@ from typing import NamedTuple
 from webapp.charts import svg
 from webapp.charts.scale import Scale
 from webapp.charts.trend.beside import INK, SIGN, SIGNS
-from webapp.charts.trend.levels import Found
-from webapp.charts.trend.marks import MARKS, Span
-from webapp.charts.trend.room import Frame
-from webapp.charts.trend.sketch import PAPER, Sketch, Symbol
+from webapp.charts.trend.labels import Frame
+from webapp.charts.trend.marks import MARKS, PAPER, Sketch, Span, Symbol
+from webapp.charts.trend.series import Found
 from webapp.charts.trend.svg import symbol, text_class
 
 WIDTH, HEIGHT = 84.0, 46.0

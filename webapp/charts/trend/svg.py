@@ -13,9 +13,8 @@ from textwrap import wrap
 
 from webapp.charts import svg
 from webapp.charts.scale import Scale
-from webapp.charts.trend.labels import Json
-from webapp.charts.trend.room import LETTER, LINE
-from webapp.charts.trend.sketch import Symbol
+from webapp.charts.trend.labels import LETTER, LINE, Json
+from webapp.charts.trend.marks import Symbol
 
 TICK_LEFT, TICK_DOWN, BELOW = 1.0, 4.0, 12.0
 """Where Plotly writes the figures of an axis: so far left of it, with their base line so far below

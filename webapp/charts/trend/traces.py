@@ -8,12 +8,19 @@ from itertools import pairwise, zip_longest
 from math import isfinite
 
 from webapp.charts.text import all_rounded
-from webapp.charts.trend.labels import Json, plain
-from webapp.charts.trend.levels import Found, Level
-from webapp.charts.trend.marks import MARKS, RISER_STEP, Span
-from webapp.charts.trend.room import Frame
-from webapp.charts.trend.series import TrendSeries
-from webapp.charts.trend.sketch import PAPER, Sketch, Stroke, Symbol, Wish, trace
+from webapp.charts.trend.labels import Frame, Json, plain
+from webapp.charts.trend.marks import (
+    MARKS,
+    PAPER,
+    RISER_STEP,
+    Sketch,
+    Span,
+    Stroke,
+    Symbol,
+    Wish,
+    trace,
+)
+from webapp.charts.trend.series import Found, Level, TrendSeries
 from webapp.charts.trend.trend import Trend, Whiskers, x_value, x_values
 
 FEW = 120

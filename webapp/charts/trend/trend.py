@@ -12,8 +12,7 @@ from statistics import median
 
 from webapp.charts.scale import y_range
 from webapp.charts.text import better_text
-from webapp.charts.trend.markers import AlertMark, Marker, moment_at
-from webapp.charts.trend.series import Revisions, TrendSeries
+from webapp.charts.trend.series import AlertMark, Marker, Revisions, TrendSeries, moment_at
 
 
 class Axis(StrEnum):

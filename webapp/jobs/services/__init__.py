@@ -9,7 +9,14 @@ from webapp.jobs.errors import (
     ResultRefused,
     WrongKernel,
 )
-from webapp.jobs.services.completing import begin_result, check_result, complete, refuse_result
+from webapp.jobs.services.completing import (
+    begin_result,
+    check_result,
+    complete,
+    fail,
+    hear,
+    refuse_result,
+)
 from webapp.jobs.services.events import LEASE, job_ended
 from webapp.jobs.services.leasing import (
     MOST_SECONDS,
@@ -21,7 +28,6 @@ from webapp.jobs.services.leasing import (
     pass_time,
     poll,
 )
-from webapp.jobs.services.reporting import fail, hear
 from webapp.jobs.services.requesting import (
     Asked,
     JobRequest,

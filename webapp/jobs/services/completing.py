@@ -1,9 +1,8 @@
-"""Take the result of a job, early, late or twice; refuse what measured something else.
+"""What a worker reports of the job it holds, and the job's result: early, late or twice; what
+measured something else is refused.
 
 The runs themselves are stored by who stands above: ``begin_result``, store, ``complete``, in one
 transaction. A refusal rolls that back and is then noted by ``refuse_result``.
-
-Which revision a kernel says it is.
 
 A machine that boots the wrong kernel measures it without complaint. ``uname -a`` names what runs:
 ``FreeBSD 12.0-CURRENT #0 r303643M: …``, ``… main-n255632-9f3ac1e02b11: …``,
@@ -12,7 +11,7 @@ A machine that boots the wrong kernel measures it without complaint. ``uname -a`
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import Enum
 
@@ -20,10 +19,23 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
-from webapp.jobs.errors import ResultRefused, WrongKernel
-from webapp.jobs.models import Job, JobEvent
-from webapp.jobs.services.events import Kind, end, end_cancelled, lock_job_for, note
-from webapp.jobs.services.reporting import fail_locked
+from webapp.jobs.errors import LeaseLost, ResultRefused, WrongKernel
+from webapp.jobs.models import Job, JobEvent, Worker
+from webapp.jobs.services.events import (
+    HEARD,
+    REASON_MAX,
+    RULES,
+    Kind,
+    end,
+    end_cancelled,
+    extend_lease,
+    fail_attempt,
+    lock_job_for,
+    may_be_tried_again,
+    note,
+    put_back,
+)
+from webapp.jobs.services.leasing import was_leased
 from webapp.labs.models import Agent
 from webapp.results.models import HardwareAlias, ModeAlias, Revision, Run
 from webapp.results.services import RunDocument, begin_writing
@@ -36,6 +48,10 @@ HASH = re.compile(r"(?:(?<![A-Za-z0-9])[nc]\d{4,9}-|(?<=[-+])g)([0-9a-f]{7,40})(
 SUBVERSION_NAME, COUNT_NAME = re.compile(r"r\d+"), re.compile(r"[nc]\d+")
 HASH_NAME = re.compile(r"[0-9a-f]{7,40}")
 KINDS = (SUBVERSION_NAME, COUNT_NAME, HASH_NAME)
+
+PROGRESS_MAX = 200
+HEARTBEAT_LOG, FAILURE_LOG = 4 * 2**10, 64 * 2**10
+"""Characters; of a longer log the end is kept, where the error is."""
 
 
 class Says(Enum):
@@ -211,3 +227,113 @@ def _checked(job: Job, run: RunDocument) -> RunDocument:
             return replace(run, warnings=[*run.warnings, UNNAMED])
         case Says.THE_SAME:
             return run
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """The answer to a heartbeat: whether to go on, and if not, why."""
+
+    state: str
+    cancel: bool
+    reason: str
+
+
+def hear(
+    *,
+    number: int,
+    agent: Agent,
+    lease: str,
+    stage: str,
+    progress: str = "",
+    log: str = "",
+    now: datetime | None = None,
+) -> Heard:
+    """Extend the lease, note what the worker does. A job that ended says so with ``cancel``.
+
+    Raises:
+        NoSuchJob, ForeignJob.
+        LeaseLost: another worker may have the job; a result is taken all the same.
+    """
+    at = now or timezone.now()
+    # By itself: a poll locks first its worker and then its job.
+    Worker.objects.filter(agent=agent, jobs__lease=lease).update(last_seen_at=at)
+    return _hear(number, agent, lease, at, stage=stage, progress=progress, log=log)
+
+
+@transaction.atomic
+def _hear(number: int, agent: Agent, lease: str, at: datetime, **progress: str) -> Heard:
+    job = lock_job_for(number, agent)
+    if job.lease != lease:
+        raise LeaseLost(f"job {number} is no longer yours; a result of it is still welcome")
+    if job.has_ended:
+        return Heard(job.state, cancel=True, reason=job.cancel_reason or f"the job is {job.state}")
+    if job.state != Job.State.LEASED:
+        raise LeaseLost(f"the lease of job {number} ran out; a result of it is still welcome")
+    _note_progress(job, at, **progress)
+    return Heard(job.state, cancel=job.cancel_requested, reason=job.cancel_reason)
+
+
+def _note_progress(job: Job, at: datetime, *, stage: str, progress: str, log: str) -> None:
+    if job.stage != stage:
+        job.stage, job.stage_since = stage, at
+    job.progress, job.log = progress[:PROGRESS_MAX], log[-HEARTBEAT_LOG:] or job.log
+    extend_lease(job, at)
+    job.save(update_fields=["stage", "stage_since", "progress", "log", *HEARD])
+
+
+@transaction.atomic
+def fail(
+    *,
+    number: int,
+    agent: Agent,
+    lease: str,
+    stage: str,
+    reason: str,
+    log: str = "",
+    now: datetime | None = None,
+) -> Job:
+    """The attempt failed: try again later, or give the job up. Said twice is as once.
+
+    Raises:
+        NoSuchJob, ForeignJob.
+        LeaseLost: the lease never was one of this job.
+    """
+    at = now or timezone.now()
+    job = lock_job_for(number, agent)
+    if job.state != Job.State.LEASED or job.lease != lease:
+        if not was_leased(job, lease):
+            raise LeaseLost(f"job {number} was never yours")
+        return job
+    fail_locked(job, stage=stage, reason=reason, log=log, at=at)
+    return job
+
+
+def fail_locked(job: Job, *, stage: str, reason: str, log: str = "", at: datetime) -> None:
+    """`fail` for a leased job that the caller has locked."""
+    stated = reason.strip()[:REASON_MAX] or "no reason was given"
+    if job.cancel_requested:
+        end_cancelled(job, at)
+        return
+    note(
+        job,
+        Kind.FAILED,
+        at,
+        worker=job.worker,
+        lease=job.lease,
+        stage=stage,
+        reason=stated,
+        log=log[-FAILURE_LOG:],
+    )
+    fail_attempt(job, stage=stage, reason=stated)
+    if may_be_tried_again(job, stage=stage, failures=_failures(job, stage)):
+        put_back(job, at, pause=RULES[stage].pause)
+    else:
+        end(job, Job.State.FAILED, at)
+        note(job, Kind.GAVE_UP, at, stage=stage, reason=f"after {job.attempts} attempts: {stated}")
+
+
+def _failures(job: Job, stage: str) -> int:
+    """At a stage, since a person last queued the job again."""
+    retried = job.events.filter(kind=Kind.RETRIED).order_by("-pk").values_list("pk", flat=True)
+    failed = job.events.filter(kind=Kind.FAILED, stage=stage, pk__gt=retried.first() or 0)
+    return failed.count()

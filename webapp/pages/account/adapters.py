@@ -1,5 +1,8 @@
-"""What django-allauth asks of this instance: its words, its mails, and who gets an account."""
+"""What django-allauth asks of this instance: its words, its mails, who gets an account, and the
+provider of single sign-on, OpenID Connect with the identities of one issuer.
+"""
 
+import hashlib
 from typing import Any
 
 import structlog
@@ -9,6 +12,8 @@ from allauth.mfa.adapter import DefaultMFAAdapter
 from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
 from allauth.socialaccount.models import SocialApp
 from allauth.socialaccount.providers.base.constants import AuthError
+from allauth.socialaccount.providers.oauth2.client import OAuth2Error
+from allauth.socialaccount.providers.openid_connect.provider import OpenIDConnectProvider
 from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -20,7 +25,9 @@ from webapp.accounts.models import User
 from webapp.accounts.services import read_secret
 from webapp.encryption import encrypt
 from webapp.notifications.services import ask_new_password, notify_of_change
-from webapp.pages.account.identity_provider import PROVIDER, IdentityProvider
+
+PROVIDER = "oidc"
+"""What identities are stored under."""
 
 FORBIDDEN = 403
 log = structlog.get_logger()
@@ -50,6 +57,30 @@ MESSAGES = {
     "socialaccount/messages/account_disconnected.txt": "Your account is disconnected.",
 }
 """What the next page says, by allauth's name of the message; it has more, which are not shown."""
+
+
+class IdentityProvider(OpenIDConnectProvider):
+    """Who somebody is follows from the issuer and its subject, and from nothing else.
+
+    An instance that changes its provider would else take the new one's subject 17 for the former
+    one's. Of what the provider knows about people only a name for the page is stored.
+    """
+
+    def extract_uid(self, data: dict[str, Any]) -> str:
+        """A digest of issuer and subject. Raises OAuth2Error where the provider does not say, or
+        answers for another subject than that of the token (OpenID Connect Core, 5.3.2).
+        """
+        token, info = data.get("id_token") or {}, data.get("userinfo") or {}
+        issuer, subject = token.get("iss"), token.get("sub")
+        if not issuer or not subject or info.get("sub", subject) != subject:
+            raise OAuth2Error("The provider does not say who signed in.")
+        return hashlib.sha256(f"{issuer}\n{subject}".encode()).hexdigest()
+
+    def extract_extra_data(self, data: dict[str, Any]) -> dict[str, Any]:
+        """Under which name the page of the account shows the identity."""
+        common = self.extract_common_fields(data)
+        name = common.get("username") or common.get("email") or common.get("name")
+        return {"name": str(name or "")[:150]}
 
 
 class Accounts(DefaultAccountAdapter):

@@ -22,7 +22,7 @@ from requests import RequestException
 
 from webapp.accounts.services import Asking, FactorUnreadable, is_readable
 from webapp.outbox.services import mail_settings
-from webapp.pages.account.identity_provider import PROVIDER
+from webapp.pages.account.adapters import PROVIDER
 
 SENT = (
     "If an account with a password has this address, a link was mailed to it; it holds for "

@@ -18,7 +18,7 @@ from django.views.decorators.http import require_POST
 
 from webapp.accounts.services import signed_in_required
 from webapp.pages.account import sign_in
-from webapp.pages.account.identity_provider import PROVIDER
+from webapp.pages.account.adapters import PROVIDER
 
 AnyView = Callable[..., HttpResponseBase]
 HOME = reverse_lazy("mfa_index")

@@ -17,7 +17,7 @@ from django.views.decorators.http import require_safe
 
 from webapp.alerts.queries import open_losses_by_hardware
 from webapp.analysis.queries import WallSeries, WallTile, wall_series, wall_tiles
-from webapp.charts import bars, detects
+from webapp.charts import bars
 from webapp.charts.text import MARKS
 from webapp.jobs.queries import SILENT_AFTER, Machine, machines
 from webapp.pages.overview.wall import (
@@ -77,7 +77,7 @@ def page(request: HttpRequest) -> HttpResponse:
         "filters": [(name, len(rows)) for name, rows in kinds.items() if name == ALL or rows],
         "show": show,
         "labs": _labs(kinds[show], _known(kinds[show], now)),
-        "axis": mark_safe(detects.axis()),  # noqa: S308 (figures only)
+        "axis": mark_safe(bars.detectable_axis()),  # noqa: S308 (figures only)
         "days": DAYS,
     }
     return render(request, "pages/hardware/hardware_list.html", context)
@@ -255,7 +255,7 @@ class _Row:
     @property
     def _detects(self) -> str:
         found = [one.smallest for one in self._series if one.smallest is not None]
-        return detects.draw(found)
+        return bars.draw_detectable(found)
 
     @property
     def _losses(self) -> str:

@@ -21,7 +21,7 @@ from webapp.charts.lane import Change, Lane, Mark
 from webapp.charts.scale import spread_labels
 from webapp.charts.text import common, number, percent
 from webapp.charts.today import today_size
-from webapp.charts.trend.levels import Level
+from webapp.charts.trend.series import Level
 from webapp.pages.parts.conclusions import SeriesText
 from webapp.pages.parts.links import with_query
 

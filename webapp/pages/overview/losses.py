@@ -18,7 +18,7 @@ from webapp.charts.around import Around
 from webapp.charts.text import MARKS, POINTS, chance, cost_interval, cost_moved, interval, percent
 from webapp.charts.tile import Tile
 from webapp.charts.today import today_beside
-from webapp.charts.trend.levels import Level
+from webapp.charts.trend.series import Level
 from webapp.jobs.queries import Machine
 from webapp.pages.parts.ages import age
 from webapp.pages.templatetags.components import state_pill

@@ -21,7 +21,7 @@ from webapp.analysis.services import FEWEST_REVISIONS
 from webapp.charts import tile
 from webapp.charts.text import MARKS, PLUS_MINUS, half_width, percent, short_number
 from webapp.charts.tile import Tile
-from webapp.charts.trend.levels import Level
+from webapp.charts.trend.series import Level
 from webapp.jobs.queries import SILENT_AFTER, Machine
 from webapp.pages.parts.marks import machine_html
 
