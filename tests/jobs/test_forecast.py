@@ -7,8 +7,8 @@ import pytest
 from tests import make
 from tests.jobs.steps import MINUTE, NOW, request, take, taken
 from webapp.jobs import services
-from webapp.jobs.forecast import queue_forecast
 from webapp.jobs.models import Job
+from webapp.jobs.queries import queue_forecast
 
 pytestmark = pytest.mark.django_db
 

@@ -20,8 +20,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from webapp.results.bounds import sound
-from webapp.results.models.facts import FACT_NAME_MAX, HardwareFact
-from webapp.results.models.subjects import FACT_VALUE_MAX
+from webapp.results.models.subjects import FACT_NAME_MAX, FACT_VALUE_MAX, HardwareFact
 
 MOST_NAMES = 100
 """Facts kept of one run; those after them, by name, stay with the run."""

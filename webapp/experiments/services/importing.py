@@ -25,8 +25,14 @@ from webapp.experiments.arranging import (
     index_of,
 )
 from webapp.experiments.models import QUESTION_MAX, SESSION_MAX, Experiment, ExperimentEvent
-from webapp.experiments.services.freezing import TypedCell, add_parts
-from webapp.experiments.services.keeping import NOT_CALLED, set_named_baseline, short, title_of
+from webapp.experiments.services.keeping import (
+    NOT_CALLED,
+    TypedCell,
+    add_parts,
+    set_named_baseline,
+    short,
+    title_of,
+)
 from webapp.experiments.typed import (
     Figures,
     Typed,

@@ -12,7 +12,6 @@ from django.utils import timezone
 from webapp.accounts.models import User
 from webapp.jobs import waiting_polls
 from webapp.jobs.errors import ActRefused
-from webapp.jobs.forecast import Durations
 from webapp.jobs.models import (
     ATTEMPTS,
     LEAST_PRIORITY,
@@ -22,6 +21,7 @@ from webapp.jobs.models import (
     Job,
     JobEvent,
 )
+from webapp.jobs.queries import Durations
 from webapp.jobs.services.events import REASON_MAX, Kind, end_cancelled, lock_job, note, put_back
 from webapp.results.models import Hardware, Metric, Mode, Revision
 from webapp.results.services import begin_writing

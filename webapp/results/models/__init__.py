@@ -19,8 +19,13 @@ from webapp.results.label_parts import (
     VariantPart,
 )
 from webapp.results.models.costs import CostSamples
-from webapp.results.models.decisions import PoolingDecision, SampleDecision
-from webapp.results.models.facts import HardwareFact
+from webapp.results.models.decisions import (
+    Choice,
+    IdentityRule,
+    PoolingDecision,
+    SampleDecision,
+    WaitingRun,
+)
 from webapp.results.models.history import (
     WAITING_FROM,
     PlaceProposal,
@@ -42,13 +47,13 @@ from webapp.results.models.subjects import (
     DismissedTwins,
     Hardware,
     HardwareAlias,
+    HardwareFact,
     MachineName,
     Metric,
     Mode,
     ModeAlias,
 )
 from webapp.results.models.variants import LabelRule, Variant
-from webapp.results.models.waiting import Choice, IdentityRule, WaitingRun
 from webapp.results.revision_ids import HASH_PATTERN, Span, as_total, position_of
 from webapp.results.validity import Kind, LeftOut, Mark, counted, why_counted
 

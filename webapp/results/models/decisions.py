@@ -1,13 +1,169 @@
-"""What was decided of marked samples, and of runs that disagree."""
+"""Runs whose kernel and names say two different commits, and what was decided of them, of marked
+samples and of runs that disagree.
+"""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Self
 
+from django.contrib.postgres.aggregates import ArrayAgg
 from django.db import models
-from django.db.models import Q
+from django.db.models import Count, Min, Q, Value
 
 from webapp.accounts.models import User
-from webapp.results.models.runs import Measurement
+from webapp.labs.models import Lab
+from webapp.results.models.history import Revision
+from webapp.results.models.runs import Measurement, Run
+
+
+class Choice(models.TextChoices):
+    """Which side to believe."""
+
+    KERNEL = "kernel", "the kernel"
+    LABEL = "label", "image or label"
+    NONE = "none", "neither: leave the runs out"
+
+
+class IdentityRule(models.Model):
+    """What an operator decided once for all runs of a lab whose label fits a pattern.
+
+    ``pattern`` is matched against the whole label, capitals and all: ``*`` stands for anything.
+    """
+
+    lab = models.ForeignKey(Lab, on_delete=models.CASCADE, related_name="identity_rules")
+    pattern = models.CharField(
+        "label", max_length=300, help_text="Of the result directory: * stands for anything."
+    )
+    believe = models.CharField(max_length=6, choices=Choice)
+    created_by = models.ForeignKey(
+        User, on_delete=models.PROTECT, null=True, editable=False, related_name="+", db_index=False
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["lab", "pattern"]
+        constraints = [
+            models.UniqueConstraint(fields=["lab", "pattern"], name="identity_rule_once"),
+            models.CheckConstraint(condition=~Q(pattern=""), name="identity_rule_has_a_pattern"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.pattern}: {self.get_believe_display()}"
+
+
+class WaitingRunQuerySet(models.QuerySet["WaitingRun"]):
+    """Runs that wait or waited."""
+
+    def open(self) -> Self:
+        """Waiting runs that still wait."""
+        return self.filter(decided_at__isnull=True)
+
+    def decided(self) -> Self:
+        """Waiting runs that no longer wait, the last decision first."""
+        return self.filter(decided_at__isnull=False).order_by("-decided_at", "pk")
+
+    def alike(self) -> Any:
+        """One row for each directory on each hardware whose runs name the same commits, the ones
+        that wait longest first: their number, the UUIDs of some and since when.
+        """
+        by = ("run__revision__tree__name", "run__hardware__name", "label", "candidates")
+        return (
+            self.order_by()
+            .values(*by)
+            .annotate(
+                count=Count("pk"),
+                first=Min("since"),
+                uuids=ArrayAgg("run__uuid", order_by="run__uuid"),
+                modes=ArrayAgg("run__mode__name", order_by="run__uuid"),
+            )
+            .order_by("first", *by)
+        )
+
+    def as_one(self, other: "WaitingRun", *, in_its_directory: bool) -> Self:
+        """Waiting runs of the tree and lab of ``other`` that name the same commits by the same
+        sides: of its hardware and directory, or of all.
+        """
+        found = self.filter(
+            run__revision__tree=other.run.revision.tree_id,
+            run__hardware__lab=other.run.hardware.lab_id,
+        )
+        if in_its_directory:
+            return found.filter(
+                run__hardware=other.run.hardware_id,
+                label=other.label,
+                candidates=other.candidates,
+            )
+        for number, one in enumerate(other.candidates):
+            found = found.filter(**{f"candidates__{number}__revision": one["revision"]})
+        return found
+
+    def with_subjects(self) -> Self:
+        """With everything a row of the page names."""
+        return self.select_related("run__revision__tree", "run__hardware__lab", "run__mode")
+
+
+class WaitingRun(models.Model):
+    """A run that takes no part in anything until somebody says which commit it measured.
+
+    ``candidates`` (two or more of ``revision``, ``source``, ``text``) are what the evidence names.
+    The run itself is withdrawn meanwhile. A row is never deleted: one that was decided says what
+    was chosen, by whom or by which rule; nothing chosen means that the run stays out. When it is
+    taken back, the run waits again, and the decision is kept among the ``former``.
+    """
+
+    run = models.OneToOneField(
+        Run, on_delete=models.CASCADE, primary_key=True, related_name="waiting"
+    )
+    candidates: Any = models.JSONField()
+    label = models.CharField(max_length=300, blank=True)
+    since = models.DateTimeField()
+    decided_at = models.DateTimeField(null=True)
+    decided_by = models.ForeignKey(
+        User, on_delete=models.PROTECT, null=True, related_name="+", db_index=False
+    )
+    rule = models.CharField(max_length=300, blank=True, help_text="The rule that decided.")
+    chosen = models.ForeignKey(
+        Revision, on_delete=models.PROTECT, null=True, related_name="+", db_index=False
+    )
+    former: Any = models.JSONField(
+        default=list, db_default=Value([], models.JSONField()), help_text="Decisions taken back."
+    )
+
+    objects = WaitingRunQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["since", "run"]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(decided_at__isnull=False)
+                | Q(decided_by__isnull=True, rule="", chosen__isnull=True),
+                name="waiting_run_decided_at_a_time",
+            ),
+        ]
+        indexes = [
+            models.Index(
+                fields=["since"],
+                name="runs_that_wait",
+                condition=Q(decided_at__isnull=True),
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"run {self.run_id} waits"
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it still waits."""
+        return self.decided_at is None
+
+    def of(self, choice: str) -> str | None:
+        """The revision that ``choice`` means, one of its candidates' or of ``Choice``; None: it is
+        none of these.
+        """
+        for one in self.candidates:
+            is_side = (one["source"] == "kernel") == (choice == Choice.KERNEL)
+            if one["revision"] == choice or (choice in (Choice.KERNEL, Choice.LABEL) and is_side):
+                return str(one["revision"])
+        return None
 
 
 class SampleDecisionQuerySet(models.QuerySet["SampleDecision"]):
