@@ -25,7 +25,7 @@ from webapp.alerts.models import Alert
 from webapp.analysis.queries import Side
 from webapp.bisects.services import start_bisect
 from webapp.experiments.services import keep_comparison
-from webapp.notifications.account_mails import KIND, ask_address, asked_in
+from webapp.notifications.account_mails import ADDRESS_KIND, ask_address, asked_in
 from webapp.notifications.queries import Target
 from webapp.outbox.models import Endpoint, Mail
 from webapp.results.models import NameAlias, Revision
@@ -99,7 +99,7 @@ def _for_people_to_decide(operator: User) -> None:
 
 def corners(operator: User) -> list[str]:
     """Pages with forms that no link on the site leads to, or only one of many alike."""
-    address = asked_in(Mail.objects.get(kind=KIND))
+    address = asked_in(Mail.objects.get(kind=ADDRESS_KIND))
     unsubscribe = Target(subscription=operator.subscriptions.get().pk).url
     return [
         *("/commits/people/r850/", "/commits/people/r900/", "/nothing/here/", "/sign-in/"),

@@ -24,7 +24,7 @@ from webapp.accounts.models import User
 from webapp.outbox.models import Mail, data_with
 from webapp.outbox.services import OTHER_ADDRESS, NewMail, absolute, post_mails
 
-KIND = "account.address"
+ADDRESS_KIND = "account.address"
 TAKEN = "taken"
 """In the mail's data: its link was used."""
 
@@ -83,13 +83,13 @@ def ask_address(*, user: User, address: str) -> None:
     """Mail the link to ``address``. Raises AddressNotTaken when too many were asked for."""
     User.objects.select_for_update(no_key=True).get(pk=user.pk)
     since = timezone.now() - timedelta(days=1)
-    if Mail.objects.filter(recipient=user, kind=KIND, due__gt=since).count() >= MOST_A_DAY:
+    if Mail.objects.filter(recipient=user, kind=ADDRESS_KIND, due__gt=since).count() >= MOST_A_DAY:
         raise AddressNotTaken(
             f"{MOST_A_DAY} links were sent within a day; look for them, or try again tomorrow."
         )
     new = NewMail(
         recipient=user.pk,
-        kind=KIND,
+        kind=ADDRESS_KIND,
         about=f"address:{uuid.uuid4()}",
         due=timezone.now(),
         data={OTHER_ADDRESS: address, "former": user.email},
@@ -99,7 +99,7 @@ def ask_address(*, user: User, address: str) -> None:
 
 def asked_address(user: User) -> str:
     """The address that was asked last and has not answered yet; empty when none is."""
-    asked = Mail.objects.filter(recipient=user, kind=KIND, due__gt=timezone.now() - LASTS)
+    asked = Mail.objects.filter(recipient=user, kind=ADDRESS_KIND, due__gt=timezone.now() - LASTS)
     last = asked.order_by("-pk").first()
     if last is None or TAKEN in last.data or last.data["former"] != user.email:
         return ""

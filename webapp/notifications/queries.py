@@ -51,18 +51,18 @@ NEWS: dict[str, str] = {
 FOLLOWING = (CONFIRMED, MOVED, RECOVERED, RETURNED, RETRACTED)
 """Told only to those who know of the alert."""
 
-AT = time(7)
+DIGEST_AT = time(7)
 """When a period ends, in the person's time zone: a digest is there when the day begins."""
 
 MONDAY = 0
-LONGEST = timedelta(days=31)
+LONGEST_PERIOD = timedelta(days=31)
 """Nothing older is told, however long no digest was sent."""
 
 DIGESTS: Mapping[str, str] = {
     Subscription.Cadence.DAILY: "digest.daily",
     Subscription.Cadence.WEEKLY: "digest.weekly",
 }
-KINDS = (*NEWS, AlertEvent.Kind.JOINED)
+DIGEST_KINDS = (*NEWS, AlertEvent.Kind.JOINED)
 
 
 class BadToken(ValueError):
@@ -203,14 +203,14 @@ def last_end(cadence: str, user: User, now: datetime) -> datetime:
     over when none can still be on its way into it.
     """
     local = (now - timedelta(seconds=settings.CELERY_TASK_TIME_LIMIT)).astimezone(user.zone)
-    day = local.date() if local.time() >= AT else local.date() - timedelta(days=1)
+    day = local.date() if local.time() >= DIGEST_AT else local.date() - timedelta(days=1)
     if cadence == Subscription.Cadence.WEEKLY:
         day -= timedelta(days=(day.weekday() - MONDAY) % 7)
     return _at(day, user)
 
 
 def _at(day: date, user: User) -> datetime:
-    return datetime.combine(day, AT, user.zone).astimezone(UTC)
+    return datetime.combine(day, DIGEST_AT, user.zone).astimezone(UTC)
 
 
 def periods(subscriptions: Iterable[Subscription], now: datetime) -> list[Period]:
@@ -220,9 +220,9 @@ def periods(subscriptions: Iterable[Subscription], now: datetime) -> list[Period
     found = []
     for (pk, cadence), user in people.items():
         until = last_end(cadence, user, now)
-        since = last.get((pk, cadence), until - LONGEST)
+        since = last.get((pk, cadence), until - LONGEST_PERIOD)
         if since < until:
-            found.append(Period(user, cadence, max(since, until - LONGEST), until))
+            found.append(Period(user, cadence, max(since, until - LONGEST_PERIOD), until))
     return found
 
 
@@ -299,7 +299,7 @@ def _events(periods: Sequence[Period]) -> list[AlertEvent]:
     found = AlertEvent.objects.filter(
         at__gt=since,
         at__lte=until,
-        kind__in=KINDS,
+        kind__in=DIGEST_KINDS,
         actor=None,
         alert__history=False,
         is_quiet=False,

@@ -58,7 +58,7 @@ _WHOLE = """(
 
 MIN_HASH = 7
 PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
-KNOWN = ("revision", "number", "hash")
+TEMPLATE_PARTS = ("revision", "number", "hash")
 
 PRESETS = {
     "cgit": "https://HOST/REPOSITORY/commit/?id={hash}",
@@ -124,7 +124,7 @@ def whole_history_sql(*, tree: str, after: str, last: str) -> str:
 def check_source_template(text: str) -> None:
     """Raise ValidationError, with the remedy, for what is no template of a web address."""
     placeholders = PLACEHOLDER.findall(text)
-    wrong = [name for name in placeholders if name not in KNOWN]
+    wrong = [name for name in placeholders if name not in TEMPLATE_PARTS]
     if wrong or not placeholders or PLACEHOLDER.sub("", text).count("{"):
         raise ValidationError(
             "Write {revision}, {number} or {hash} where the commit goes, and no other braces. "

@@ -45,7 +45,7 @@ OF_THE_REVISION = (Job.Stage.BUILD, Job.Stage.BOOT)
 
 FACT = "kernel_sha256"
 SHA256 = re.compile(r"[0-9a-f]{64}")
-SHOWN = 12
+DIGITS = 12
 """Digits of a digest that a reason shows."""
 
 ALL_THE_SAME = (
@@ -188,7 +188,7 @@ def note_identical_builds(bisect: Bisect, now: datetime) -> None:
         if index not in marks.identical | marks.allowed and (digest := _shared(digests, index))
     }
     reason = "its kernel and that of its parent are one, SHA-256"
-    rule_out(bisect, {index: f"{reason} {digest[:SHOWN]}…" for index, digest in found.items()}, now)
+    rule_out(bisect, {index: f"{reason} {digest[:DIGITS]}…" for index, digest in found.items()}, now)
 
 
 def rule_out(bisect: Bisect, reasons: Mapping[int, str], now: datetime) -> None:

@@ -302,7 +302,7 @@ class AlertMark:
         return f"{self.number} {self.state}"
 
 
-LONGEST = 30
+LONGEST_LABEL = 30
 """Characters of a label on a chart."""
 
 MarkerKind = Literal["event", "epoch", "note", "release", "finding"]
@@ -330,7 +330,11 @@ class Marker:
     @property
     def label(self) -> str:
         """The marker's text, cut to what a chart has room for."""
-        return self.text if len(self.text) <= LONGEST else f"{self.text[: LONGEST - 1].rstrip()}…"
+        return (
+            self.text
+            if len(self.text) <= LONGEST_LABEL
+            else f"{self.text[: LONGEST_LABEL - 1].rstrip()}…"
+        )
 
     @property
     def title(self) -> str:

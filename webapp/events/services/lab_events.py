@@ -23,7 +23,7 @@ EXTERNAL_ID_MAX = 100
 REASON_MAX = 500
 CLOCK_TOLERANCE = timedelta(days=1)
 
-SHOWN = 60
+CHARACTERS_SHOWN = 60
 """Characters of each value in the text of an event."""
 
 MOST_FACTS = 10
@@ -284,4 +284,4 @@ def _text(changes: Sequence[ChangedFact]) -> str:
 
 
 def _short(value: str) -> str:
-    return value if len(value) <= SHOWN else f"{value[: SHOWN - 1].rstrip()}…"
+    return value if len(value) <= CHARACTERS_SHOWN else f"{value[: CHARACTERS_SHOWN - 1].rstrip()}…"

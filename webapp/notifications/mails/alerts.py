@@ -52,7 +52,7 @@ AFTER_THE_FIRST = timedelta(minutes=1)
 """A mail that follows another looks again so much later, at the earliest."""
 
 Cadence = Subscription.Cadence
-SHOWN = 20
+DIGEST_SHOWN = 20
 
 
 def opened(mail: Mail) -> Message:
@@ -349,8 +349,8 @@ def _digest(mail: Mail, length: str) -> Message:
         "since": since.astimezone(zone),
         "until": until.astimezone(zone),
         "names": names,
-        "lines": _lines(rows[:SHOWN]),
-        "more": max(0, len(rows) - SHOWN),
+        "lines": _lines(rows[:DIGEST_SHOWN]),
+        "more": max(0, len(rows) - DIGEST_SHOWN),
     }
     stops = Target(user=mail.recipient_id, cadence=cadence)
     return render_message(mail.kind, context, stops=stops)

@@ -22,7 +22,7 @@ MOST_EXACT = 40
 
 Floats = NDArray[np.float64]
 
-MOST = 2.0**53
+MOST_COUNTED = 2.0**53
 """Whole numbers below are exact in a double."""
 
 

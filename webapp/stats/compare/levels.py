@@ -20,7 +20,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from webapp.stats.compare.exact_tests import MOST
+from webapp.stats.compare.exact_tests import MOST_COUNTED
 from webapp.stats.errors import NotFiniteError, OutOfRangeError, TooFewSamplesError
 from webapp.stats.student import critical_value
 
@@ -310,10 +310,10 @@ def _last_digit(value: float) -> float:
 
 def _total(values: Sequence[float]) -> float | None:
     """The sum of what may be counts, if a double holds it exactly."""
-    if min(values) < 0 or max(values) >= MOST or not all(map(float.is_integer, values)):
+    if min(values) < 0 or max(values) >= MOST_COUNTED or not all(map(float.is_integer, values)):
         return None
     total = fsum(values)
-    return total if total < MOST else None
+    return total if total < MOST_COUNTED else None
 
 
 def _sides(samples: Samples, values: Sequence[float]) -> dict[Level, Side]:

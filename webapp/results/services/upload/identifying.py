@@ -29,7 +29,7 @@ from webapp.results.services.bulk import fetch_rows
 from webapp.results.services.identities import Identities, identify_runs
 from webapp.results.services.locks import begin_replacing, begin_writing
 
-STORED = """
+STORED_RUNS = """
 SELECT run.uuid, run.digest, revision.position, run.evidence IS NULL,
        waiting.run_id IS NOT NULL AND waiting.decided_at IS NULL, mode.name,
        EXISTS (SELECT FROM results_measurement AS marked
@@ -41,8 +41,8 @@ SELECT run.uuid, run.digest, revision.position, run.evidence IS NULL,
  WHERE run.uuid = ANY(%s) AND run.superseded_by_id IS NULL
 """
 
-KIND = "lab.refused"
-KEEP = """
+REFUSED_KIND = "lab.refused"
+KEEP_REFUSED = """
 INSERT INTO results_refusedreplacement AS line (run_id, agent_id, first_at, last_at, tries)
 SELECT run, %s, %s, %s, 1 FROM unnest(%s::bigint[]) AS run
     ON CONFLICT (run_id, agent_id) DO UPDATE SET last_at = EXCLUDED.last_at, tries = line.tries + 1
@@ -176,7 +176,7 @@ def _classified(
 
 def _stored(runs: Sequence[RunDocument]) -> dict[UUID, _Stored]:
     """The current runs of these UUIDs."""
-    rows = map(_Stored._make, fetch_rows(STORED, [run.uuid for run in runs]))
+    rows = map(_Stored._make, fetch_rows(STORED_RUNS, [run.uuid for run in runs]))
     return {row.uuid: row for row in rows}
 
 
@@ -230,7 +230,7 @@ def note_refused_replacement(*, agent: Agent, runs: Sequence[int]) -> None:
     push everything else out of the log.
     """
     now = timezone.now()
-    tried = [tries for (tries,) in fetch_rows(KEEP, agent.pk, now, now, sorted(runs))]
+    tried = [tries for (tries,) in fetch_rows(KEEP_REFUSED, agent.pk, now, now, sorted(runs))]
     if new := tried.count(1):
         log.warning("replacing runs of another lab refused", agent=str(agent), runs=new)
     for lab in Lab.objects.filter(hardware__runs__in=runs).distinct():
@@ -243,7 +243,7 @@ def _mails(lab: Lab, agent: Agent, now: datetime) -> list[NewMail]:
     return [
         NewMail(
             recipient=person.pk,
-            kind=KIND,
+            kind=REFUSED_KIND,
             about=f"lab:{lab.pk}:agent:{agent.pk}:{day}",
             due=person.after_quiet_hours(due),
             data={"lab": lab.pk, "agent": agent.pk, "day": day},
