@@ -45,7 +45,7 @@ ALLOWED: Mapping[str, str] = {
     "webapp/outbox/http_post.py: response_class": _HOOKS,
     "webapp/outbox/smtp.py: connection_class": _HOOKS,
     "webapp/pages/account/adapters.py": _HOOKS,
-    "webapp/pages/account/forms.py: authenticator": _HOOKS,
+    "webapp/pages/account/account_forms.py: authenticator": _HOOKS,
     "webapp/pages/account/sign_in.py: http_method_names": _HOOKS,
     "webapp/readiness/scheduling.py: SingleScheduler": "Celery loads it by its path",
     "webapp/results/models/variants.py: VENDOR": "a choice of the column",

@@ -15,7 +15,7 @@ from webapp.alerts.models import Alert
 from webapp.notifications.models import Subscription
 from webapp.pages.hardware import lanes as machine_lanes
 from webapp.pages.hardware import machine
-from webapp.pages.hardware import rows as machine_rows
+from webapp.pages.hardware import series_rows as machine_rows
 from webapp.results.models import HardwareFact
 from webapp.results.services.facts import call_by_facts
 

@@ -5,8 +5,8 @@ import pytest
 
 from tests.stats.bisection.one_series import forecast
 from webapp.stats.bisection import Boot, Evidence, Kind, Noise, Plan, Purpose, posterior
-from webapp.stats.bisection.believed import Believed, Culprits, chance_of_several
 from webapp.stats.bisection.forecast import Trial, forecast_from, quantile
+from webapp.stats.bisection.forecast_labs import Believed, Culprits, chance_of_several
 from webapp.stats.bisection.posterior import TWO_STEPS_PRIOR
 from webapp.stats.bisection.timeline import STATES
 

@@ -22,8 +22,8 @@ from webapp.stats.bisection import (
     decide,
     forecast,
 )
-from webapp.stats.bisection.believed import Believed
 from webapp.stats.bisection.forecast import _labs
+from webapp.stats.bisection.forecast_labs import Believed
 from webapp.stats.bisection.playing import LabChanges, SimulatedLab, play
 from webapp.stats.errors import OutOfRangeError
 from webapp.stats.simulate.bisect_cells import here

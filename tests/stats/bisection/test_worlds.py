@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from webapp.stats.bisection import Boot, Evidence, Noise, Plan, Purpose, Subject
-from webapp.stats.bisection.believed import Believed, Culprits
 from webapp.stats.bisection.forecast import POOL, Worlds, draw_moves, hardness
+from webapp.stats.bisection.forecast_labs import Believed, Culprits
 from webapp.stats.bisection.joint import views
 from webapp.stats.bisection.tally import tally
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from webapp.stats.compare import Summaries, summarize
-from webapp.stats.compare.believed import believed
 from webapp.stats.compare.comparing import BuildNoise, Comparison, Samples, Verdict, compare
+from webapp.stats.compare.single_builds import believed
 from webapp.stats.decisive import Belief, Measured, build_of, interval, weigh
 
 BEFORE = [635734, 625167, 629014, 636936.5, 641688]

@@ -188,7 +188,8 @@ def note_identical_builds(bisect: Bisect, now: datetime) -> None:
         if index not in marks.identical | marks.allowed and (digest := _shared(digests, index))
     }
     reason = "its kernel and that of its parent are one, SHA-256"
-    rule_out(bisect, {index: f"{reason} {digest[:DIGITS]}…" for index, digest in found.items()}, now)
+    reasons = {index: f"{reason} {digest[:DIGITS]}…" for index, digest in found.items()}
+    rule_out(bisect, reasons, now)
 
 
 def rule_out(bisect: Bisect, reasons: Mapping[int, str], now: datetime) -> None:

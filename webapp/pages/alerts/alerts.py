@@ -28,7 +28,7 @@ from webapp.alerts.services import TriageError
 from webapp.bisects.models import Bisect
 from webapp.pages.alerts.acts import act
 from webapp.pages.alerts.alert import Chosen, chosen_of
-from webapp.pages.alerts.rows import Rows
+from webapp.pages.alerts.inbox_rows import Rows
 from webapp.pages.alerts.texts import as_text
 from webapp.pages.parts.links import read_number, with_query
 

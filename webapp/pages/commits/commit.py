@@ -44,7 +44,7 @@ from webapp.analysis.queries import (
 from webapp.bisects.models import Bisect
 from webapp.events.models import LabEvent, Release
 from webapp.pages.commits.headline import answer, cells_of, headline
-from webapp.pages.commits.rows import drawn, steps, strip
+from webapp.pages.commits.summary_rows import drawn, steps, strip
 from webapp.pages.commits.table import Surroundings, Table, tables
 from webapp.pages.lab.disagreements import disagreements, needs_runs
 from webapp.pages.lab.marked_samples import marked_runs

@@ -16,7 +16,7 @@ from webapp.analysis.queries import address_of, today_beside
 from webapp.charts import text
 from webapp.charts.text import cost_sentence, cost_within, level_figure
 from webapp.charts.today import today_short
-from webapp.pages.commits.rows import finding_item, rows
+from webapp.pages.commits.summary_rows import finding_item, rows
 from webapp.pages.parts import ages, links
 from webapp.pages.parts.marks import SIMULATED, css_class, verdict_mark
 from webapp.pages.parts.summaries import CommitSummary

@@ -15,14 +15,14 @@ from math import inf, prod, sqrt
 
 import numpy as np
 
-from webapp.stats.bisection.believed import (
+from webapp.stats.bisection.ending import Kind
+from webapp.stats.bisection.forecast_labs import (
     Believed,
     Culprits,
     Floats,
     Truth,
     chance_of_several,
 )
-from webapp.stats.bisection.ending import Kind
 from webapp.stats.bisection.joint import View, views
 from webapp.stats.bisection.plan import Subject, check_subjects
 from webapp.stats.bisection.playing import SimulatedLab, play

@@ -10,7 +10,6 @@ import numpy as np
 from scipy import special
 
 from webapp.stats.better import Better, is_gain
-from webapp.stats.compare.believed import believed
 from webapp.stats.compare.exact_tests import RankTest, rank_test
 from webapp.stats.compare.levels import BuildNoise, Floats, Level, Samples, Summary, summarize
 from webapp.stats.compare.relative import (
@@ -20,6 +19,7 @@ from webapp.stats.compare.relative import (
     percent_of_log,
     satterthwaite,
 )
+from webapp.stats.compare.single_builds import believed
 from webapp.stats.compare.summaries import Summaries
 from webapp.stats.decisive.chance import Belief
 from webapp.stats.errors import OutOfRangeError

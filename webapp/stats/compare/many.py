@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 from scipy import special
 
 from webapp.stats.better import Better
-from webapp.stats.compare.believed import believed
 from webapp.stats.compare.comparing import Verdict, require_margin
 from webapp.stats.compare.exact_tests import counts_limits, counts_p
 from webapp.stats.compare.levels import BuildNoise, Level
 from webapp.stats.compare.relative import NO_SCATTER
+from webapp.stats.compare.single_builds import believed
 from webapp.stats.compare.summaries import LEVELS, Summaries
 from webapp.stats.decisive.chance import Belief
 from webapp.stats.limits import MARGIN_PCT
@@ -45,8 +45,8 @@ class Comparisons:
     excludes zero, else 0; ``inside`` says that it lies within the margin. ``verdict`` indexes
     `VERDICTS`, ``unit`` `LEVELS`. ``one_build`` rows hold different builds of unknown noise, of
     which a side has but one: there the interval has what is believed of that noise, ``p`` may be
-    larger than it shows (`webapp.stats.compare.believed`), and where the runs alone exclude zero
-    but the interval does not, ``builds_differ``.
+    larger than it shows (`webapp.stats.compare.single_builds`), and where the runs alone exclude
+    zero but the interval does not, ``builds_differ``.
     """
 
     percent: Floats

@@ -1,5 +1,6 @@
 """The rows of the inbox. There are many and people wait for them, so they are written here and not
-in a template; every text is escaped."""
+in a template; every text is escaped.
+"""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
