@@ -3,7 +3,7 @@
 from django.urls import path
 
 from webapp.pages import pictures, search
-from webapp.pages.account import account, saved_views
+from webapp.pages.account import account
 from webapp.pages.alerts import alert, alerts
 from webapp.pages.bisects import bisect, bisects
 from webapp.pages.bisects import new as bisect_new
@@ -150,8 +150,8 @@ urlpatterns = [
     ),
     path("feeds/<str:tree>.atom", feeds.of_tree, name="tree_feed"),
     path("unsubscribe/<str:token>/", subscriptions.unsubscribe_page, name="unsubscribe"),
-    path("views/", saved_views.page, name="saved_views"),
-    path("views/<int:number>/act/", saved_views.act, name="saved_view_act"),
+    path("views/", account.views_page, name="saved_views"),
+    path("views/<int:number>/act/", account.act_on_view, name="saved_view_act"),
     path("search/", search.page, name="search"),
     path("search/suggestions/", search.suggestions, name="search_suggestions"),
     path("outbox/", outbox.page, name="outbox"),

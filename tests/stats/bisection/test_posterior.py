@@ -15,8 +15,7 @@ from webapp.stats.bisection.hypotheses import (
     lab_step_spread,
 )
 from webapp.stats.bisection.noise import noise_nodes
-from webapp.stats.bisection.posterior import TWO_STEPS_PRIOR
-from webapp.stats.bisection.remainder import SHARE
+from webapp.stats.bisection.posterior import SHARE, TWO_STEPS_PRIOR
 from webapp.stats.bisection.tally import tally
 from webapp.stats.bisection.timeline import STATES, STEP_WEIGHT, LabKind
 from webapp.stats.errors import NotFiniteError, OutOfRangeError

@@ -20,7 +20,7 @@ from webapp.stats.bisection import (
     explain,
 )
 from webapp.stats.bisection.confirming import MOST_BOOTS
-from webapp.stats.bisection.remainder import SHARE, Sizes
+from webapp.stats.bisection.posterior import SHARE, Sizes
 from webapp.stats.student import TWO_SIDED_95
 
 PLAN = Plan((1.0,) * 32, -2.0, Noise(0.4, 0.4))

@@ -35,8 +35,7 @@ from webapp.accounts.signing_in.factors import (
     take_code,
     unreadable_factors,
 )
-from webapp.accounts.signing_in.forms import LimitedPasswordChange
-from webapp.accounts.signing_in.limits import Asking, CodeAttempt
+from webapp.accounts.signing_in.limits import Asking, CodeAttempt, LimitedPasswordChange
 
 __all__ = [
     "OWN",

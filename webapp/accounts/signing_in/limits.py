@@ -22,10 +22,12 @@ import unicodedata
 from collections.abc import Callable
 from datetime import timedelta
 from functools import cache
-from typing import TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import structlog
 from django.conf import settings
+from django.contrib.auth.forms import PasswordChangeForm
+from django.core.exceptions import ValidationError
 from django.core.signing import BadSignature, TimestampSigner
 from django.http import HttpRequest, HttpResponseBase
 from limits import RateLimitItem, RateLimitItemPerHour, RateLimitItemPerMinute
@@ -193,3 +195,21 @@ def remember(response: HttpResponseBase, name: str) -> None:
         httponly=True,
         samesite="Lax",
     )
+
+
+class LimitedPasswordChange(PasswordChangeForm):
+    """Whoever found somebody's browser open does not get to guess the password there."""
+
+    def __init__(self, *args: Any, request: HttpRequest, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._request = request
+
+    def clean_old_password(self) -> str:
+        """The old password. Raises ValidationError for a wrong one, TooManyFailures after many."""
+        attempt = Attempt(self._request, self.user.get_username())
+        attempt.ensure_allowed()
+        try:
+            return super().clean_old_password()
+        except ValidationError:
+            attempt.note_failure()
+            raise

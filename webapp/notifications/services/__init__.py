@@ -11,10 +11,10 @@ from webapp.notifications.account_mails import (
 )
 from webapp.notifications.mails.alerts import preview
 from webapp.notifications.mails.phrases import alert_line, one_line
-from webapp.notifications.services.notifying import notify_events
-from webapp.notifications.services.subscriptions import (
+from webapp.notifications.services.notifying import (
     NameTaken,
     delete_subscription,
+    notify_events,
     save_subscription,
     switch,
 )

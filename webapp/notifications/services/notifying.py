@@ -1,4 +1,5 @@
-"""Let people, channels and webhooks know what became of alerts: each event is read once.
+"""Let people, channels and webhooks know what became of alerts, each event read once; and change
+what people subscribe to.
 
 One rule for the first mail: whoever an open alert concerns and who does not know of it is told. The
 outbox keeps one mail of a kind for a person and an alert, so it may be posted again and again:
@@ -12,7 +13,8 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
-from django.db import transaction
+from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from webapp.alerts.models import Alert, AlertEvent
@@ -53,6 +55,8 @@ from webapp.results.services import lock_trees
 
 BATCH = 500
 News = Sequence[tuple[str, AlertEvent]]
+
+NAME_ONCE = "subscription_name_once"
 
 
 @transaction.atomic
@@ -317,3 +321,44 @@ def post_digests(*, now: datetime | None = None) -> int:
             for period, alerts in found.items()
         ]
     )
+
+
+class NameTaken(ValueError):
+    """The person has another subscription of that name."""
+
+
+def save_subscription(*, subscription: Subscription) -> Subscription:
+    """Store a new or edited one. What happened before it was as it is now is not told.
+
+    Raises NameTaken: who presses twice sends twice, and both ask before either is stored.
+    """
+    subscription.changed_at = timezone.now()
+    try:
+        with transaction.atomic():
+            subscription.save()
+    except IntegrityError as error:
+        if NAME_ONCE not in str(error):
+            raise
+        raise NameTaken(subscription.name) from error
+    return subscription
+
+
+@transaction.atomic
+def switch(subscriptions: QuerySet[Subscription], *, on: bool) -> int:
+    """Switch them on or off; how many that changed.
+
+    Mails that were composed and wait for another try are composed anew, which finds out whether
+    anything still asks for them.
+    """
+    if not on:
+        waiting = Mail.objects.filter(state=Mail.State.WAITING)
+        ids = subscriptions.values_list("pk", flat=True)
+        waiting.filter(data__subscription__in=list(ids)).update(composed_at=None)
+    return subscriptions.filter(enabled=not on).update(enabled=on, changed_at=timezone.now())
+
+
+@transaction.atomic
+def delete_subscription(*, subscription: Subscription) -> None:
+    """Delete it; mails that wait because of it alone are not sent any more."""
+    switch(Subscription.objects.filter(pk=subscription.pk), on=False)
+    subscription.delete()

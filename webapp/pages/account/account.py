@@ -1,4 +1,6 @@
-"""`/account/`: where one's mails go, when not, and under which names one commits."""
+"""`/account/`: where a person's mails go, when not, and under which names the person commits; and
+`/views/`: pages that people named, their own and those that others share.
+"""
 
 from typing import Any
 from zoneinfo import available_timezones
@@ -13,15 +15,20 @@ from django.shortcuts import redirect, render
 from django.urls import reverse_lazy
 from django.utils.decorators import method_decorator
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_POST
 
 from webapp.accounts.admin import ModelForm
-from webapp.accounts.models import User
+from webapp.accounts.models import SavedView, User
 from webapp.accounts.services import (
     OWN,
     LimitedPasswordChange,
+    ViewError,
     save_own_settings,
+    save_view,
+    share_view,
     signed_in_required,
+    signed_in_user,
+    views_for,
 )
 from webapp.notifications.services import (
     AddressNotTaken,
@@ -33,6 +40,7 @@ from webapp.notifications.services import (
 )
 from webapp.outbox.services import mail_settings
 from webapp.pages.mail.subscriptions import check_author
+from webapp.pages.parts.links import NUMBER_MAX
 
 ALIASES_MAX = 20
 ALIAS_MAX = 254
@@ -188,3 +196,38 @@ def _saved_text(form: AccountForm) -> str:
     kept = form.instance.email
     goes = f"till then mails go to {kept}" if kept else "till then you get no mails"
     return f"Saved. A link was mailed to {form.asked}: open it to have mails sent there; {goes}."
+
+
+@signed_in_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def views_page(request: HttpRequest) -> HttpResponse:
+    """The views that the person can open; POST saves the page `address` as `name`."""
+    user = signed_in_user(request)
+    if request.method != "POST":
+        return render(request, "pages/account/saved_views.html", {"views": views_for(user)})
+    name, address = request.POST.get("name", ""), request.POST.get("address", "")
+    try:
+        view = save_view(owner=user, name=name, address=address)
+    except ViewError as error:
+        messages.error(request, f"The view was not saved. {error}")
+        return redirect("saved_views")
+    messages.success(request, f"Saved as “{view}”.")
+    return redirect("saved_views")
+
+
+@signed_in_required
+@require_POST
+def act_on_view(request: HttpRequest, number: int) -> HttpResponse:
+    """Share one of one's own, stop sharing it, or delete it."""
+    owned = SavedView.objects.filter(owner=signed_in_user(request))
+    view = owned.filter(pk=min(number, NUMBER_MAX)).first()
+    wanted = request.POST.get("act", "")
+    if view is None:
+        messages.info(request, "You have no such view; it may be deleted already.")
+    elif wanted == "delete":
+        view.delete()
+    elif wanted in ("share", "keep"):
+        share_view(view=view, is_shared=wanted == "share")
+    else:
+        messages.error(request, "Choose what to do.")
+    return redirect("saved_views")

@@ -2,9 +2,9 @@
 confirm a candidate before it is named, and those that show a second culprit.
 
 Culprit and parent are booted in turn. While it is open whether the leading commit leaves a second
-change of half the alerted step (`remainder`), revisions on both sides of that one's likeliest place
-are booted again. Where a difference may be the luck of two builds, which no further boot of them
-settles, a revision within that place comes first: another build.
+change of half the alerted step (`posterior.Remainder`), revisions on both sides of that one's
+likeliest place are booted again. Where a difference may be the luck of two builds, which no further
+boot of them settles, a revision within that place comes first: another build.
 """
 
 from collections.abc import Sequence
@@ -17,8 +17,7 @@ import numpy as np
 from webapp.stats.bisection import ending, explain
 from webapp.stats.bisection.ending import Outcome
 from webapp.stats.bisection.plan import Boot, Evidence, Plan, Purpose
-from webapp.stats.bisection.posterior import Posterior
-from webapp.stats.bisection.remainder import SHARE
+from webapp.stats.bisection.posterior import SHARE, Posterior
 from webapp.stats.bisection.tally import Tally, slot_of
 
 SURE = 0.95

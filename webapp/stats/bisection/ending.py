@@ -7,8 +7,7 @@ from math import ceil
 import numpy as np
 
 from webapp.stats.bisection.plan import Plan
-from webapp.stats.bisection.posterior import Posterior
-from webapp.stats.bisection.remainder import BOUND
+from webapp.stats.bisection.posterior import BOUND, Posterior
 from webapp.stats.bisection.validation import Outside
 
 SET_MASS = 0.95

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from webapp.stats.bisection.ending import LIKELY, is_sharp
 from webapp.stats.bisection.plan import Evidence, Plan
+from webapp.stats.bisection.posterior import SHARE as SECOND
 from webapp.stats.bisection.posterior import Lab, Posterior
-from webapp.stats.bisection.remainder import SHARE as SECOND
 from webapp.stats.bisection.validation import (
     BOUND,
     ERROR,

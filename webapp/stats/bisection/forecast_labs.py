@@ -21,8 +21,7 @@ from webapp.stats.bisection.hypotheses import EFFECT_SPREAD, Fit, Joint, lab_ste
 from webapp.stats.bisection.noise import Noise
 from webapp.stats.bisection.plan import Evidence, Plan
 from webapp.stats.bisection.playing import LabChanges, SimulatedLab
-from webapp.stats.bisection.posterior import TWO_STEPS_PRIOR, Posterior
-from webapp.stats.bisection.remainder import SHARE
+from webapp.stats.bisection.posterior import SHARE, TWO_STEPS_PRIOR, Posterior
 from webapp.stats.bisection.tally import SHARES, SHARES_PRIOR, Tally, odd_reach, tally
 from webapp.stats.bisection.timeline import (
     GAP_BOOTS,

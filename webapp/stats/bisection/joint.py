@@ -31,12 +31,14 @@ from webapp.stats.bisection.plan import Evidence, Plan, Subject
 from webapp.stats.bisection.posterior import (
     TINY,
     Posterior,
+    Remainder,
+    Steady,
     chance_of_two,
     figures,
     figures_before,
     ranges,
+    remainder_of,
 )
-from webapp.stats.bisection.remainder import Remainder, Steady, remainder_of
 from webapp.stats.bisection.tally import Tally, tally
 from webapp.stats.bisection.timeline import (
     FOLLOWS,
