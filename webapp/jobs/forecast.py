@@ -65,7 +65,7 @@ LEAST_LEFT = timedelta(seconds=30)
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """A queued or leased job. Without a worker nobody who spoke lately can do it."""
+    """A queued or leased job. Without a worker nobody who reported lately can do it."""
 
     job: Job
     worker: Worker | None
