@@ -116,16 +116,7 @@ def _best(
     share = np.add.outer(1.0 - firsts, np.arange(low, high))
     share /= (stops + 1 - firsts)[:, None]
     np.minimum(np.maximum(share, 0.0, out=share), 1.0, out=share)
-    weights = np.where(fit.inside[rows], each**-2.0, 0.0)
-    values = fit.values[rows]
-    # Both levels of each line at once, by least squares.
-    mass, total = max(float(weights.sum()), FINEST), float(weights @ values)
-    moved = share @ weights
-    squares = np.maximum((share * share) @ weights - moved * moved / mass, FINEST * mass)
-    gaps = (share @ (weights * values) - moved * (total / mass)) / squares
-    bases = (total - gaps * moved) / mass
-    left = values - share * gaps[:, None]
-    left -= bases[:, None]
+    gaps, left = _fitted(fit.values[rows], np.where(fit.inside[rows], each**-2.0, 0.0), share)
     left /= each
     left *= left
     left = np.add.reduce(np.minimum(left, cap, out=left), axis=1)
@@ -133,6 +124,19 @@ def _best(
     if left[at] + price + MOVE_PRICE >= steps:
         return None
     return Rollout(number, last, int(firsts[at]), int(stops[at]), float(gaps[at]))
+
+
+def _fitted(values: Floats, weights: Floats, share: Floats) -> tuple[Floats, Floats]:
+    """Return the gap of the two levels between which `values`, (revisions,), have come by `share`,
+    (moves, revisions), by least squares, and what each move leaves of them.
+    """
+    mass, total = max(float(weights.sum()), FINEST), float(weights @ values)
+    moved = share @ weights
+    squares = np.maximum((share * share) @ weights - moved * moved / mass, FINEST * mass)
+    gaps = (share @ (weights * values) - moved * (total / mass)) / squares
+    left = values - share * gaps[:, None]
+    left -= ((total - gaps * moved) / mass)[:, None]
+    return gaps, left
 
 
 def _places(starts: list[int], number: int, last: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
