@@ -110,7 +110,7 @@ def _best(
     each = scatter[rows]
     off = fit.off[rows] / each
     steps = float(np.minimum(off * off, cap).sum()) + price * (last - number)
-    firsts, stops = _places(starts, number, last)
+    firsts, stops = _ends(starts, number, last)
     if not len(firsts):
         return None
     share = np.add.outer(1.0 - firsts, np.arange(low, high))
@@ -139,7 +139,7 @@ def _fitted(values: Floats, weights: Floats, share: Floats) -> tuple[Floats, Flo
     return gaps, left
 
 
-def _places(starts: list[int], number: int, last: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _ends(starts: list[int], number: int, last: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Where a move from level `number` to `last` may begin, and where it may end, pair by pair."""
     # No further than half of a level: the next move may begin in its other half.
     first_half = (starts[number] + starts[number + 1]) // 2 + 1
