@@ -18,6 +18,7 @@ from tests.places import PROJECT
 from webapp.config import settings
 from webapp.config.instance import WEB_ROLE
 from webapp.launcher import servers
+from webapp.launcher.programs import QUIET
 
 FILE = PROJECT / "docker-compose.yml"
 SERVICES: dict[str, Any] = yaml.safe_load(FILE.read_text())["services"]
@@ -38,6 +39,11 @@ def test_every_container_is_hardened_and_limited(name: str) -> None:
 @pytest.mark.parametrize("name", LASTING)
 def test_every_container_says_whether_it_is_well(name: str) -> None:
     assert SERVICES[name]["healthcheck"]["test"]
+
+
+@pytest.mark.parametrize("name", ["worker", "deliveries"])
+def test_a_worker_keeps_silent_as_that_of_the_launcher(name: str) -> None:
+    assert set(QUIET) <= set(SERVICES[name]["command"])
 
 
 def test_the_web_servers_tmp_holds_the_large_uploads_that_it_reads_at_once() -> None:

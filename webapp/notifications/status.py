@@ -22,7 +22,7 @@ from webapp.labs.models import Token
 from webapp.outbox.models import Backlog, Endpoint, HookDelivery, Mail
 from webapp.outbox.services import LOST
 from webapp.readiness.models import Backup
-from webapp.readiness.services import Reporter, parts
+from webapp.readiness.services import Report, Reporter, heartbeats, parts
 from webapp.results.models import Series, WaitingRun
 
 LATE = timedelta(minutes=15)
@@ -118,8 +118,15 @@ def _parts() -> Iterator[Check]:
         elif reason := report.unknown.get(part):
             yield Check(name, State.UNKNOWN, reason)
         else:
-            text = "Answers" if part in SERVER else f"Seen at work {report.ages[part]:.0f} s ago"
-            yield Check(name, State.OK, text)
+            yield Check(name, State.OK, "Answers" if part in SERVER else _seen(part, report))
+
+
+def _seen(part: str, report: Report) -> str:
+    hosts = report.ages[part]
+    _, age = heartbeats.decisive(part, hosts) or ("", 0.0)
+    if part == heartbeats.BEAT or len(hosts) == 1:
+        return f"Seen at work {age:.0f} s ago"
+    return f"{len(hosts)} seen at work, the last of them {age:.0f} s ago"
 
 
 def _results(now: datetime) -> Check:
