@@ -192,6 +192,26 @@ def test_the_user_of_the_front_owns_where_it_writes_certificates() -> None:
     )
 
 
+def test_backups_go_to_a_volume_that_the_user_of_the_image_owns() -> None:
+    worker = SERVICES["worker"]
+    (volume,) = worker["volumes"]
+    place = volume.rpartition(":")[2]
+    assert worker["environment"]["DRIFTLINE_BACKUPS"] == f"${{DRIFTLINE_BACKUPS-{place}}}"
+    made = rf"--owner=driftline --mode=0700 {place}\n.*\nUSER driftline\n"
+    assert re.search(made, (PROJECT / "Dockerfile").read_text(), re.DOTALL)
+
+
+def test_the_replica_is_optional_and_of_the_version_of_the_primary() -> None:
+    replica, postgres = SERVICES["replica"], SERVICES["postgres"]
+    assert replica["profiles"] == ["replica"]
+    for name in ("image", "command", "healthcheck"):
+        assert replica[name] == postgres[name]
+    assert replica["environment"]["PGDATA"] == postgres["environment"]["PGDATA"]
+    assert set(replica["volumes"]).isdisjoint(postgres["volumes"])
+    url = SERVICES["web"]["environment"]["DATABASE_REPLICA_URL"]
+    assert url == "${DATABASE_REPLICA_URL:-}"
+
+
 def test_no_volume_is_reached_through_a_link() -> None:
     """Owner and mode of a new volume are those of the directory at the link's other end."""
     volumes = [volume for one in SERVICES.values() for volume in one.get("volumes", [])]
