@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from django.conf import settings
-from django.db import connection
+from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.models import Count, Max, Min
 from django.utils import timezone
 
@@ -109,7 +109,9 @@ def _check(
 
 
 def _parts() -> Iterator[Check]:
-    report = Reporter(connection.settings_dict, settings.REDIS_URL).report()
+    # Of the primary: the page may be read from a replica, where nothing can be written.
+    primary = connections.settings[DEFAULT_DB_ALIAS]
+    report = Reporter(primary, settings.REDIS_URL).report()
     problems = {each.part: each for each in report.problems}
     for part in parts.NAMES:
         name = SERVER.get(part, part.capitalize())
@@ -288,7 +290,8 @@ def _disk() -> Check:
     try:
         usage = shutil.disk_usage(settings.STATE)
     except OSError as error:
-        return Check("Disk", State.UNKNOWN, f"{settings.STATE}: {error.strerror}")
+        text = f"Not measured: no directory {settings.STATE} here ({error.strerror})"
+        return Check("Disk", State.UNKNOWN, text, "Watch the disk where PostgreSQL runs.")
     return _check(
         "Disk",
         usage.free < LEAST_FREE_BYTES,

@@ -6,6 +6,7 @@ import structlog
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.core.exceptions import ImmediateHttpResponse
 from allauth.mfa.adapter import DefaultMFAAdapter
+from allauth.mfa.models import Authenticator
 from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
 from allauth.socialaccount.models import SocialApp
 from allauth.socialaccount.providers.base.constants import AuthError
@@ -113,6 +114,10 @@ class Factors(DefaultMFAAdapter):
         "incorrect_code": "This code or key is not right. A code of the app holds for half a "
         "minute and works once.",
     }
+
+    def generate_authenticator_name(self, user: Any, type: str) -> str:  # noqa: A002 (by keyword)
+        """What the form of a new key proposes."""
+        return f"Key {Authenticator.objects.filter(user_id=user.pk, type=type).count() + 1}"
 
     def encrypt(self, text: str) -> str:
         """The secret of an app or of recovery codes, as it is stored."""
