@@ -6,6 +6,7 @@ keep their locks, and whoever waits for it waits, for two hours or more (`tcp(7)
 
 import socket
 from collections.abc import Mapping
+from typing import Any
 
 PROBES = 3
 """Unanswered ones after which a connection is given up."""
@@ -38,7 +39,7 @@ def of_server(seconds: int) -> dict[str, str]:
     }
 
 
-def of_redis(seconds: int) -> dict[str, object]:
+def of_redis(seconds: int) -> dict[str, Any]:
     """The same for a connection of redis-py that is no Unix socket."""
     idle, interval = _idle_and_interval(seconds)
     values: Mapping[str, int] = {

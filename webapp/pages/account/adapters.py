@@ -57,8 +57,7 @@ class Accounts(DefaultAccountAdapter):
     """Accounts are made by operators, and mails leave by the outbox."""
 
     error_messages = DefaultAccountAdapter.error_messages | {
-        "username_password_mismatch": "Please enter a correct username and password. Note that "
-        "both fields may be case-sensitive.",
+        "username_password_mismatch": "Wrong username or password. Capital letters count.",
         "incorrect_password": "This is not your password.",
     }
 
@@ -111,8 +110,8 @@ class Factors(DefaultMFAAdapter):
     """Second factors, in our words."""
 
     error_messages = DefaultMFAAdapter.error_messages | {
-        "incorrect_code": "This code or key is not right. A code of the app holds for half a "
-        "minute and works once.",
+        "incorrect_code": "Wrong code or key. A code of the app is valid for half a minute and "
+        "works once.",
     }
 
     def generate_authenticator_name(self, user: Any, type: str) -> str:  # noqa: A002 (by keyword)
