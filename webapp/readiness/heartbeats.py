@@ -24,7 +24,7 @@ PARTS = (*QUEUES, BEAT)
 """Programs and services of these names (`make up`, docker-compose.yml)."""
 
 STANDBY = "standby"
-"""A beat that waits for another one to end. It works as well, and nobody misses it."""
+"""A beat that waits for another one to end. Its silence is no problem of the instance."""
 
 EVERY_SECONDS = 15
 SILENT_AFTER_SECONDS = 90.0
@@ -48,7 +48,7 @@ AGES = """
 SELECT part, host, extract(epoch FROM now() - at) FROM readiness_heartbeat
  WHERE at > now() - interval '1 day'
 """
-"""A host that is gone for good is missed for a day."""
+"""A host that is gone for good counts as silent for a day."""
 
 Connection = psycopg.Connection[tuple[Any, ...]]
 
@@ -131,7 +131,7 @@ _host = socket.gethostname()
 
 
 def host() -> str:
-    """By what the parts of this machine or container are known."""
+    """The name of this machine or container in heartbeats."""
     return _host
 
 
@@ -148,7 +148,7 @@ def note(*parts: str) -> None:
 
 
 def forget(database: Mapping[str, Any], parts: Sequence[str]) -> None:
-    """Have nobody miss ``parts`` of this host, which end as they were asked to."""
+    """Remove the heartbeats of ``parts`` that end here as asked: they do not count as silent."""
     with connect(database) as own:
         own.execute(FORGET, [list(parts), host()])
 

@@ -27,7 +27,7 @@ FULL = "The disk of PostgreSQL is full: free space there; what waits goes on by 
 UNKNOWN = "not known while the {server} does not answer"
 START = (
     "Its log says why. Start or restart it: `supervisorctl -c STATE/supervisord.conf restart "
-    "{part}`, or `docker compose restart {part}`. A host that is gone is missed for a day."
+    "{part}`, or `docker compose restart {part}`. A host that is gone counts as silent for a day."
 )
 
 
