@@ -24,6 +24,7 @@ SIGN_IN: dict[str, Any] = {
     "ACCOUNT_RATE_LIMITS": False,
     "ACCOUNT_FORMS": {
         "login": "webapp.pages.account.sign_in_forms.SignInForm",
+        "reauthenticate": "webapp.pages.account.sign_in_forms.PasswordAgainForm",
         "reset_password": "webapp.pages.account.sign_in_forms.ForgottenForm",
     },
     "MFA_ADAPTER": "webapp.pages.account.adapters.Factors",

@@ -1,9 +1,9 @@
-"""The forms of strangers: to sign in, and to ask for a new password."""
+"""The forms with a password, and that of who forgot it."""
 
 import unicodedata
 from typing import Any
 
-from allauth.account.forms import LoginForm, ResetPasswordForm
+from allauth.account.forms import LoginForm, ReauthenticateForm, ResetPasswordForm
 
 from webapp.accounts.models import User
 
@@ -21,6 +21,14 @@ class SignInForm(LoginForm):
         """``username`` for the field that allauth names ``login``."""
         name: str = super().add_prefix("username" if field_name == "login" else field_name)
         return name
+
+
+class PasswordAgainForm(ReauthenticateForm):
+    """The password, before something about signing in is changed."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["password"].widget.attrs.pop("placeholder", None)
 
 
 class ForgottenForm(ResetPasswordForm):
