@@ -53,7 +53,9 @@ def main() -> None:
             points = count(connection, "results_point")
             shape = {"series": count(connection, "results_series")}
             size = connection.execute("SELECT pg_database_size(current_database())").fetchone()
-            report("bytes a point: all", size[0] / points if size else 0, "bytes", n=points, **shape)
+            report(
+                "bytes a point: all", size[0] / points if size else 0, "bytes", n=points, **shape
+            )
             for table, *sizes in connection.execute(TABLES).fetchall():
                 total, heap, indexes = (one / points for one in sizes)
                 if size and total < LEAST_SHARE * size[0] / points:

@@ -35,7 +35,7 @@ def insert_rows(
         return []
     statement = _statement(model, tuple(rows[0]), unique, returning)
     with connection.cursor() as cursor:
-        cursor.execute(statement, [json.dumps(rows, default=str, allow_nan=False)])
+        cursor.execute(statement, [_as_json(rows)])
         return list(cursor.fetchall()) if returning else []
 
 
@@ -52,7 +52,7 @@ def update_rows(
     with connection.cursor() as cursor:
         cursor.execute(
             _update_statement(model, tuple(rows[0]), key),
-            [json.dumps(rows, default=str, allow_nan=False)],
+            [_as_json(rows)],
         )
 
 
@@ -72,6 +72,15 @@ def chunks(items: Iterable[T], size: int = CHUNK) -> Iterator[list[T]]:
     iterator = iter(items)
     while chunk := list(islice(iterator, size)):
         yield chunk
+
+
+def _as_json(rows: Sequence[Mapping[str, Any]]) -> str:
+    return json.dumps(rows, default=_as_text, allow_nan=False)
+
+
+def _as_text(value: Any) -> str:
+    """Of what JSON has no form for: as PostgreSQL reads it."""
+    return f"\\x{value.hex()}" if isinstance(value, bytes) else str(value)
 
 
 @lru_cache(maxsize=64)

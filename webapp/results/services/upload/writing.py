@@ -118,8 +118,8 @@ def _measured(run: int, series: int, metric: MetricDocument) -> dict[str, Any]:
 
 def _histograms(ids: Mapping[UUID, int], run: FiledRun) -> Iterator[dict[str, Any]]:
     for one in run.document.histograms:
-        data = f"\\x{one.stored().hex()}"
-        yield {"run_id": ids[run.uuid], "name": one.name, "boots": one.boots, "data": data}
+        row = {"run_id": ids[run.uuid], "name": one.name, "boots": one.boots}
+        yield row | {"data": one.stored()}
 
 
 def _row(filed: FiledRun, agent: int, now: datetime, *, history: bool) -> dict[str, Any]:
