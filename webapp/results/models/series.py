@@ -262,7 +262,8 @@ class PointQuerySet(models.QuerySet["Point"]):
 class Point(models.Model):
     """One revision of a series: its samples pooled."""
 
-    # The named indexes below serve these keys; a second index each would only slow uploads.
+    # The constraint and the indexes below serve these keys; a second index each would only slow
+    # uploads. The constraint begins with the revision: new ones fill its last page.
     series = models.ForeignKey(
         Series, on_delete=models.CASCADE, related_name="points", db_index=False
     )
@@ -311,7 +312,7 @@ class Point(models.Model):
     class Meta:
         ordering = ["series", "position"]
         constraints = [
-            models.UniqueConstraint(fields=["series", "revision"], name="point_once_in_a_series"),
+            models.UniqueConstraint(fields=["revision", "series"], name="point_once_in_a_series"),
             models.CheckConstraint(condition=Q(n__gte=1), name="point_has_a_sample"),
             models.CheckConstraint(
                 condition=Q(minimum__lte=F("median"), median__lte=F("maximum")),
@@ -320,7 +321,6 @@ class Point(models.Model):
         ]
         indexes = [
             models.Index(fields=["series", "position"], name="points_of_a_series"),
-            models.Index(fields=["revision"], name="points_of_a_revision"),
             models.Index(
                 fields=["series"],
                 name="points_of_uploads_apart",

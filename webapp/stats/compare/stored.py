@@ -74,14 +74,14 @@ def pack_summary(data: Mapping[str, Any]) -> bytes:
     return HEAD.pack(0) + zlib.compress(json.dumps(data).encode())
 
 
-def unpack_summary(data: bytes) -> dict[str, Any]:
+def unpack_summary(packed: bytes) -> dict[str, Any]:
     """Return what `pack_summary` was given, the floats to their last bit."""
-    flags = data[0] | data[1] << 8
+    flags = packed[0] | packed[1] << 8
     if not flags & 1:
-        found: dict[str, Any] = json.loads(zlib.decompress(data[2:]))
+        found: dict[str, Any] = json.loads(zlib.decompress(packed[2:]))
         return found
     layout = _layout(flags)
-    values = layout.struct.unpack_from(data, 2)
+    values = layout.struct.unpack_from(packed, 2)
     found = {
         "n": values[1],
         "builds": values[2],
@@ -97,16 +97,16 @@ def unpack_summary(data: bytes) -> dict[str, Any]:
     return found
 
 
-def own_unit(data: bytes) -> tuple[list[Any] | None, int]:
-    """Return the side of the highest level that packed ``data`` have, linear, and its exponent:
+def own_unit(packed: bytes) -> tuple[list[Any] | None, int]:
+    """Return the side of the highest level that ``packed`` levels have, linear, and its exponent:
     what the interval of a point rests on. A chart of thousands of points reads no more of each.
     """
-    flags = data[0] | data[1] << 8
+    flags = packed[0] | packed[1] << 8
     if flags & 1:
         layout = _layout(flags)
-        values = layout.struct.unpack_from(data, 2)
+        values = layout.struct.unpack_from(packed, 2)
         return _side(values, layout.sides[-1], 0), values[0]
-    kept = unpack_summary(data)
+    kept = unpack_summary(packed)
     linear = kept.get("linear", {})
     return next((linear[level] for level in LEVELS[::-1] if level in linear), None), kept.get(
         "exponent", 0

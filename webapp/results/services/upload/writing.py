@@ -16,6 +16,7 @@ from django.utils import timezone
 
 from webapp.results.documents import MetricDocument
 from webapp.results.models import Measurement, Run, RunHistograms
+from webapp.results.packed import SourcesField
 from webapp.results.services.aliases import note_names
 from webapp.results.services.bulk import fetch_rows, insert_rows
 from webapp.results.services.named_rows import lock_series
@@ -142,7 +143,7 @@ def _row(filed: FiledRun, agent: int, now: datetime, *, history: bool) -> dict[s
         "session": run.evidence.session_name if run.evidence else "",
         "evidence": asdict(run.evidence) if run.evidence else None,
         "facts": run.facts,
-        "sources": run.sources,
+        "sources": SourcesField.pack(run.sources),
         "warnings": [*run.warnings, *run.remarks],
     }
 
