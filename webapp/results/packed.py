@@ -14,6 +14,7 @@ from django.db import models
 from webapp.stats.compare import pack_summary, unpack_summary
 
 NUL = "\0"
+OF_SOURCE = frozenset(("path", "sha256"))
 AS_JSON, AS_PATHS = b"\0", b"\1"
 HEXADECIMAL = re.compile("[0-9a-f]{64}")
 DIGEST = 32
@@ -69,10 +70,12 @@ class SourcesField(PackedField):
         """Nothing of none; else a byte, the paths, the digests."""
         if not sources:
             return b""
-        if not all(map(_is_source, sources)):
-            return AS_JSON + _deflate(json.dumps(sources))
-        paths = NUL.join(one["path"] for one in sources)
-        return AS_PATHS + _deflate(paths) + bytes.fromhex("".join(one["sha256"] for one in sources))
+        if all(one.keys() == OF_SOURCE for one in sources):
+            paths = NUL.join([one["path"] for one in sources])
+            digests = [one["sha256"] for one in sources]
+            if paths.count(NUL) == len(sources) - 1 and all(map(HEXADECIMAL.fullmatch, digests)):
+                return AS_PATHS + _deflate(paths) + bytes.fromhex("".join(digests))
+        return AS_JSON + _deflate(json.dumps(sources))
 
     @staticmethod
     def unpack(packed: bytes) -> list[dict[str, Any]]:
@@ -89,15 +92,6 @@ class SourcesField(PackedField):
             {"path": path, "sha256": digests[at : at + DIGEST].hex()}
             for path, at in zip(text.split(NUL), range(0, len(digests), DIGEST), strict=True)
         ]
-
-
-def _is_source(one: Mapping[str, Any]) -> bool:
-    """Whether it has a path and a digest, nothing else; no text of the database holds a NUL."""
-    return (
-        one.keys() == {"path", "sha256"}
-        and NUL not in one["path"]
-        and HEXADECIMAL.fullmatch(one["sha256"]) is not None
-    )
 
 
 def _deflate(text: str) -> bytes:

@@ -69,7 +69,7 @@ def pack_summary(data: Mapping[str, Any]) -> bytes:
     """
     if data.keys() | {"total"} == KEYS and IDENTITY.fullmatch(data["identity"]):
         packed = _columns(data)
-        if unpack_summary(packed) == data:
+        if packed is not None:
             return packed
     return HEAD.pack(0) + zlib.compress(json.dumps(data).encode())
 
@@ -135,7 +135,8 @@ def _shape(units: int, builds: int, share: float) -> tuple[float, int, int, bool
     return (1 / units if builds == 1 else share), units - builds, units, False
 
 
-def _columns(data: Mapping[str, Any]) -> bytes:
+def _columns(data: Mapping[str, Any]) -> bytes | None:
+    """None where a side has something else than what follows from the counts."""
     counts = [data["n"], data["builds"], data["boots"]]
     linear, log = data["linear"], data["log"]
     flags = Has.COLUMNS
@@ -156,8 +157,12 @@ def _columns(data: Mapping[str, Any]) -> bytes:
             flags |= AS_BELOW[level]
             continue
         flags, below = flags | OWN[level], scales
+        share = scales[0][2]
+        units = {"run": counts[0], "boot": counts[2], "build": counts[1]}[level]
+        shape = _shape(units, counts[1], share)
+        if any(tuple(side[2:]) != shape for side in scales):
+            return None
         numbers += [number for side in scales for number in side[:2]]
-        _, _, share, _, units, _ = scales[0]
         if level != "build" and 1 < counts[1] < units:
             flags |= SHARE[level]
             numbers.append(share)
