@@ -44,6 +44,7 @@ from webapp.results.models.subjects import (
 from webapp.results.models.variants import LabelRule, Variant
 from webapp.results.models.waiting import Choice, IdentityRule, WaitingRun
 from webapp.results.modes import MODE_PATTERN, NAME_MAX, PART_MAX, PART_PATTERN, ModeName
+from webapp.results.packed import StateField
 from webapp.results.revision_ids import HASH_PATTERN, as_total, position_of
 from webapp.results.validity import Kind, LeftOut, Mark, counted, why_counted
 
@@ -95,6 +96,7 @@ __all__ = [
     "SampleDecision",
     "Series",
     "Span",
+    "StateField",
     "Tree",
     "Variant",
     "VariantPart",
