@@ -25,7 +25,9 @@ COPY Caddyfile webapp/launcher/driftline.caddy /etc/caddy/
 COPY --from=build /app/staticfiles /srv/static
 
 FROM docker.io/library/python:3.11-slim-bookworm
-RUN useradd --system --uid 10001 --no-create-home --home-dir /nonexistent driftline
+# A new volume for backups takes the owner.
+RUN useradd --system --uid 10001 --no-create-home --home-dir /nonexistent driftline \
+ && install --directory --owner=driftline --mode=0700 /backups
 COPY --from=build /opt/driftline /opt/driftline
 COPY --from=build /app /app
 WORKDIR /app

@@ -8,6 +8,7 @@ carries one machine's revision: 20 runs, one a mode, of 5 samples each.
 import argparse
 import contextlib
 import gzip
+import hashlib
 import json
 import multiprocessing
 import random
@@ -276,7 +277,10 @@ def document(hardware: str, revision: int, mode: int) -> dict[str, Any]:
         "measured_at": None,
         "facts": {"label": "fbsd.2016", "topic": "firewalls", "image": str(revision)},
         "sources": [
-            {"path": f"fbsd.2016/bench.{revision}.{workload}.{i}.receiver", "sha256": f"{i:064x}"}
+            {
+                "path": f"fbsd.2016/bench.{revision}.{workload}.{i}.receiver",
+                "sha256": hashlib.sha256(f"{uuid} {i}".encode()).hexdigest(),
+            }
             for i in range(1, SAMPLES + 1)
         ],
         "warnings": [],

@@ -1,18 +1,24 @@
-"""What a point costs on disk: ``python -m benchmarks.scale`` prints one JSON object a table.
+"""What a point costs on disk and in time: ``python -m benchmarks.scale``, a JSON object a line.
 
 It starts an instance of its own and uploads runs of one metric as `benchmarks.ingest` does, each of
-which is a point, until there are as many; then it waits for the analysis and asks PostgreSQL.
+which is a point, until there are as many, while the worker analyses; then it waits for the
+analysis, vacuums, asks for pages, and asks PostgreSQL for the size of each table.
 """
 
 import argparse
+import http.client
+import time
+from statistics import median
 from typing import Any
 
-from benchmarks._instance import running
-from benchmarks.ingest import MODES, Bench, count, report
+from benchmarks._instance import Instance, running
+from benchmarks.ingest import FIRST_REVISION, MODES, WARM_UP, Bench, count, report
 
 POINTS, MACHINES = 10_000, 5
-LEAST_BYTES = 0.5
-"""A table that costs less a point belongs to the instance, not to its points."""
+MACHINE = "machine"
+TIMES = 15
+LEAST_SHARE = 0.01
+"""A table that costs less of all belongs to the instance, not to its points."""
 
 TABLES = """
 SELECT c.oid::regclass::text, pg_total_relation_size(c.oid), pg_relation_size(c.oid),
@@ -36,14 +42,23 @@ def main() -> None:
     )
     given = parser.parse_args()
     with running() as instance:
-        bench = Bench(instance, instance.manage("create_agent", "bench", "--lab", "scale"), 0)
-        bench.fill(given.points // MODES, machines=given.machines)
+        token = instance.manage("create_agent", "bench", "--lab", "scale")
+        bench = Bench(instance, token, given.points // MODES - WARM_UP)
+        bench.requests(MACHINE, clients=4, machines=given.machines)
+        _await_analysis(instance, bench)
+        for name, address in _pages(given.points // MODES // given.machines).items():
+            _page(instance, name, address)
         with instance.connect() as connection:
+            connection.execute("VACUUM ANALYZE")
             points = count(connection, "results_point")
             shape = {"series": count(connection, "results_series")}
+            size = connection.execute("SELECT pg_database_size(current_database())").fetchone()
+            report(
+                "bytes a point: all", size[0] / points if size else 0, "bytes", n=points, **shape
+            )
             for table, *sizes in connection.execute(TABLES).fetchall():
-                total, heap, indexes = (size / points for size in sizes)
-                if total < LEAST_BYTES:
+                total, heap, indexes = (one / points for one in sizes)
+                if size and total < LEAST_SHARE * size[0] / points:
                     break
                 toast = total - heap - indexes
                 parts = {"heap": heap, "indexes": indexes, "toast_and_maps": toast}
@@ -57,6 +72,53 @@ def main() -> None:
                     each_index=_each_index(connection, table, points),
                     each_column=_each_column(connection, table, points),
                 )
+
+
+def _await_analysis(instance: Instance, bench: Bench) -> None:
+    """Print how long the worker went on after the last upload."""
+    begun, spent = time.monotonic(), instance.cpu_seconds()
+    bench.check()
+    after = instance.cpu_seconds()
+    cpu = {f"{name}_cpu_s": round(after[name] - spent[name], 2) for name in ("worker", "postgres")}
+    report("analysis after the last upload", time.monotonic() - begun, "s", n=1, **cpu)
+
+
+def _pages(revisions: int) -> dict[str, str]:
+    """What is asked for, of the first machine and of a revision in the middle of its history."""
+    machine, tree = f"{MACHINE}-0/nic", "freebsd-head"
+    middle = FIRST_REVISION + revisions // 2
+    sides = f"a={tree}:r{middle - 1}:{machine}&b={tree}:r{middle}:{machine}"
+    return {
+        "overview": "/",
+        "one machine": f"/hardware/{machine}/",
+        "commits": f"/commits/{tree}/",
+        "one commit": f"/commits/{tree}/r{middle}/",
+        "compare, one machine": f"/compare/?{sides}",
+        "trend, 1 series": f"/trends/?hardware={machine}&mode=workload-0",
+        "trend, 1 series, all of it": f"/trends/?hardware={machine}&mode=workload-0&last=5000",
+    }
+
+
+def _page(instance: Instance, name: str, address: str) -> None:
+    """Print how long one page takes, and the processor time of web server and PostgreSQL."""
+    server = http.client.HTTPConnection("127.0.0.1", instance.port)
+    walls, before = [], instance.cpu_seconds()
+    for _ in range(TIMES):
+        begun = time.perf_counter()
+        server.request("GET", address, headers={"Accept-Encoding": "gzip"})
+        answer = server.getresponse()
+        answer.read()
+        if answer.status != http.client.OK:
+            raise SystemExit(f"{address}: {answer.status}")
+        walls.append((time.perf_counter() - begun) * 1000)
+    spent = instance.cpu_seconds()
+    server.close()
+    cpu = {
+        f"{who}_cpu_ms": round((spent[who] - before[who]) * 1000 / TIMES, 1)
+        for who in ("web", "postgres")
+        if who in spent
+    }
+    report(f"page: {name}", median(walls), "ms", n=TIMES, first_ms=round(walls[0], 1), **cpu)
 
 
 def _each_index(connection: Any, table: str, points: int) -> dict[str, float]:

@@ -15,6 +15,7 @@ from urllib.parse import quote
 import hypothesis
 import pytest
 from django.core.cache import cache
+from django.core.management.commands import flush
 from django.db import connection
 from django.db.backends.postgresql.operations import DatabaseOperations
 from django.db.backends.signals import connection_created
@@ -78,7 +79,8 @@ def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: N
 def quick_flushes(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
     """Empty the tables that a test wrote to, and no others: to truncate all makes a file for each
     of 300 tables and indexes, a quarter of a second a test. Many rows are truncated as ever, for
-    deleted ones stay in the way. What migrations wrote is there again afterwards.
+    deleted ones stay in the way. What migrations wrote is there again afterwards, permissions and
+    content types among it: to ask for each of them whether it is there was most of the time.
     """
     truncate, execute = DatabaseOperations.sql_flush, DatabaseOperations.execute_sql_flush
 
@@ -107,8 +109,11 @@ def quick_flushes(django_db_setup: None, django_db_blocker: Any) -> Iterator[Non
     with django_db_blocker.unblock():
         migrated()
     # In the class: browser tests have a connection of their own.
-    with patch.multiple(
-        DatabaseOperations, sql_flush=sql_flush, execute_sql_flush=execute_sql_flush
+    with (
+        patch.multiple(
+            DatabaseOperations, sql_flush=sql_flush, execute_sql_flush=execute_sql_flush
+        ),
+        patch.object(flush, "emit_post_migrate_signal"),
     ):
         yield
 

@@ -1,24 +1,18 @@
 """Data that many tests start from: made once in a process, and put back for each of them."""
 
+import sys
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from copy import deepcopy
-from functools import cache, wraps
-from typing import NamedTuple, ParamSpec, TypeVar
+from functools import cache, lru_cache, wraps
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 import time_machine
 from django.apps import apps
 from django.db import connection, transaction
 from django.db.models import AutoField, GeneratedField, Model
 
-from webapp.pages.alerts.alert import CARDS_DRAWN, MEMBERS
-from webapp.pages.commits.commit import BODIES
-from webapp.pages.hardware.hardware_list import TILES
-from webapp.pages.hardware.machine import DRAWN
-from webapp.pages.trends.data import LOADED
-from webapp.pages.trends.offer import METRICS, OFFERS, TREES
-from webapp.pages.trends.points import COLUMNS_READ
-from webapp.pages.trends.trends import SHOWN
+from webapp.pages.parts.kept import Kept
 from webapp.readiness.models import Heartbeat
 from webapp.results.services import forget_names
 
@@ -36,10 +30,19 @@ class Rows(NamedTuple):
 
 def forget_drawn() -> None:
     """Forget what this process keeps of rows: those that are put back have their numbers again."""
-    shown = (SHOWN, LOADED, COLUMNS_READ, TREES, METRICS, OFFERS)
-    for kept_here in (BODIES, CARDS_DRAWN, DRAWN, MEMBERS, TILES, *shown):
-        kept_here.clear()
+    for parts in parts_of_pages(len(sys.modules)):
+        parts.clear()
     forget_names()
+
+
+@lru_cache(maxsize=1)
+def parts_of_pages(loaded: int) -> list[Kept[Any]]:
+    """What the modules keep, once so many are ``loaded``: a list by hand would lack the next one,
+    and a test would be shown the rows of the test before.
+    """
+    pages = [one for name, one in sys.modules.items() if name.startswith("webapp.pages.")]
+    found = [held for one in pages for held in vars(one).values() if isinstance(held, Kept)]
+    return list({id(one): one for one in found}.values())
 
 
 def kept(make: Callable[Arguments, Result]) -> Callable[Arguments, Result]:

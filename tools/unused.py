@@ -48,6 +48,8 @@ ALLOWED: Mapping[str, str] = {
     "webapp/pages/account/account_forms.py: authenticator": _HOOKS,
     "webapp/pages/account/sign_in.py: http_method_names": _HOOKS,
     "webapp/readiness/scheduling.py: SingleScheduler": "Celery loads it by its path",
+    "webapp/results/packed.py: from_db_value": _HOOKS,
+    "webapp/results/packed.py: get_db_prep_value": _HOOKS,
     "webapp/results/models/variants.py: VENDOR": "a choice of the column",
     "webapp/stats/ministat/numbers.py: percent_interval": "shown in docs/statistics.md",
 }

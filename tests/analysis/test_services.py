@@ -58,6 +58,16 @@ def verdicts() -> dict[str, str]:
     return {row.revision.name: row.verdict for row in rows}
 
 
+def places_on_disk() -> dict[str, str]:
+    """Where the comparison of each revision stands: elsewhere once it is written again."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT revision.name, one.ctid::text FROM analysis_comparison AS one"
+            " JOIN results_revision AS revision ON revision.id = one.revision_id"
+        )
+        return dict(cursor.fetchall())
+
+
 def test_what_ministat_says_is_stored_and_flags_nothing(agent: Agent) -> None:
     store_runs(agent, *history(1, 1, 0.97, 0.97))
     analyse()
@@ -108,6 +118,21 @@ def test_a_filled_gap_is_compared_on_both_sides(agent: Agent) -> None:
     store_runs(agent, gap)
     analyse()
     assert verdicts() == {"r20": "worse", "r30": "cannot tell"}
+
+
+def test_comparisons_that_come_out_as_they_were_are_not_written_again(agent: Agent) -> None:
+    first, gap, *others = history(1, 0.9, 0.9, 0.9)
+    store_runs(agent, first, *others)
+    analyse()
+    before = places_on_disk()
+    store_runs(agent, gap)
+    analyse()
+    late = places_on_disk()
+    assert late["r30"] != before["r30"]
+    assert late["r40"] == before["r40"]
+    services.mark_for_analysis(Series.objects.values_list("pk", flat=True))
+    analyse()
+    assert places_on_disk() == late
 
 
 def test_the_order_of_arrival_does_not_matter_to_a_short_series(agent: Agent) -> None:

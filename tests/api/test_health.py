@@ -58,7 +58,7 @@ def test_readyz_names_the_parts_that_do_nothing_and_what_to_do(client: Client) -
     assert response.status_code == 503
     answer = response.json()
     assert answer["database"] == answer["broker"] == "ok"
-    assert answer["worker"] == "worker was never seen at work"
+    assert answer["worker"] == "worker was stopped, or never seen at work"
     by_part = {each["part"]: each for each in answer["problems"]}
     assert set(by_part) == {"worker", "deliveries", "beat"}
     assert "restart worker" in by_part["worker"]["remedy"]

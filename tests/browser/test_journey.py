@@ -118,7 +118,8 @@ def test_what_is_folded_under_more_is_drawn_at_once_and_a_change_has_its_reason(
     last.fill("12")
     page.get_by_role("button", name="Show", exact=True).click()
     page.wait_for_function("() => location.search.includes('last=12')")
-    expect(page.locator("#live .xtick").first).to_have_text("r300024")
+    # The points: which names stand below them depends on the width at the time.
+    expect(page.locator(DOTS).first).to_have_attribute("d", re.compile("^(M[^M]+){12}$"))
     expect(whiskers).to_have_value("none")
     page.reload()
     drawn(page)

@@ -78,7 +78,7 @@ def test_an_app_is_added_and_asked_for_and_a_recovery_code_stands_in(page: Page,
     sound(page, "app")
     page.get_by_label("Code of the app").fill("000000")
     page.get_by_role("button", name="Add the app").click()
-    expect(page.locator(".errorlist")).to_contain_text("not right")
+    expect(page.locator(".errorlist")).to_contain_text("Wrong code or key")
     assert page.locator(".secret").inner_text() == secret
     page.get_by_label("Code of the app").fill(code_of_now(secret=secret))
     page.get_by_role("button", name="Add the app").click()

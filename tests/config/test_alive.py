@@ -31,18 +31,35 @@ def test_a_part_is_alive_that_was_seen_at_work_lately(
 ) -> None:
     monkeypatch.setattr(settings, "DATABASES", {"default": connection.settings_dict})
     assert alive.main([part]) == 1
-    assert f"{part} was never seen at work" in capsys.readouterr().err
+    assert f"{part} was stopped, or never seen at work" in capsys.readouterr().err
     heartbeats.note(part)
     assert alive.main([part]) == 0
     with connection.cursor() as cursor:
         cursor.execute("UPDATE readiness_heartbeat SET at = now() - interval '10 minutes'")
     assert alive.main([part]) == 1
-    assert f"{part} was last seen at work 600 s ago" in capsys.readouterr().err
+    assert f"{part} on {heartbeats.host()} was last seen at work 600 s ago" in (
+        capsys.readouterr().err
+    )
     with connection.cursor() as cursor:
         cursor.execute("UPDATE readiness_heartbeat SET at = now() + interval '3 days'")
     assert alive.main([part]) == 1
     assert "before the clock was set back" in capsys.readouterr().err
     assert Heartbeat.objects.get().part == part
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(("part", "noted"), [("worker", "worker"), ("beat", "standby")])
+def test_a_part_of_another_container_proves_nothing(
+    part: str, noted: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(settings, "DATABASES", {"default": connection.settings_dict})
+    monkeypatch.setattr(heartbeats, "_host", "another")
+    heartbeats.note(part)
+    monkeypatch.setattr(heartbeats, "_host", "this")
+    assert alive.main([part]) == 1
+    assert "never seen at work" in capsys.readouterr().err
+    heartbeats.note(noted)
+    assert alive.main([part]) == 0
 
 
 def test_an_unknown_part_is_refused(capsys: pytest.CaptureFixture[str]) -> None:

@@ -18,6 +18,7 @@ from tests.places import PROJECT
 from webapp.config import settings
 from webapp.config.instance import WEB_ROLE
 from webapp.launcher import servers
+from webapp.launcher.programs import QUIET
 
 FILE = PROJECT / "docker-compose.yml"
 SERVICES: dict[str, Any] = yaml.safe_load(FILE.read_text())["services"]
@@ -38,6 +39,11 @@ def test_every_container_is_hardened_and_limited(name: str) -> None:
 @pytest.mark.parametrize("name", LASTING)
 def test_every_container_says_whether_it_is_well(name: str) -> None:
     assert SERVICES[name]["healthcheck"]["test"]
+
+
+@pytest.mark.parametrize("name", ["worker", "deliveries"])
+def test_a_worker_keeps_silent_as_that_of_the_launcher(name: str) -> None:
+    assert set(QUIET) <= set(SERVICES[name]["command"])
 
 
 def test_the_web_servers_tmp_holds_the_large_uploads_that_it_reads_at_once() -> None:
@@ -184,6 +190,26 @@ def test_the_user_of_the_front_owns_where_it_writes_certificates() -> None:
         f"\nRUN chown -R {front['user']} {front['environment']['XDG_DATA_HOME']}\n"
         in (PROJECT / "Dockerfile").read_text()
     )
+
+
+def test_backups_go_to_a_volume_that_the_user_of_the_image_owns() -> None:
+    worker = SERVICES["worker"]
+    (volume,) = worker["volumes"]
+    place = volume.rpartition(":")[2]
+    assert worker["environment"]["DRIFTLINE_BACKUPS"] == f"${{DRIFTLINE_BACKUPS-{place}}}"
+    made = rf"--owner=driftline --mode=0700 {place}\n.*\nUSER driftline\n"
+    assert re.search(made, (PROJECT / "Dockerfile").read_text(), re.DOTALL)
+
+
+def test_the_replica_is_optional_and_of_the_version_of_the_primary() -> None:
+    replica, postgres = SERVICES["replica"], SERVICES["postgres"]
+    assert replica["profiles"] == ["replica"]
+    for name in ("image", "command", "healthcheck"):
+        assert replica[name] == postgres[name]
+    assert replica["environment"]["PGDATA"] == postgres["environment"]["PGDATA"]
+    assert set(replica["volumes"]).isdisjoint(postgres["volumes"])
+    url = SERVICES["web"]["environment"]["DATABASE_REPLICA_URL"]
+    assert url == "${DATABASE_REPLICA_URL:-}"
 
 
 def test_no_volume_is_reached_through_a_link() -> None:

@@ -20,6 +20,7 @@ from tests.system.running import wait_for
 from tests.whole_site import fill, pages_from
 from webapp.config import replica
 from webapp.launcher.postgres import ADMINISTRATOR, Cluster
+from webapp.readiness import heartbeats
 
 pytestmark = [pytest.mark.long, pytest.mark.django_db(transaction=True)]
 SECONDS = 60
@@ -164,6 +165,16 @@ def test_what_a_page_notes_is_written_to_the_primary(server: Server) -> None:
     assert NAMED in page(reader, "/")
     ada.refresh_from_db()
     assert ada.looked_at is not None
+
+
+def test_the_status_is_that_of_the_primary(server: Server) -> None:
+    operator = Client()
+    operator.force_login(make.user("op", role="operator"))
+    heartbeats.note(*heartbeats.PARTS)
+    server.catch_up()
+    text = page(operator, "/status/")
+    assert NAMED in text
+    assert "Nothing needs an operator" in text
 
 
 @pytest.mark.usefixtures("server")

@@ -5,17 +5,23 @@ is that of a quiet run, and of all beats one sends.
 """
 
 import random
+import subprocess
+import sys
 import threading
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
-from tests.faults.machines.machines import Machines, machines
+from tests.faults.machines.machines import Machines, database_host, machines, shared
 from tests.faults.machines.network import why_not
 from tests.faults.rounds.fault import Broken
 from tests.faults.rounds.playing import IDENTICAL, play
 from tests.faults.rounds.workload import DIRTY, LIVE, WAITING, Work
+from tests.launcher.running import connected, variables
+from tests.places import PROJECT
 from tests.system.running import wait_for
+from webapp.launcher.programs import CELERY, QUIET
 
 pytestmark = [pytest.mark.stack, pytest.mark.skipif(bool(why_not()), reason=why_not())]
 ALL = "web,worker,deliveries,beat"
@@ -89,6 +95,61 @@ def test_uploads_go_on_by_the_other_machine_while_one_is_cut_off(tmp_path: Path)
     assert not quiet["alerts"].endswith(" 0")
     for sent in copies:
         assert set(sent.values()) == {1}  # of two beats one sends
+
+
+SESSION = """
+import django, os, sys, time
+os.environ["DJANGO_SETTINGS_MODULE"] = "webapp.config.settings"
+django.setup()
+from django.db import connection
+from webapp.config import settings
+settings.limit_statements(seconds=3600, idle_seconds=3600)
+with connection.cursor() as cursor:
+    cursor.execute("BEGIN")
+    cursor.execute("SELECT pg_advisory_xact_lock(%s)", [int(sys.argv[1])])
+    print("locked", flush=True)
+    if sys.argv[1] == "1":
+        time.sleep(3600)
+    cursor.execute("SELECT pg_sleep(3600)")
+"""
+"""A transaction that keeps a lock: the first idles, the second has PostgreSQL at work."""
+
+LOCKS = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objid IN (1, 2)"
+WORKER = (*CELERY[1:], "worker", "--loglevel=info", "--concurrency=1", *QUIET)
+
+
+@pytest.mark.long
+def test_both_ends_notice_that_a_machine_is_cut_off_without_a_word(tmp_path: Path) -> None:
+    """No lock is kept, no answer and no message waited for: an hour is what limits allow here."""
+    with database_host(["a"]) as (network, launch), ExitStack() as stack:
+        environ = variables(tmp_path) | shared(network, launch) | {"DRIFTLINE_SILENCE_SECONDS": "5"}
+
+        def run(name: str, *arguments: str) -> Path:
+            """Have it run on the machine; the file of what it prints."""
+            log = tmp_path / name
+            command = [*network.enter("a"), sys.executable, *arguments]
+            with log.open("w") as output:
+                process = subprocess.Popen(
+                    command, cwd=PROJECT, env=environ, stdout=output, stderr=output
+                )
+            stack.callback(process.wait)
+            stack.callback(process.kill)
+            return log
+
+        def wait_for_text(log: Path, text: str) -> None:
+            wait_for(lambda: text in log.read_text(), TAKE_OVER_SECONDS)
+
+        idle, at_work = (run(name, "-c", SESSION, name) for name in ("1", "2"))
+        worker = run("worker", *WORKER)
+        wait_for_text(idle, "locked")
+        wait_for_text(at_work, "locked")
+        wait_for_text(worker, " ready.")
+        with connected(launch) as own:
+            assert own.execute(LOCKS).fetchone() == (2,)
+            network.cut_off("a")
+            wait_for(lambda: own.execute(LOCKS).fetchone() == (0,), TAKE_OVER_SECONDS)
+        wait_for_text(at_work, "OperationalError")
+        wait_for_text(worker, "Connection to broker lost")
 
 
 def cut_off(rig: Machines, _work: Work, _draw: random.Random) -> Broken:

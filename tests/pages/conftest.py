@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from html import unescape
+from typing import Protocol
 
 import pytest
 from django.db import connection
@@ -15,7 +16,11 @@ from tests.kept import forget_drawn, kept
 from webapp.accounts.models import User
 from webapp.results.models import Revision
 
-Counted = Callable[[str], int]
+
+class Counted(Protocol):
+    """How many statements the page at an address needs."""
+
+    def __call__(self, address: str, *, again: bool = False) -> int: ...
 
 
 @pytest.fixture
@@ -32,10 +37,11 @@ def visit(client: Client) -> Callable[[str], str]:
 
 @pytest.fixture
 def queries(client: Client) -> Counted:
-    """How many statements the page at an address needs where no drawn chart is kept."""
+    """How many statements a page needs where nothing drawn is kept, or ``again``."""
 
-    def count(address: str) -> int:
-        forget_drawn()
+    def count(address: str, *, again: bool = False) -> int:
+        if not again:
+            forget_drawn()
         captured: AbstractContextManager[CaptureQueriesContext] = CaptureQueriesContext(connection)
         with captured as statements:
             assert client.get(address).status_code == 200

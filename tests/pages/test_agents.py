@@ -67,7 +67,7 @@ def test_failures_say_why_and_the_job_shows_the_log(visit: Visit) -> None:
 
 def test_the_page_of_a_queued_job_says_when_it_begins(visit: Visit) -> None:
     job = _queued()
-    assert "no worker that spoke lately can do it" in visit(f"/jobs/{job.pk}/")
+    assert "no worker that reported lately can do it" in visit(f"/jobs/{job.pk}/")
     take(serves=[services.Serves(make.hardware().name, modes=[])], at=timezone.now())
     Worker.objects.update(serves=[{**each, "modes": None} for each in Worker.objects.get().serves])
     assert "begins" in visit(f"/jobs/{job.pk}/")

@@ -71,7 +71,7 @@ def test_names_from_outside_are_escaped(client: Client) -> None:
 def test_one_signs_in_and_out(client: Client) -> None:
     make.user("ada")
     wrong = client.post("/sign-in/", {"username": "ada", "password": "guess"})
-    assert "correct username and password" in words(wrong.content.decode())
+    assert "Wrong username or password" in words(wrong.content.decode())
     right = client.post(
         "/sign-in/?next=/hardware/", {"username": "ada", "password": "a long password"}
     )

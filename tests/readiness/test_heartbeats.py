@@ -25,6 +25,35 @@ def ascii_database(db: None) -> Iterator[dict[str, object]]:
 
 def test_a_database_without_an_encoding_tells_the_same(ascii_database: dict[str, object]) -> None:
     with heartbeats.connect(ascii_database) as reading:
-        reading.execute("CREATE TABLE readiness_heartbeat (part text PRIMARY KEY, at timestamptz)")
-        reading.execute(heartbeats.NOTE, [heartbeats.BEAT])
-        assert heartbeats.is_fresh(heartbeats.ages(reading).get(heartbeats.BEAT))
+        reading.execute(
+            "CREATE TABLE readiness_heartbeat (part text, host text, at timestamptz,"
+            " UNIQUE (part, host))"
+        )
+        for _ in range(2):
+            reading.execute(heartbeats.NOTE, [heartbeats.BEAT, "here"])
+        (age,) = heartbeats.ages(reading)[heartbeats.BEAT].values()
+        assert heartbeats.is_fresh(age)
+
+
+@pytest.mark.parametrize(
+    ("part", "hosts", "works"),
+    [
+        ("worker", {}, False),
+        ("worker", {"a": 3.0}, True),
+        ("worker", {"a": 3.0, "b": 200.0, "c": 4.0}, False),
+        ("worker", {"a": 3.0, "b": -3600.0}, False),
+        ("beat", {"a": 3.0, "b": 200.0}, True),
+        ("beat", {"a": 300.0, "b": 200.0}, False),
+    ],
+)
+def test_every_worker_has_to_work_and_one_beat(
+    part: str, hosts: dict[str, float], works: bool
+) -> None:
+    assert heartbeats.works(part, hosts) is works
+
+
+def test_the_silent_one_of_several_is_named() -> None:
+    hosts = {"a": 3.0, "b": 200.0, "c": 4.0}
+    text = "worker on b was last seen at work 200 s ago (1 of 3 are silent)"
+    assert heartbeats.last_seen("worker", hosts) == text
+    assert heartbeats.last_seen("beat", {"a": 300.0, "b": 200.0}).startswith("beat on b was")

@@ -13,6 +13,7 @@ from django.db import connection
 
 from tests.celery_processes import celery, celery_worker, pool_of
 from tests.system.running import wait_for
+from webapp.config import alive
 from webapp.config.celery import app
 from webapp.readiness import heartbeats
 from webapp.readiness.services import Reporter
@@ -84,6 +85,42 @@ def test_a_worker_whose_processes_are_stopped_is_not_ready_though_it_answers_pin
         assert problem.since is not None
         for pid in stopped:
             os.kill(pid, signal.SIGCONT)
+        wait_until_failing(reporter)
+
+
+def test_one_of_two_workers_that_is_stopped_is_named_and_the_other_is_alive(
+    tmp_path: Path, reporter: Reporter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(alive.settings, "DATABASES", {"default": connection.settings_dict})
+    with (
+        celery_worker(tmp_path / "one.log", "--concurrency=1", "--hostname=worker@one"),
+        celery_worker(tmp_path / "two.log", "--concurrency=1", "--hostname=worker@two") as two,
+    ):
+        heartbeats.note("beat")
+        wait_for(lambda: set(reporter.report().ages.get("worker", {})) == {"one", "two"}, SECONDS)
+        wait_until_failing(reporter)
+        (stopped,) = pool_of(two)
+        os.kill(stopped, signal.SIGSTOP)
+        sql(f"{GROWN_OLD} WHERE part <> 'beat'")
+        wait_for(lambda: reporter.report().state_of("worker").startswith("worker on two "), SECONDS)
+        assert "1 of 2 are silent" in reporter.report().state_of("worker")
+        for host, status in (("one", 0), ("two", 1)):
+            monkeypatch.setattr(heartbeats, "_host", host)
+            assert alive.main(["worker"]) == alive.main(["deliveries"]) == status
+        os.kill(stopped, signal.SIGCONT)
+        wait_for(lambda: alive.main(["worker"]) == 0, SECONDS)
+
+
+def test_a_worker_that_is_asked_to_end_is_not_missed(tmp_path: Path, reporter: Reporter) -> None:
+    heartbeats.note("beat", "deliveries")
+    with (
+        celery_worker(tmp_path / "one.log", "--concurrency=1", "--hostname=worker@one"),
+        celery_worker(tmp_path / "two.log", "--concurrency=1", "--hostname=worker@two") as two,
+    ):
+        wait_for(lambda: set(reporter.report().ages.get("worker", {})) == {"one", "two"}, SECONDS)
+        two.terminate()
+        two.wait(SECONDS)
+        wait_for(lambda: set(reporter.report().ages["worker"]) == {"one"}, SECONDS)
         wait_until_failing(reporter)
 
 

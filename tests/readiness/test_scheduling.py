@@ -7,9 +7,11 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from celery.app.amqp import Queues
 from celery.schedules import schedule
 from django.conf import settings
 from django.db import connection
+from kombu import Queue
 from kombu.utils.imports import symbol_by_name
 
 from tests.servers import LOCKS
@@ -22,6 +24,12 @@ from webapp.readiness.tasks import heartbeat
 
 pytestmark = pytest.mark.django_db(transaction=True)
 HOLDERS = f"{LOCKS} WHERE locktype = 'advisory' AND granted AND pid <> %s"
+
+
+def failing() -> list[str]:
+    """The parts that do not work."""
+    report = Reporter(connection.settings_dict, settings.REDIS_URL).report()
+    return [each.part for each in report.problems]
 
 
 class Beat(SingleScheduler):
@@ -98,13 +106,14 @@ def test_a_database_that_does_not_answer_gives_no_lock_and_no_error(tmp_path: Pa
     lock.release()
 
 
-def test_beat_notes_its_own_heartbeat_and_only_while_it_sends() -> None:
+def test_beat_notes_its_own_heartbeat_and_whether_it_sends() -> None:
     with beat() as first, beat() as second:
         first.tick()
         assert Heartbeat.objects.get().part == "beat"
         Heartbeat.objects.all().delete()
         second.tick()
-        assert not Heartbeat.objects.exists()
+        assert Heartbeat.objects.get().part == "standby"
+        assert "beat" in failing()
 
 
 @pytest.fixture
@@ -116,9 +125,10 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 def consumer(*queues: str) -> Any:
     """As much of a worker as its heartbeats need; its timer runs at once."""
     timer = SimpleNamespace(call_repeatedly=lambda seconds, call, arguments: call(*arguments))
-    consume_from = dict.fromkeys(queues)
-    amqp = SimpleNamespace(queues=SimpleNamespace(consume_from=consume_from))
-    return SimpleNamespace(app=SimpleNamespace(amqp=amqp), timer=timer)
+    chosen = Queues({name: Queue(name) for name in ("analysis", "deliveries")})
+    chosen.select(queues)
+    amqp = SimpleNamespace(queues=chosen)
+    return SimpleNamespace(app=SimpleNamespace(amqp=amqp), timer=timer, hostname="worker@here")
 
 
 @pytest.mark.usefixtures("at_once")
@@ -126,11 +136,16 @@ def test_without_beat_only_beat_is_not_ready() -> None:
     assert Pulse in app.steps["consumer"]
     for queue in ("analysis", "deliveries"):
         Pulse(consumer(queue)).start(consumer(queue))
-    report = Reporter(connection.settings_dict, settings.REDIS_URL).report()
-    assert [each.part for each in report.problems] == ["beat"]
+    assert failing() == ["beat"]
 
 
 @pytest.mark.usefixtures("at_once")
 def test_a_worker_answers_for_its_own_queues_only() -> None:
     Pulse(consumer("analysis")).start(consumer("analysis"))
     assert [each.part for each in Heartbeat.objects.all()] == ["worker"]
+
+
+def test_a_worker_sends_its_heartbeats_where_no_other_one_takes_them() -> None:
+    one = consumer("analysis")
+    Pulse(one)
+    assert set(one.app.amqp.queues.consume_from) == {"analysis", "alive-worker@here"}

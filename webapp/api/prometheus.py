@@ -134,9 +134,15 @@ def _number(name: str, text: str, value: float) -> GaugeMetricFamily:
 def _parts() -> Iterator[GaugeMetricFamily]:
     report = reporter().report()
     ready = {part: float(report.state_of(part) == "ok") for part in parts.NAMES}
-    ages = {part: report.ages[part] for part in heartbeats.PARTS if part in report.ages}
+    seen = {part: heartbeats.decisive(part, report.ages.get(part, {})) for part in heartbeats.PARTS}
+    ages = {part: found[1] for part, found in seen.items() if found}
     yield _gauge("part_ready", "1 when a part does its work, as /readyz has it", ready, "part")
-    yield _gauge("heartbeat_age_seconds", "Time since a part was seen at work", ages, "part")
+    yield _gauge(
+        "heartbeat_age_seconds",
+        "Time since a part was seen at work, of workers the one that was longest silent",
+        ages,
+        "part",
+    )
 
 
 def _of_the_database() -> Iterator[GaugeMetricFamily]:

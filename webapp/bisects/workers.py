@@ -18,7 +18,7 @@ WORD = re.compile(r"\{(revision|hardware|mode|metric)\}")
 
 
 def workers_for(series: Series, now: datetime) -> list[Capability]:
-    """What each worker that spoke lately can do for the hardware, mode and tree of a series."""
+    """What each worker that reported lately can do for the hardware, mode and tree of a series."""
     return [serves for serves in offers(now) if serves.covers(series)]
 
 
@@ -38,7 +38,7 @@ def agents_for(bisect: Bisect, now: datetime) -> int:
 
 
 def offers(now: datetime) -> list[Capability]:
-    """What the workers that spoke lately can do, in one query."""
+    """What the workers that reported lately can do, in one query."""
     return [serves for worker in Worker.objects.alive(now) for serves in worker.capabilities]
 
 

@@ -1,8 +1,9 @@
 """Health checks of containers: `python -m webapp.config.alive [web|worker|deliveries|beat]`.
 
 `web` (the default) asks the web server on this machine whether it answers; the others ask the
-database whether that part did something lately. The exit status is 0, or 1 with the reason on
-standard error. For images without curl; imports neither Django's applications nor Celery's.
+database whether that part did something in this container lately. The exit status is 0, or 1 with
+the reason on standard error. For images without curl; imports neither Django's applications nor
+Celery's.
 """
 
 import sys
@@ -41,9 +42,12 @@ def _require_web() -> None:
 
 def _require_heartbeat(part: str) -> None:
     with heartbeats.connect(settings.DATABASES["default"]) as connection:
-        age = heartbeats.ages(connection).get(part)
-    if not heartbeats.is_fresh(age):
-        raise NotAlive(heartbeats.last_seen(part, age))
+        ages = heartbeats.ages(connection)
+    host = heartbeats.host()
+    signs = (part, heartbeats.STANDBY) if part == heartbeats.BEAT else (part,)
+    if not any(heartbeats.is_fresh(ages.get(sign, {}).get(host)) for sign in signs):
+        own = {name: age for name, age in ages.get(part, {}).items() if name == host}
+        raise NotAlive(heartbeats.last_seen(part, own))
 
 
 if __name__ == "__main__":

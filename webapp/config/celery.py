@@ -3,9 +3,13 @@
 import os
 from typing import Any
 
+import psycopg
+import structlog
 from celery import Celery
-from celery.signals import setup_logging, worker_init
+from celery.signals import setup_logging, worker_init, worker_shutdown
+from celery.utils.nodenames import nodesplit
 
+from webapp.readiness import heartbeats
 from webapp.readiness.pulse import Pulse
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "webapp.config.settings")
@@ -14,6 +18,7 @@ app = Celery("driftline")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 app.steps["consumer"].add(Pulse)
+log = structlog.get_logger()
 
 
 @setup_logging.connect
@@ -30,6 +35,27 @@ that both want. Whoever uploads or reads waits for an answer; an analysis may wa
 def yield_to_the_web_server(**_: Any) -> None:
     """Before the processes of the worker are forked."""
     os.nice(YIELD)
+
+
+@worker_init.connect
+def take_the_name_of_the_host(sender: Any, **_: Any) -> None:
+    """Before the processes of the worker are forked: `name@host`."""
+    if sender is not None:
+        heartbeats.use_host(nodesplit(sender.hostname)[1])
+
+
+@worker_shutdown.connect
+def forget_heartbeats(sender: Any, **_: Any) -> None:
+    """After the last task, so that nobody misses a worker that was stopped; one that was killed is
+    reported as silent."""
+    from webapp.config import settings  # noqa: PLC0415 (reads the environment)
+
+    queues = sender.app.amqp.queues.consume_from
+    parts = [part for part, queue in heartbeats.QUEUES.items() if queue in queues]
+    try:
+        heartbeats.forget(settings.DATABASES["default"], parts)
+    except psycopg.Error as error:
+        log.warning("heartbeats not removed, the worker will count as silent", error=str(error))
 
 
 @worker_init.connect

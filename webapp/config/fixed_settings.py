@@ -30,6 +30,7 @@ SIGN_IN: dict[str, Any] = {
     "ACCOUNT_RATE_LIMITS": False,
     "ACCOUNT_FORMS": {
         "login": "webapp.pages.account.account_forms.SignInForm",
+        "reauthenticate": "webapp.pages.account.account_forms.PasswordAgainForm",
         "reset_password": "webapp.pages.account.account_forms.ForgottenForm",
     },
     "MFA_ADAPTER": "webapp.pages.account.adapters.Factors",

@@ -18,7 +18,7 @@ from django.apps import apps
 from django.core.exceptions import ImproperlyConfigured
 from kombu import Exchange, Queue
 
-from webapp.config import instance
+from webapp.config import instance, keepalive
 from webapp.config.environment import Environment
 from webapp.config.fixed_settings import COMPOSERS, POLICY, SIGN_IN
 from webapp.config.logging import logging_config
@@ -176,10 +176,13 @@ DATABASES = {"default": _database}
 if _env.text("DATABASE_REPLICA_URL"):
     DATABASES["replica"] = _env.database("DATABASE_REPLICA_URL", default="")
     DATABASES["replica"]["TEST"] = {"MIRROR": "default"}
+# After how long without a sign a machine at the other end of a connection counts as gone
+SILENCE_SECONDS = _env.number("DRIFTLINE_SILENCE_SECONDS", default=25, least=5, most=7200)
 _prepared = _env.flag("DRIFTLINE_PREPARED_STATEMENTS", default=True)
 for _each in DATABASES.values():
     _each |= {"CONN_MAX_AGE": 600, "CONN_HEALTH_CHECKS": True}
-    _each["OPTIONS"] = {"connect_timeout": 5} | _each.get("OPTIONS", {})
+    _limits = {"connect_timeout": 5, **keepalive.of_client(SILENCE_SECONDS)}
+    _each["OPTIONS"] = _limits | _each.get("OPTIONS", {})
     # Planning was most of a page's time in PostgreSQL. Some poolers know no prepared statements.
     if _prepared:
         _each["OPTIONS"] |= {"server_side_binding": True, "prepare_threshold": 2}
@@ -220,11 +223,18 @@ def limit_statements(*, seconds: int, idle_seconds: int) -> None:
     """Have new connections of this process give up on what takes longer. A pooler that refuses
     the start-up parameter ``options`` needs 0 for both, and limits of its own."""
     limits = {"statement_timeout": seconds, "idle_in_transaction_session_timeout": idle_seconds}
-    options = [f"-c {name}={limit}s" for name, limit in limits.items() if limit]
-    for database in DATABASES.values():
-        if options:
-            given = database["OPTIONS"].get("options", "")
-            database["OPTIONS"]["options"] = " ".join([given, *options]).strip()
+    _begin_sessions_with({name: f"{limit}s" for name, limit in limits.items() if limit})
+
+
+def _begin_sessions_with(values: dict[str, str]) -> None:
+    options = [f"-c {name}={value}" for name, value in values.items()]
+    for database in DATABASES.values() if options else ():
+        given = database["OPTIONS"].get("options", "")
+        database["OPTIONS"]["options"] = " ".join([given, *options]).strip()
+
+
+if STATEMENT_SECONDS or IDLE_TRANSACTION_SECONDS:
+    _begin_sessions_with(keepalive.of_server(SILENCE_SECONDS))
 
 
 AUTH_USER_MODEL = "accounts.User"
@@ -261,12 +271,13 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # Redis: the cache and the broker. Nothing lives only there, so it may be lost at any time.
 REDIS_URL = _env.url("REDIS_URL", default=_recorded.redis_url, schemes=("redis", "rediss", "unix"))
+_redis_over_tcp = {} if REDIS_URL.startswith("unix:") else keepalive.of_redis(SILENCE_SECONDS)
 CACHES = {
     "default": {
         "BACKEND": "django.core.cache.backends.redis.RedisCache",
         "LOCATION": REDIS_URL,
         "KEY_PREFIX": "driftline",
-        "OPTIONS": {"socket_timeout": 2, "socket_connect_timeout": 2},
+        "OPTIONS": {"socket_timeout": 2, "socket_connect_timeout": 2, **_redis_over_tcp},
     }
 }
 
@@ -313,7 +324,7 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
     "visibility_timeout": 2 * max(TASK_SECONDS, SENDING_TIME_LIMIT) + 60,
     "socket_timeout": 5,
     "socket_connect_timeout": 2,
-    "socket_keepalive": True,
+    **_redis_over_tcp,
     "max_retries": 1,
     "interval_start": 0,
     "interval_step": 0.2,

@@ -118,6 +118,10 @@ VARIABLES = {
         "least as long as a task. A pooler that refuses the start-up parameter `options` needs 0 "
         "for all three"
     ),
+    "DRIFTLINE_SILENCE_SECONDS": Variable(
+        "after how long without a sign a machine at the other end of a connection to PostgreSQL or "
+        "Redis counts as gone, at both ends: a statement ends, a lock is free"
+    ),
     "DRIFTLINE_SWEEP_SECONDS": Variable("pause between searches for lost work"),
     "DRIFTLINE_TASK_SECONDS": Variable("longest run of a task; a task that sends has 120"),
     "DRIFTLINE_UPLOAD_MAX_BYTES": Variable("largest upload, unpacked"),

@@ -23,14 +23,14 @@ ATTEMPTS = 5
 
 
 class WorkerQuerySet(models.QuerySet["Worker"]):
-    """Workers by when they spoke last."""
+    """Workers by when they reported last."""
 
     def heard_since(self, moment: datetime) -> Self:
-        """Workers that spoke at ``moment`` or later."""
+        """Workers that reported at ``moment`` or later."""
         return self.filter(last_seen_at__gte=moment)
 
     def alive(self, now: datetime) -> Self:
-        """Workers that spoke lately and take new jobs."""
+        """Workers that reported lately and take new jobs."""
         return self.heard_since(now - SILENT_AFTER).filter(draining=False)
 
     def with_agents(self) -> Self:

@@ -112,7 +112,7 @@ class Machine(NamedTuple):
     None: there is none; ``has_runs``: there is one of any kind. ``days`` are the live runs of each
     of the last days, today the last; ``imported`` are those received as history within
     `SILENT_AFTER`, at most `MOST_IMPORTED`. ``has_worker``: an agent that measures
-    on it spoke within minutes; ``measuring`` is the revision it measures now.
+    on it reported within minutes; ``measuring`` is the revision it measures now.
     """
 
     id: int
@@ -212,7 +212,7 @@ LEAST_LEFT = timedelta(seconds=30)
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """A queued or leased job. Without a worker nobody who spoke lately can do it."""
+    """A queued or leased job. Without a worker nobody who reported lately can do it."""
 
     job: Job
     worker: Worker | None

@@ -13,6 +13,9 @@ from webapp.launcher.supervision import Program
 
 PROJECT = Path(__file__).resolve().parents[2]
 CELERY = (sys.executable, "-m", "celery", "-A", "webapp.config.celery")
+QUIET = ("--without-mingle", "--without-gossip", "--without-heartbeat")
+"""Events among workers, which nobody reads. A worker that cannot send one while Redis is away tries
+for ever and takes no signal meanwhile. Our heartbeats are others (`webapp.readiness.pulse`)."""
 
 
 def lifeline_program(state: Path) -> Program:
@@ -118,7 +121,7 @@ def _worker(name: str, *options: str, pids: Path) -> Program:
     return Program(
         name=name,
         command=[
-            *(*CELERY, "worker", *options, "--loglevel", "info", "--without-mingle"),
+            *(*CELERY, "worker", *options, "--loglevel", "info", *QUIET),
             *("--hostname", f"{name}@%h", "--pidfile", str(pids / f"{name}.pid")),
         ],
         priority=30,

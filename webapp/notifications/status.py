@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Any
 
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import DEFAULT_DB_ALIAS, connections, transaction
 from django.db.models import Count, Max, Min
 from django.utils import timezone
 
@@ -26,7 +26,7 @@ from webapp.notifications.models import Problem
 from webapp.outbox.models import Backlog, Endpoint, HookDelivery, Mail
 from webapp.outbox.services import LOST, NewMail, post_mails
 from webapp.readiness.models import Backup
-from webapp.readiness.services import Reporter, parts
+from webapp.readiness.services import Report, Reporter, heartbeats, parts
 from webapp.results.models import Series, WaitingRun
 
 LATE = timedelta(minutes=15)
@@ -118,7 +118,9 @@ def _check(
 
 
 def _parts() -> Iterator[Check]:
-    report = Reporter(connection.settings_dict, settings.REDIS_URL).report()
+    # Of the primary: the page may be read from a replica, where nothing can be written.
+    primary = connections.settings[DEFAULT_DB_ALIAS]
+    report = Reporter(primary, settings.REDIS_URL).report()
     problems = {each.part: each for each in report.problems}
     for part in parts.NAMES:
         name = SERVER.get(part, part.capitalize())
@@ -127,8 +129,15 @@ def _parts() -> Iterator[Check]:
         elif reason := report.unknown.get(part):
             yield Check(name, State.UNKNOWN, reason)
         else:
-            text = "Answers" if part in SERVER else f"Seen at work {report.ages[part]:.0f} s ago"
-            yield Check(name, State.OK, text)
+            yield Check(name, State.OK, "Answers" if part in SERVER else _seen(part, report))
+
+
+def _seen(part: str, report: Report) -> str:
+    hosts = report.ages[part]
+    _, age = heartbeats.decisive(part, hosts) or ("", 0.0)
+    if part == heartbeats.BEAT or len(hosts) == 1:
+        return f"Seen at work {age:.0f} s ago"
+    return f"{len(hosts)} seen at work, the last of them {age:.0f} s ago"
 
 
 def _results(now: datetime) -> Check:
@@ -290,7 +299,8 @@ def _disk() -> Check:
     try:
         usage = shutil.disk_usage(settings.STATE)
     except OSError as error:
-        return Check("Disk", State.UNKNOWN, f"{settings.STATE}: {error.strerror}")
+        text = f"Not measured: no directory {settings.STATE} here ({error.strerror})"
+        return Check("Disk", State.UNKNOWN, text, "Watch the disk where PostgreSQL runs.")
     return _check(
         "Disk",
         usage.free < LEAST_FREE_BYTES,

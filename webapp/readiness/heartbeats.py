@@ -1,12 +1,16 @@
 """Heartbeats: written by a pool process of each worker when it executes something, and by beat.
 
+Of several workers each has its own, under the name of its host: one that hangs does not hide
+behind the others.
+
 Imports neither Django nor Celery, so that a health check of a container starts fast. All times
 are the database's: nobody else's clock has to be right.
 """
 
+import socket
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import psycopg
@@ -18,6 +22,9 @@ QUEUES = {WORKER: "analysis", DELIVERIES: "deliveries"}
 
 PARTS = (*QUEUES, BEAT)
 """Programs and services of these names (`make up`, docker-compose.yml)."""
+
+STANDBY = "standby"
+"""A beat that waits for another one to end. Its silence is no problem of the instance."""
 
 EVERY_SECONDS = 15
 SILENT_AFTER_SECONDS = 90.0
@@ -33,10 +40,15 @@ LIMIT = f"SET LOCAL statement_timeout = '{PATIENCE_SECONDS}s'"
 """Not an option of the connection: that of a pooler takes none."""
 
 NOTE = """
-INSERT INTO readiness_heartbeat (part, at) VALUES (%s, now())
-    ON CONFLICT (part) DO UPDATE SET at = EXCLUDED.at
+INSERT INTO readiness_heartbeat (part, host, at) VALUES (%s, %s, now())
+    ON CONFLICT (part, host) DO UPDATE SET at = EXCLUDED.at
 """
-AGES = "SELECT part, extract(epoch FROM now() - at) FROM readiness_heartbeat"
+FORGET = "DELETE FROM readiness_heartbeat WHERE part = ANY(%s) AND host = %s"
+AGES = """
+SELECT part, host, extract(epoch FROM now() - at) FROM readiness_heartbeat
+ WHERE at > now() - interval '1 day'
+"""
+"""A host that is gone for good counts as silent for a day."""
 
 Connection = psycopg.Connection[tuple[Any, ...]]
 
@@ -52,29 +64,27 @@ def connect(database: Mapping[str, Any]) -> Connection:
         password=database["PASSWORD"] or None,
         dbname=database["NAME"],
         connect_timeout=PATIENCE_SECONDS,
-        # A server whose machine is gone is noticed within seconds, not hours.
-        keepalives_idle=10,
-        keepalives_interval=5,
-        keepalives_count=3,
-        tcp_user_timeout=25_000,
         # Some poolers do not know prepared statements.
         prepare_threshold=None,
         # As Django has it: of a database in SQL_ASCII, psycopg else gives bytes for names.
         client_encoding="utf8",
         autocommit=True,
-        **_tls(database),
+        **_passed_on(database),
     )
 
 
-def ages(connection: Connection) -> dict[str, float]:
-    """Seconds since each part was seen; negative when the clock was set back."""
+Ages = Mapping[str, Mapping[str, float]]
+"""Of each part, by host, the seconds since it was seen; negative when the clock was set back."""
+
+
+def ages(connection: Connection) -> Ages:
+    """Those of all parts that were seen in the last day."""
+    found: dict[str, dict[str, float]] = {}
     with connection.transaction():
         connection.execute(LIMIT)
-        return _ages(connection)
-
-
-def _ages(connection: Connection) -> dict[str, float]:
-    return {part: float(age) for part, age in connection.execute(AGES)}
+        for part, host, age in connection.execute(AGES):
+            found.setdefault(part, {})[host] = float(age)
+    return found
 
 
 def is_fresh(age: float | None) -> bool:
@@ -82,29 +92,65 @@ def is_fresh(age: float | None) -> bool:
     return age is not None and -FUTURE_SECONDS <= age <= SILENT_AFTER_SECONDS
 
 
-def _tls(database: Mapping[str, Any]) -> dict[str, Any]:
-    """What a URL says of TLS (``?sslmode=verify-full``)."""
+def decisive(part: str, hosts: Mapping[str, float]) -> tuple[str, float] | None:
+    """The host, and its age, by which a part works or not: every worker has to, and one beat, the
+    one that sends. None where none was seen.
+    """
+    choose = min if part == BEAT else max
+    return choose(hosts.items(), key=lambda each: (not is_fresh(each[1]), each[1]), default=None)
+
+
+def works(part: str, hosts: Mapping[str, float]) -> bool:
+    """Whether a part works on all of its ``hosts``, with the age on each."""
+    found = decisive(part, hosts)
+    return found is not None and is_fresh(found[1])
+
+
+def _passed_on(database: Mapping[str, Any]) -> dict[str, Any]:
+    """Options of TLS (``?sslmode=verify-full``), and those by which a lost server is noticed."""
     options: Mapping[str, Any] = database.get("OPTIONS", {})
-    return {name: value for name, value in options.items() if name.startswith("ssl")}
+    kinds = ("ssl", "keepalives", "tcp_user_timeout")
+    return {name: value for name, value in options.items() if name.startswith(kinds)}
 
 
-def last_seen(part: str, age: float | None) -> str:
-    """What the ``age`` of a heartbeat that proves nothing means, in words."""
-    if age is None:
-        return f"{part} was never seen at work"
-    if age < 0:
-        return f"{part} was last seen before the clock was set back"
-    return f"{part} was last seen at work {age:.0f} s ago"
+def last_seen(part: str, hosts: Mapping[str, float]) -> str:
+    """What heartbeats mean that do not prove that a part works, in words."""
+    found = decisive(part, hosts)
+    if found is None:
+        return f"{part} was stopped, or never seen at work"
+    host, age = found
+    when = "before the clock was set back" if age < 0 else f"at work {age:.0f} s ago"
+    silent = sum(not is_fresh(each) for each in hosts.values())
+    count = f" ({silent} of {len(hosts)} are silent)" if len(hosts) > 1 else ""
+    return f"{part} on {host} was last seen {when}{count}"
 
 
 _noted: dict[str, float] = {}
 _lock = threading.Lock()
+_host = socket.gethostname()
+
+
+def host() -> str:
+    """The name of this machine or container in heartbeats."""
+    return _host
+
+
+def use_host(name: str) -> None:
+    """Have ``name`` be that of this process and those that it forks."""
+    global _host  # noqa: PLW0603 (of the process, as its name)
+    _host = name
 
 
 def note(*parts: str) -> None:
-    """Write that ``parts`` work."""
+    """Write that ``parts`` work on this host."""
     with connection.cursor() as cursor:
-        cursor.executemany(NOTE, [[part] for part in sorted(parts)])
+        cursor.executemany(NOTE, [[part, host()] for part in sorted(parts)])
+
+
+def forget(database: Mapping[str, Any], parts: Sequence[str]) -> None:
+    """Remove the heartbeats of ``parts`` that end here as asked: they do not count as silent."""
+    with connect(database) as own:
+        own.execute(FORGET, [list(parts), host()])
 
 
 def still_works(part: str) -> None:

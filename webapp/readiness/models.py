@@ -4,17 +4,23 @@ from django.db import models
 
 
 class Heartbeat(models.Model):
-    """A row for each part in `webapp.readiness.heartbeats.PARTS`, by the database's clock.
+    """A part in `webapp.readiness.heartbeats.PARTS` on one host, by the database's clock.
 
     In the database, because nothing may live in Redis alone: a Redis that was emptied has not
     stopped a worker.
     """
 
-    part = models.CharField(max_length=20, primary_key=True)
+    part = models.CharField(max_length=20)
+    host = models.TextField()
     at = models.DateTimeField()
 
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["part", "host"], name="one_heartbeat_of_a_host")
+        ]
+
     def __str__(self) -> str:
-        return f"{self.part} at {self.at}"
+        return f"{self.part} on {self.host} at {self.at}"
 
 
 class Backup(models.Model):

@@ -1,5 +1,6 @@
 """Looks at the parts of this instance: what fails, since when, and what to do."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -26,7 +27,7 @@ FULL = "The disk of PostgreSQL is full: free space there; what waits goes on by 
 UNKNOWN = "not known while the {server} does not answer"
 START = (
     "Its log says why. Start or restart it: `supervisorctl -c STATE/supervisord.conf restart "
-    "{part}`, or `docker compose restart {part}`."
+    "{part}`, or `docker compose restart {part}`. A host that is gone counts as silent for a day."
 )
 
 
@@ -46,7 +47,7 @@ def look_at_database(connection: heartbeats.Connection) -> None:
         connection.execute(heartbeats.LIMIT)
         connection.execute("SET LOCAL work_mem = '64kB'")
         connection.execute(SPILL)
-        connection.execute(heartbeats.NOTE, [DATABASE])
+        connection.execute(heartbeats.NOTE, [DATABASE, heartbeats.host()])
 
 
 def look_at_broker(url: str) -> None:
@@ -77,10 +78,11 @@ def problem_of_server(part: str, error: Exception) -> Problem:
     return Problem(part, reason, FULL if is_full else SERVERS[part])
 
 
-def problem_of_silence(part: str, age: float | None, now: datetime) -> Problem:
-    """What a heartbeat of this ``age`` means, which proves nothing."""
-    since = None if age is None or age < 0 else now - timedelta(seconds=round(age))
-    return Problem(part, heartbeats.last_seen(part, age), START.format(part=part), since)
+def problem_of_silence(part: str, hosts: Mapping[str, float], now: datetime) -> Problem:
+    """What heartbeats mean, with their ages by host, that do not prove that a part works."""
+    _, age = heartbeats.decisive(part, hosts) or ("", -1.0)
+    since = None if age < 0 else now - timedelta(seconds=round(age))
+    return Problem(part, heartbeats.last_seen(part, hosts), START.format(part=part), since)
 
 
 def utc_now() -> datetime:

@@ -10,7 +10,7 @@ from celery.beat import Scheduler
 from django.db import connection
 
 from webapp.readiness import heartbeats
-from webapp.readiness.heartbeats import BEAT, EVERY_SECONDS, NOTE
+from webapp.readiness.heartbeats import BEAT, EVERY_SECONDS, NOTE, STANDBY
 
 BEGIN = """
 BEGIN;
@@ -93,13 +93,14 @@ class SingleScheduler(Scheduler):
     def __init__(self, *args: Any, **named: Any) -> None:
         super().__init__(*args, **named)
         self._lock = SingletonLock(connection.settings_dict, BEAT)
-        self._noted = float("-inf")
+        self._noted = {BEAT: float("-inf"), STANDBY: float("-inf")}
 
     def tick(self, *args: Any, **named: Any) -> float:
         """Send what is due, if this beat is the one that sends; the seconds until the next call."""
         if not self._lock.is_locked():
+            self._note(STANDBY)
             return self.max_interval
-        self._note()
+        self._note(BEAT)
         return float(super().tick(*args, **named))
 
     def close(self) -> None:
@@ -107,12 +108,12 @@ class SingleScheduler(Scheduler):
         self._lock.release()
         super().close()
 
-    def _note(self) -> None:
-        if time.monotonic() - self._noted < EVERY_SECONDS:
+    def _note(self, part: str) -> None:
+        if time.monotonic() - self._noted[part] < EVERY_SECONDS:
             return
-        self._noted = time.monotonic()
+        self._noted[part] = time.monotonic()
         try:
             with heartbeats.connect(connection.settings_dict) as own:
-                own.execute(NOTE, [BEAT])
+                own.execute(NOTE, [part, heartbeats.host()])
         except psycopg.Error as error:
             log.warning("heartbeat of beat not noted", error=str(error))

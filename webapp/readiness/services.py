@@ -14,7 +14,7 @@ from webapp.readiness import heartbeats, parts
 from webapp.readiness.heartbeats import still_works
 from webapp.readiness.parts import BROKER, DATABASE, Problem
 
-__all__ = ["Reporter", "heartbeats", "parts", "still_works"]
+__all__ = ["Report", "Reporter", "heartbeats", "parts", "still_works"]
 
 READY_SECONDS, NOT_READY_SECONDS = 5.0, 1.0
 """How long a report is good for. Whoever waits for readiness wants to see it soon."""
@@ -32,12 +32,12 @@ DEPENDENT = {DATABASE: (*heartbeats.PARTS,), BROKER: (*heartbeats.QUEUES,)}
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What was found; ``ages`` are seconds since each part was seen at work. Why nothing is known
-    of a part is in ``unknown``: a server is to blame, and the part itself is no problem.
+    """What was found; ``ages`` are seconds since each part was seen, by host. Why nothing is
+    known of a part is in ``unknown``: a server is to blame, and the part itself is no problem.
     """
 
     problems: tuple[Problem, ...]
-    ages: Mapping[str, float]
+    ages: heartbeats.Ages
     unknown: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -84,15 +84,16 @@ class Reporter:
         now, unknown = parts.utc_now(), dict[str, str]()
         for part in heartbeats.PARTS:
             server = next((one for one in failing if part in DEPENDENT[one]), None)
-            if heartbeats.is_fresh(ages.get(part)):
+            hosts = ages.get(part, {})
+            if heartbeats.works(part, hosts):
                 continue
             if server is not None:
                 unknown[part] = parts.UNKNOWN.format(server=server)
             else:
-                problems.append(parts.problem_of_silence(part, ages.get(part), now))
+                problems.append(parts.problem_of_silence(part, hosts, now))
         return Report(tuple(self._dated(problems)), ages, unknown)
 
-    def _look_at_database(self) -> tuple[dict[str, float], list[Problem]]:
+    def _look_at_database(self) -> tuple[heartbeats.Ages, list[Problem]]:
         try:
             with heartbeats.connect(self._database) as connection:
                 if time.monotonic() >= self._written_until:

@@ -7,5 +7,5 @@ from webapp.readiness import heartbeats
 
 @shared_task(ignore_result=True)
 def heartbeat(part: str) -> None:
-    """Each worker sends it to the queues that it takes from (webapp.readiness.pulse)."""
+    """Each worker sends it to itself (webapp.readiness.pulse)."""
     heartbeats.note(part)

@@ -2,12 +2,14 @@
 
 import hmac
 import importlib
+import re
 from hashlib import sha1
 from typing import Any
 
 import pytest
 from allauth.mfa.models import Authenticator
 from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
+from allauth.mfa.totp.internal import auth as totp
 from django.apps import apps
 from django.db import connection
 from django.test import Client
@@ -68,6 +70,25 @@ def test_the_database_holds_neither_the_secret_nor_the_seed(ada: User) -> None:
     assert first_code_of(seed) == recovery_codes(ada)[0]
     assert SECRET not in stored()
     assert seed not in stored()
+
+
+def test_the_session_holds_the_secret_of_a_new_app_encrypted_until_its_code_is_right() -> None:
+    bob = make.user(f"bob-{new_address()}")
+    browser = Client(REMOTE_ADDR=new_address())
+    give_password(browser, bob.username)
+    browser.post("/sign-in/again/", {"password": RIGHT})
+    page = browser.get("/account/factors/app/").content.decode()
+    found = re.search(r'class="secret">([A-Z2-7]{32})<', page)
+    assert found
+    secret = found[1]
+    assert secret not in str(dict(browser.session))
+    wrong = browser.post("/account/factors/app/", {"code": "000000"})
+    assert secret in text_of(wrong)  # type: ignore[arg-type]
+    assert secret not in str(dict(browser.session))
+    browser.post("/account/factors/app/", {"code": code_of_now(secret=secret)})
+    app = Authenticator.objects.get(user=bob, type=APP)
+    assert encryption.decrypt(app.data["secret"]) == secret
+    assert totp.SECRET_SESSION_KEY not in browser.session
 
 
 @pytest.mark.parametrize("case", ["another key", "stored in clear", "empty"])

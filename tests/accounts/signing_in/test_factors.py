@@ -99,7 +99,7 @@ def test_a_code_opens_once(client: Client, ada: User) -> None:
             assert is_signed_in(browser) is wanted
         # Nor one that the app showed before.
         give_password(client, ada.username)
-        assert "not right" in text_of(give_code(client, code_of_now(-1)))
+        assert "Wrong code or key" in text_of(give_code(client, code_of_now(-1)))
         give_code(client, code_of_now(1))
         assert is_signed_in(client)
 

@@ -73,7 +73,7 @@ class Machines(Rig):
         named = {address: name for name, address in self.network.addresses.items()}
         return next((named[row[0]] for row in self.system.rows(SENDING_BEAT)), "")
 
-    def start(self, name: str, state: Path, shared: Mapping[str, str]) -> None:
+    def start(self, name: str, state: Path, given: Mapping[str, str]) -> None:
         """Begin `make up` on a machine."""
         command = [
             *self.network.enter(name),
@@ -87,7 +87,7 @@ class Machines(Rig):
             self.started[name] = subprocess.Popen(
                 command,
                 cwd=PROJECT,
-                env=own | {"DRIFTLINE_STATIC_ROOT": str(state / "static")} | dict(shared),
+                env=own | {"DRIFTLINE_STATIC_ROOT": str(state / "static")} | dict(given),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=said,
@@ -116,28 +116,37 @@ class Machines(Rig):
 @contextmanager
 def machines(roles: Mapping[str, str], *, seed: int = 1, **given: str) -> Iterator[Machines]:
     """A machine for each name with its roles (`web,worker`), on one database host."""
-    place = Path(tempfile.mkdtemp(prefix="dl-", dir="/tmp"))
-    place.chmod(0o711)
     with ExitStack() as stack:
-        stack.callback(shutil.rmtree, place)
-        joined = stack.enter_context(network([DATABASE, *roles], seed=seed))
-        launch = Launch(place / DATABASE).with_data()
-        instance.write_secret_key(launch.state, KEY)
-        _serve(stack, joined, launch.state)
+        joined, launch = stack.enter_context(database_host(list(roles), seed=seed))
+        place = launch.state.parent
         mails = stack.enter_context(mail_server(joined.addresses[OUTSIDE]))
         token = launch.manage("create_agent", "bench", "--lab", "netlab").split()[-1]
         rig = Machines(System(launch, token), mails, has_small_disk=False, given={}, network=joined)
-        shared = _shared(joined, launch) | {"DRIFTLINE_EMAIL_URL": mails.url} | given
+        for_all = shared(joined, launch) | {"DRIFTLINE_EMAIL_URL": mails.url} | given
         stack.callback(rig.stop)
         for name, parts in roles.items():
-            rig.start(name, place / name, shared | {"DRIFTLINE_ROLES": parts})
+            rig.start(name, place / name, for_all | {"DRIFTLINE_ROLES": parts})
         webs = [name for name, parts in roles.items() if "web" in parts.split(",")]
         _run(stack, place, "proxy", _proxy(place, joined, webs, launch.port))
         rig.wait_until_started()
         yield rig
 
 
-def _shared(joined: Network, launch: Launch) -> dict[str, str]:
+@contextmanager
+def database_host(others: Sequence[str], *, seed: int = 1) -> Iterator[tuple[Network, Launch]]:
+    """A machine with PostgreSQL and Redis, in the same network as machines of these names."""
+    place = Path(tempfile.mkdtemp(prefix="dl-", dir="/tmp"))
+    place.chmod(0o711)
+    with ExitStack() as stack:
+        stack.callback(shutil.rmtree, place)
+        joined = stack.enter_context(network([DATABASE, *others], seed=seed))
+        launch = Launch(place / DATABASE).with_data()
+        instance.write_secret_key(launch.state, KEY)
+        _serve(stack, joined, launch.state)
+        yield joined, launch
+
+
+def shared(joined: Network, launch: Launch) -> dict[str, str]:
     """What all machines are given, as docs/running.md asks."""
     host = joined.addresses[DATABASE]
     return {

@@ -31,8 +31,11 @@ class Network:
     _switch: "subprocess.Popen[str]"
 
     def enter(self, name: str) -> list[str]:
-        """What to write before a command that is to run on the machine ``name``."""
-        return ["ip", "netns", "exec", self._interfaces[name]]
+        """What to write before a command that is to run on the machine ``name``, which is its
+        host name as well.
+        """
+        inside = ("ip", "netns", "exec", self._interfaces[name], "unshare", "--uts", "--")
+        return [*inside, "sh", "-c", 'hostname "$0" && exec "$@"', name]
 
     def cut_off(self, *names: str) -> None:
         """Nothing reaches these machines from now on, and nothing comes from them."""

@@ -1,7 +1,6 @@
 """What the fold told first and what levels say stands, as one."""
 
 import json
-from dataclasses import asdict
 
 import numpy as np
 import pytest
@@ -11,7 +10,6 @@ from benchmarks.worlds.noises import with_modes
 from benchmarks.worlds.reading import USUAL, draw
 from webapp.stats import changes
 from webapp.stats.detector import State, advance, detect, present, start
-from webapp.stats.packed import unpack_data
 from webapp.stats.simulate import Scatter
 
 NOISY = Scatter(run=3 * USUAL.run, build=3 * USUAL.build)
@@ -101,21 +99,6 @@ def test_what_is_settled_is_carried_along_as_text_and_written_anew_where_there_i
     assert later["past"] != first["past"]
     assert later["window"]["settled"] != first["window"]["settled"]
     assert later == advance(start(), points).to_data()
-
-
-def test_a_state_that_was_written_without_that_text_is_read():
-    state = advance(start(), series(LONG))
-    data = json.loads(json.dumps(state.to_data()))
-    old = {name: part for name, part in data.items() if name != "past"}
-    old["regimes"] = [asdict(one) for one in state.fold.regimes]
-    old["breaks"] = [asdict(one) for one in state.fold.breaks]
-    old["window"] = {**data["window"], "settled": unpack_data(data["window"]["settled"])}
-
-    read = State.from_data(json.loads(json.dumps(old)))
-
-    assert len(read.fold.breaks) > 1
-    assert read == State.from_data(data)
-    assert json.loads(json.dumps(read.to_data())) == data
 
 
 def test_the_fold_says_when_and_levels_say_how_large():

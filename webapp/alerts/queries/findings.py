@@ -18,7 +18,7 @@ from webapp.accounts.models import User
 from webapp.alerts.models import Alert, AlertEvent
 from webapp.alerts.queries.rows import made_of, rows_of
 from webapp.analysis.models import Finding, FindingEvent, FindingQuerySet, SeriesSettings, Verdict
-from webapp.stats.compare import Summary
+from webapp.stats.compare import Summary, unpack_summary
 
 WITHDRAWN = "Withdrawn: "
 SHOWN = 13
@@ -184,10 +184,10 @@ def surroundings_of(
         [WINDOW_MOST if _is_slow(row) else SHOWN for row in findings],
     ]
     found: dict[int, list[PointAround]] = defaultdict(list)
-    for finding, position, name, mean, levels in rows_of(
+    for finding, position, name, mean, packed in rows_of(
         POINTS, [[row.pk for row in whiskers], *columns, SHOWN + 1]
     ):
-        low, high = _interval(levels)
+        low, high = _interval(packed)
         found[finding].append(PointAround(position, name, mean, low, high))
     points = {finding: _thinned(its) for finding, its in found.items()}
     segments = dict(rows_of(SEGMENTS, [list(set(columns[1]))]))
@@ -253,8 +253,8 @@ def _thinned(points: Sequence[PointAround]) -> Sequence[PointAround]:
     return points[(len(points) - 1) % step :: step]
 
 
-def _interval(levels: str | None) -> tuple[float | None, float | None]:
-    found = Summary.from_data(json.loads(levels)).interval() if levels else None
+def _interval(packed: bytes | None) -> tuple[float | None, float | None]:
+    found = Summary.from_data(unpack_summary(packed)).interval() if packed else None
     return found or (None, None)
 
 

@@ -7,7 +7,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Count, Q, Value
 
-from webapp.results.models import Series
+from webapp.results.models import Series, StateField
 from webapp.stats import changes, limits
 
 NEVER_ANALYSED = 0
@@ -109,7 +109,7 @@ class Checkpoint(models.Model):
     position = models.BigIntegerField()
     length = models.IntegerField(db_default=0, help_text="Points of its epoch that are in it.")
     detector = models.IntegerField()
-    state: Any = models.JSONField()
+    state: Any = StateField()
 
     class Meta:
         ordering = ["series", "position"]

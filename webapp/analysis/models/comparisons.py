@@ -71,8 +71,10 @@ class Comparison(models.Model):
 
     series = models.ForeignKey(
         Series, on_delete=models.CASCADE, related_name="comparisons", db_index=False
+    )  # comparisons_of_a_series begins with it
+    revision = models.ForeignKey(
+        Revision, on_delete=models.CASCADE, related_name="comparisons", db_index=False
     )  # comparison_once_for_a_point begins with it
-    revision = models.ForeignKey(Revision, on_delete=models.CASCADE, related_name="comparisons")
     previous = models.ForeignKey(Revision, on_delete=models.CASCADE, related_name="+")
     position = models.BigIntegerField()
     delta = models.FloatField(help_text="Mean minus previous mean, in the metric's unit.")
@@ -88,7 +90,7 @@ class Comparison(models.Model):
         ordering = ["series", "position"]
         constraints = [
             models.UniqueConstraint(
-                fields=["series", "revision"], name="comparison_once_for_a_point"
+                fields=["revision", "series"], name="comparison_once_for_a_point"
             ),
             models.CheckConstraint(
                 condition=~Q(revision=F("previous")), name="comparison_of_two_revisions"

@@ -5,7 +5,7 @@ rows of models these took more processor time than anything else on the page of 
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from django.db import connection
@@ -27,6 +27,7 @@ from webapp.results.queries import (
     NamedSeries,
     SeriesReader,
 )
+from webapp.stats.compare import unpack_summary
 from webapp.stats.limits import MARGIN_PCT
 from webapp.stats.sessions import ForeignSession
 
@@ -67,11 +68,6 @@ SELECT {SERIES_COLUMNS},
  WHERE point.revision_id = %(revision)s
  ORDER BY tree.name, hardware.name, mode.name, metric.name, series.id
 """  # noqa: S608 (names of columns and tables; no value of a request is in this text)
-
-
-LEVELS = SERIES_WIDTH + 7
-BEFORE = LEVELS + 1
-"""Where the levels of a point and of the one before it stand in a row; both are null or neither."""
 
 
 class Previous(NamedTuple):
@@ -137,15 +133,8 @@ def rows_of_commit(commit: Revision) -> list[tuple[Any, ...]]:
 def points_of_rows(rows: Sequence[tuple[Any, ...]]) -> list[CommitPoint]:
     """The points that `rows_of_commit` read."""
     reader = SeriesReader()
-    kept = _levels_of(rows)
     beliefs = Beliefs.from_json(next((row[-1] for row in rows if row[-1]), None))
-    return [_point(reader.read(row), row[SERIES_WIDTH:-1], kept, beliefs) for row in rows]
-
-
-def _levels_of(rows: Iterable[tuple[Any, ...]]) -> Iterator[Mapping[str, Any]]:
-    """Of each pair what the point before and the point itself keep: all of it read in one go."""
-    texts = (text for row in rows for text in (row[BEFORE], row[LEVELS]) if text is not None)
-    return iter(json.loads(f"[{','.join(texts)}]"))
+    return [_point(reader.read(row), row[SERIES_WIDTH:-1], beliefs) for row in rows]
 
 
 def judge_commit(points: Iterable[CommitPoint]) -> dict[int, PointVerdict]:
@@ -168,13 +157,8 @@ def claims_of_commit(
     )
 
 
-def _point(
-    series: NamedSeries,
-    row: tuple[Any, ...],
-    kept: Iterator[Mapping[str, Any]],
-    beliefs: Beliefs,
-) -> CommitPoint:
-    n, mean, disagrees, uploads, left_out, previous, name, _, before = row[:9]
+def _point(series: NamedSeries, row: tuple[Any, ...], beliefs: Beliefs) -> CommitPoint:
+    n, mean, disagrees, uploads, left_out, previous, name, own, before = row[:9]
     before_disagrees, margin, percent, freedom, foreign, *builds = row[9:]
     pair = None
     if before is not None:
@@ -184,8 +168,8 @@ def _point(
             build_noise=noise_from(percent, freedom),
             belief=beliefs.of(series.metric.name, series.hardware.pk, series.mode.workload),
         )
-        first = _side(next(kept), before_disagrees, builds[0])
-        pair = first, _side(next(kept), disagrees, builds[1]), facts
+        first = _side(before, before_disagrees, builds[0])
+        pair = first, _side(own, disagrees, builds[1]), facts
     return CommitPoint(
         series,
         n,
@@ -199,6 +183,7 @@ def _point(
     )
 
 
-def _side(levels: Mapping[str, Any], disagrees: bool, builds: Sequence[str] | None) -> PointSide:
+def _side(packed: bytes, disagrees: bool, builds: Sequence[str] | None) -> PointSide:
+    levels = unpack_summary(packed)
     names = frozenset([levels["identity"]]) if builds is None else digests_of(builds)
     return PointSide(levels, disagrees, names)

@@ -31,6 +31,7 @@ from webapp.events.queries import ONE_EPOCH, Epochs, epochs_of
 from webapp.results.models import Hardware, LeftOut, ModeName, Revision, Series
 from webapp.results.queries import machine_of
 from webapp.stats.better import Better
+from webapp.stats.compare import unpack_summary
 from webapp.stats.limits import MARGIN_PCT
 
 # The points of every side in one statement. The base alone is judged by its history: a variant's is
@@ -268,7 +269,7 @@ def _read(
         beliefs.of(metric, machine, workload),
     )
     parts = ModeName(workload, traffic or None, tuple(options))
-    kept = json.loads(levels)
+    kept = unpack_summary(levels)
     # The digest of a single build's id tells it from others; those of several have to be read.
     names = frozenset([kept["identity"]]) if builds is None else digests_of(builds)
     return _Found(point, parts, kept, names, facts)

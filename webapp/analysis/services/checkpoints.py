@@ -11,7 +11,7 @@ from typing import Any
 from django.db import connection
 
 from webapp.analysis.models import Checkpoint
-from webapp.results.models import Series
+from webapp.results.models import Series, StateField
 from webapp.results.services import insert_rows
 from webapp.stats import changes, decisive, detector
 
@@ -101,7 +101,7 @@ def _row(one: Kept) -> dict[str, Any]:
         "position": one.position,
         "length": one.state.length,
         "detector": changes.VERSION,
-        "state": one.state.to_data(),
+        "state": StateField.pack(one.state.to_data()),
     }
 
 

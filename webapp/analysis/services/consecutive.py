@@ -53,16 +53,21 @@ SELECT point.series_id, point.revision_id, point.position, point.n, point.mean, 
     ON point.series_id = dirty.series_id
    AND (point.position >= dirty.dirty_from OR point.position = base.position)
  ORDER BY point.series_id, point.position"""
-DELETE_CHANGED = """
+DELETE_OTHERS = """
 DELETE FROM analysis_comparison AS old
  USING unnest(%s::bigint[], %s::bigint[]) AS dirty (series_id, dirty_from)
- WHERE old.series_id = dirty.series_id AND old.position >= dirty.dirty_from"""
+ WHERE old.series_id = dirty.series_id AND old.position >= dirty.dirty_from
+   AND NOT EXISTS (SELECT FROM unnest(%s::bigint[], %s::bigint[]) AS kept (series_id, revision_id)
+                    WHERE kept.series_id = old.series_id AND kept.revision_id = old.revision_id)"""
+
+UNIQUE = "series_id", "revision_id"
 
 
 def compare_with_previous(claimed: Sequence[Series], epochs: Mapping[int, Epochs]) -> None:
     """Compare each point from ``dirty_from`` on with the one before it in its epoch, and store that
     in place of what was stored; a constant number of statements. ``epochs``: by series (id), those
-    that have more than one.
+    that have more than one. What comes out as it was is not written: a point that arrives late, or
+    another version of the method, would leave every row of the series behind once more.
     """
     ids = [series.pk for series in claimed]
     since = [series.dirty_from for series in claimed]
@@ -71,9 +76,10 @@ def compare_with_previous(claimed: Sequence[Series], epochs: Mapping[int, Epochs
     compared: list[dict[str, Any]] = []
     for pk, group in groupby(points, key=lambda point: point.series):
         compared += compare_consecutive(list(group), better[pk], epochs.get(pk, ONE_EPOCH))
+    kept = [[row[name] for row in compared] for name in UNIQUE]
     with connection.cursor() as cursor:
-        cursor.execute(DELETE_CHANGED, [ids, since])
-    insert_rows(Comparison, compared)
+        cursor.execute(DELETE_OTHERS, [ids, since, *kept])
+    insert_rows(Comparison, compared, unique=UNIQUE, keep=("flag",))
 
 
 def compare_consecutive(

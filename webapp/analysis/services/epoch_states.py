@@ -2,7 +2,6 @@
 another. What is stored of an epoch that is over is a checkpoint at its last point.
 """
 
-import json
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,7 +11,7 @@ from itertools import groupby
 from django.db import connection
 
 from webapp.events.queries import ONE_EPOCH, Epochs
-from webapp.results.models import Series
+from webapp.results.models import Series, StateField
 from webapp.stats import changes, detector
 from webapp.stats.better import Better
 
@@ -77,7 +76,7 @@ def resume(claimed: Sequence[Series], epochs: Mapping[int, Epochs]) -> dict[int,
         columns = [list(column) for column in zip(*wanted, strict=True)]
         cursor.execute(NEWEST_OF_EPOCHS, columns or [[]] * 4)
         for pk, number, position, state in cursor.fetchall():
-            found[pk][number] = detector.State.from_data(json.loads(state))
+            found[pk][number] = detector.State.from_data(StateField.unpack(state))
             last[pk] = max(position, last.get(pk, BEFORE_ALL))
     return {
         series.pk: EpochStates(

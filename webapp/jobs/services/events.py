@@ -51,7 +51,7 @@ def put_back(job: Job, at: datetime, *, pause: timedelta = NOW) -> None:
 
 
 def extend_lease(job: Job, at: datetime) -> None:
-    """Begin the lease of a job anew, whose worker spoke. Needs the ``HEARD`` saved after it."""
+    """Begin the lease of a job anew, whose worker reported. Needs the ``HEARD`` saved after it."""
     _shorten_silence(job, at)
     job.lease_until, job.last_heard_at = at + LEASE, at
 

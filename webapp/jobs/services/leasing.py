@@ -125,7 +125,7 @@ def claim(
 
 
 def _see(request: PollRequest, capabilities: Sequence[Capability], at: datetime) -> int:
-    """Note that the worker spoke; its row is locked until the transaction ends."""
+    """Note that the worker reported; its row is locked until the transaction ends."""
     with connection.cursor() as cursor:
         cursor.execute(
             SEE_WORKER,

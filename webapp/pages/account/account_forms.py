@@ -6,10 +6,12 @@ import unicodedata
 from typing import Any
 
 from allauth.account.forms import LoginForm, ResetPasswordForm
+from allauth.account.forms import ReauthenticateForm as PasswordReauthenticateForm
 from allauth.core import context
 from allauth.mfa.adapter import get_adapter
 from allauth.mfa.base.forms import AuthenticateForm, ReauthenticateForm
 from allauth.mfa.totp.forms import ActivateTOTPForm
+from allauth.mfa.totp.internal import auth as totp
 from allauth.mfa.webauthn.forms import (
     AddWebAuthnForm,
     AuthenticateWebAuthnForm,
@@ -19,6 +21,7 @@ from allauth.mfa.webauthn.forms import (
 from django.core.exceptions import ValidationError
 from django.core.validators import MaxLengthValidator
 
+from webapp import encryption
 from webapp.accounts.models import User
 from webapp.accounts.services import CodeAttempt, FactorUnreadable, take_code
 
@@ -66,10 +69,16 @@ class CodeAgainForm(LimitedCode, ReauthenticateForm):
 
 
 class NewAppForm(ActivateTOTPForm):
-    """The first code of a new app, which shows that the app has the secret."""
+    """The first code of a new app, which shows that the app has the secret. Until then the secret
+    lies in the session, encrypted as those that are stored.
+    """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
+        session = context.request.session
+        if encrypted := session.pop(totp.SECRET_SESSION_KEY, None):
+            session[totp.SECRET_SESSION_KEY] = encryption.decrypt(encrypted)
         super().__init__(*args, **kwargs)
+        session[totp.SECRET_SESSION_KEY] = encryption.encrypt(self.secret)
         self.fields["code"].label = "Code of the app"
         attrs = self.fields["code"].widget.attrs
         attrs.pop("placeholder", None)
@@ -151,6 +160,14 @@ class SignInForm(LoginForm):
         """``username`` for the field that allauth names ``login``."""
         name: str = super().add_prefix("username" if field_name == "login" else field_name)
         return name
+
+
+class PasswordAgainForm(PasswordReauthenticateForm):
+    """The password, before something about signing in is changed."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["password"].widget.attrs.pop("placeholder", None)
 
 
 class ForgottenForm(ResetPasswordForm):

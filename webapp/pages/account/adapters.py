@@ -9,6 +9,7 @@ import structlog
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.core.exceptions import ImmediateHttpResponse
 from allauth.mfa.adapter import DefaultMFAAdapter
+from allauth.mfa.models import Authenticator
 from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
 from allauth.socialaccount.models import SocialApp
 from allauth.socialaccount.providers.base.constants import AuthError
@@ -87,8 +88,7 @@ class Accounts(DefaultAccountAdapter):
     """Accounts are made by operators, and mails leave by the outbox."""
 
     error_messages = DefaultAccountAdapter.error_messages | {
-        "username_password_mismatch": "Please enter a correct username and password. Note that "
-        "both fields may be case-sensitive.",
+        "username_password_mismatch": "Wrong username or password. Capital letters count.",
         "incorrect_password": "This is not your password.",
     }
 
@@ -141,9 +141,13 @@ class Factors(DefaultMFAAdapter):
     """Second factors, in our words."""
 
     error_messages = DefaultMFAAdapter.error_messages | {
-        "incorrect_code": "This code or key is not right. A code of the app holds for half a "
-        "minute and works once.",
+        "incorrect_code": "Wrong code or key. A code of the app is valid for half a minute and "
+        "works once.",
     }
+
+    def generate_authenticator_name(self, user: Any, type: str) -> str:  # noqa: A002 (by keyword)
+        """What the form of a new key proposes."""
+        return f"Key {Authenticator.objects.filter(user_id=user.pk, type=type).count() + 1}"
 
     def encrypt(self, text: str) -> str:
         """The secret of an app or of recovery codes, as it is stored."""

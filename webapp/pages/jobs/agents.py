@@ -55,7 +55,7 @@ def page(request: HttpRequest) -> HttpResponse:
     workers = _workers(forecast, now)
     context = {
         "workers": workers,
-        "speaking": sum(not row.silent for row in workers),
+        "reporting": sum(not row.silent for row in workers),
         "busy": sum(row.now is not None for row in workers),
         "waiting": sum(row.job.state == Job.State.QUEUED for row in _all(forecast)),
         "queues": _queues(forecast),

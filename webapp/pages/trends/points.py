@@ -21,7 +21,7 @@ from webapp.pages.parts.kept import Kept
 from webapp.pages.trends.query import End, TrendQuery, nearest
 from webapp.results.models import Point, PointQuerySet, Revision, Series, Tree
 from webapp.results.queries import received_by
-from webapp.stats.compare import intervals_of
+from webapp.stats.compare import intervals_of, own_unit
 
 POINTS_SHOWN = 20
 
@@ -86,9 +86,12 @@ class RevisionRow(NamedTuple):
     committed_at: datetime | None
 
 
-COLUMNS = (*PointRow._fields[:-3], "beside_text", "uploads_text", "left_out_text")
-"""The same as they are read; four of them are JSON as it is written."""
-UNIT = COLUMNS.index("unit")
+UNIT = PointRow._fields.index("unit")
+COLUMNS = (
+    *PointRow._fields[:UNIT],
+    *("packed_levels", "disagrees", "beside_text", "uploads_text", "left_out_text"),
+)
+"""The same as they are read: unit and exponent packed, the last three JSON as it is written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,11 +276,9 @@ def _in_sight(along: Places, sight: Sequence[End]) -> tuple[int, int]:
 
 
 def _rows(found: PointQuerySet) -> list[PointRow]:
-    rows = list(found.with_own_units().values_list(*COLUMNS))
-    units = json.loads(f"[{','.join(row[UNIT] or 'null' for row in rows)}]")
     return [
-        PointRow._make((*row[:UNIT], unit, *row[UNIT + 1 : -3], *map(_read, row[-3:])))
-        for row, unit in zip(rows, units, strict=True)
+        PointRow._make((*row[:UNIT], *own_unit(row[UNIT]), row[-4], *map(_read, row[-3:])))
+        for row in found.with_own_units().values_list(*COLUMNS)
     ]
 
 

@@ -54,6 +54,7 @@ from webapp.results.models.subjects import (
     ModeAlias,
 )
 from webapp.results.models.variants import LabelRule, Variant
+from webapp.results.packed import StateField
 from webapp.results.revision_ids import HASH_PATTERN, Span, as_total, position_of
 from webapp.results.validity import Kind, LeftOut, Mark, counted, why_counted
 
@@ -105,6 +106,7 @@ __all__ = [
     "SampleDecision",
     "Series",
     "Span",
+    "StateField",
     "Tree",
     "Variant",
     "VariantPart",

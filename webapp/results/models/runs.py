@@ -16,6 +16,7 @@ from webapp.results.models.history import WAITING_FROM, Revision
 from webapp.results.models.series import Series
 from webapp.results.models.subjects import METRIC_MAX, Hardware, Mode
 from webapp.results.models.variants import Variant
+from webapp.results.packed import SourcesField
 from webapp.results.validity import LeftOut, Mark, counted, marks_of
 
 
@@ -123,7 +124,7 @@ class Run(models.Model):
         null=True, blank=True, help_text="What kernel, image and directory said of its commit."
     )
     facts: Any = models.JSONField(default=dict, blank=True)
-    sources: Any = models.JSONField(default=list, blank=True)
+    sources: Any = SourcesField(default=list, blank=True)
     warnings: Any = models.JSONField(default=list, blank=True)
     withdrawn_at = models.DateTimeField(null=True, blank=True)
     withdrawn_by = models.ForeignKey(

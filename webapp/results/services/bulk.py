@@ -22,20 +22,23 @@ def insert_rows(
     rows: Sequence[Mapping[str, Any]],
     *,
     unique: tuple[str, ...] = (),
+    keep: tuple[str, ...] = (),
     returning: tuple[str, ...] = (),
 ) -> list[tuple[Any, ...]]:
     """Insert ``rows``, each a mapping of column to value with the same columns.
 
     Args:
         model: whose table. Columns that are not given take the database's default.
-        unique: columns of a unique constraint; a row that meets it replaces the values there.
+        unique: columns of a unique constraint; a row that meets it replaces the values there. A
+            stored row that has these values already is not written again.
+        keep: columns that a stored row keeps as they are.
         returning: columns to give back, in no promised order.
     """
     if not rows:
         return []
-    statement = _statement(model, tuple(rows[0]), unique, returning)
+    statement = _statement(model, tuple(rows[0]), unique, keep, returning)
     with connection.cursor() as cursor:
-        cursor.execute(statement, [json.dumps(rows, default=str, allow_nan=False)])
+        cursor.execute(statement, [_as_json(rows)])
         return list(cursor.fetchall()) if returning else []
 
 
@@ -52,7 +55,7 @@ def update_rows(
     with connection.cursor() as cursor:
         cursor.execute(
             _update_statement(model, tuple(rows[0]), key),
-            [json.dumps(rows, default=str, allow_nan=False)],
+            [_as_json(rows)],
         )
 
 
@@ -74,11 +77,21 @@ def chunks(items: Iterable[T], size: int = CHUNK) -> Iterator[list[T]]:
         yield chunk
 
 
+def _as_json(rows: Sequence[Mapping[str, Any]]) -> str:
+    return json.dumps(rows, default=_as_text, allow_nan=False)
+
+
+def _as_text(value: Any) -> str:
+    """Of what JSON has no form for: as PostgreSQL reads it."""
+    return f"\\x{value.hex()}" if isinstance(value, bytes) else str(value)
+
+
 @lru_cache(maxsize=64)
 def _statement(
     model: type[models.Model],
     columns: tuple[str, ...],
     unique: tuple[str, ...],
+    keep: tuple[str, ...],
     returning: tuple[str, ...],
 ) -> str:
     # Table and column names are the models' own; no value of a request is in this text.
@@ -90,8 +103,14 @@ def _statement(
         f"SELECT {names} FROM json_to_recordset(%s::json) AS row ({types})"
     )
     if unique:
-        changed = _assignments(set(columns) - set(unique))
-        text += f" ON CONFLICT ({', '.join(unique)}) DO UPDATE SET {changed}"
+        changed = sorted(set(columns) - set(unique) - set(keep))
+        stored, new = (
+            ", ".join(f"{place}.{name}" for name in changed) for place in (table, "EXCLUDED")
+        )
+        text += (
+            f" ON CONFLICT ({', '.join(unique)}) DO UPDATE SET {_assignments(changed)}"
+            f" WHERE ROW({stored}) IS DISTINCT FROM ROW({new})"
+        )
     if returning:
         text += f" RETURNING {', '.join(returning)}"
     return text
@@ -113,7 +132,7 @@ def _types(model: type[models.Model], columns: Iterable[str]) -> str:
 
 
 def _assignments(columns: Iterable[str]) -> str:
-    return ", ".join(f"{name} = EXCLUDED.{name}" for name in sorted(columns))
+    return ", ".join(f"{name} = EXCLUDED.{name}" for name in columns)
 
 
 def _type(model: type[models.Model], column: str) -> str:

@@ -25,7 +25,7 @@ from webapp.results.services.bulk import fetch_rows, insert_rows, update_rows
 from webapp.results.services.upload_consistency import judge_uploads, uploads_apart
 from webapp.results.validity import LeftOut, counted, marks_of
 from webapp.stats import ministat
-from webapp.stats.compare import pool, summarize
+from webapp.stats.compare import pack_summary, pool, summarize
 from webapp.stats.sessions import ForeignSession, Measured, sessions_apart
 
 POINTS = """
@@ -215,12 +215,14 @@ def _point(key: SeriesRevision, position: int, rows: list[_Row]) -> dict[str, An
     if not runs:
         return None
     sessions = sorted({run[5] for run in runs})
+    pooled = of_runs([run[:3] for run in runs])
     return {
         "series_id": key[0],
         "revision_id": key[1],
         "position": position,
         "runs": len(runs),
-        **of_runs([run[:3] for run in runs]),
+        **pooled,
+        "levels": pack_summary(pooled["levels"]),
         **moments([value for run in runs for value in run[0]])._asdict(),
         "disagrees": False,
         "uploads": uploads_apart(runs),

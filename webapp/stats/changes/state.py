@@ -18,7 +18,7 @@ RING = 96
 KEPT_SAMPLES = 24
 """Newest revisions whose samples are kept to recognise two modes."""
 
-VERSION = 14
+VERSION = 15
 """Of the stored form and of the method: another version means that a series is done anew."""
 
 PACKED = ("location", "weight", "clipped", "near", "far", "weights", "totals")
@@ -235,9 +235,9 @@ class State:
             "past": past.text,
             "tracker": _as_dict(self.tracker),
             "ring": ring | {name: pack(ring[name]) for name in PACKED},
-            "regimes": [_as_dict(one) for one in self.regimes[past.count :]],
-            "breaks": [_break_as_dict(one) for one in self.breaks[past.count :]],
-            "retracted": [_break_as_dict(one) for one in self.retracted],
+            "regimes": [_as_row(one) for one in self.regimes[past.count :]],
+            "breaks": [_break_as_row(one) for one in self.breaks[past.count :]],
+            "retracted": [_break_as_row(one) for one in self.retracted],
             "samples": {
                 "sizes": [len(row) for row in self.samples],
                 "logs": pack(list(chain.from_iterable(self.samples))),
@@ -263,8 +263,7 @@ class State:
         data = dict(data)
         if data.pop("version", None) != VERSION:
             raise ValueError("the stored state is of another version: analyse the series anew")
-        # States that were written before had all of them beside each other.
-        text = data.pop("past", "")
+        text = data["past"]
         regimes, breaks = unpack_data(text) if text else ((), ())
         ring = data["ring"] | {name: unpack(data["ring"][name]) for name in PACKED}
         return cls(
@@ -272,13 +271,10 @@ class State:
                 **data,
                 "tracker": Tracker(**data["tracker"]),
                 "ring": Ring(**ring),
-                "regimes": [
-                    *(Regime(*row) for row in regimes),
-                    *(Regime(**regime) for regime in data["regimes"]),
-                ],
-                "breaks": [*map(_break_of_row, breaks), *map(_read_break, data["breaks"])],
+                "regimes": [Regime(*row) for row in (*regimes, *data["regimes"])],
+                "breaks": [*map(_break_of_row, (*breaks, *data["breaks"]))],
                 "past": Past(len(breaks), text),
-                "retracted": [_read_break(item) for item in data["retracted"]],
+                "retracted": [*map(_break_of_row, data["retracted"])],
                 "samples": _read_samples(data["samples"]),
                 "left_out": [tuple(item) for item in data["left_out"]],
             }
@@ -291,7 +287,7 @@ def _as_dict(one: Any) -> dict[str, Any]:
 
 
 def _as_row(one: Any) -> list[Any]:
-    """The same without their names: of what is written once and read often."""
+    """The same without their names: of what there are many of."""
     return [getattr(one, name) for name in one.__slots__]
 
 
@@ -316,24 +312,6 @@ def _break_of_row(row: list[Any]) -> Break:
 def _read_samples(data: dict[str, Any]) -> list[tuple[float, ...]]:
     logs, ends = unpack(data["logs"]), pairwise(accumulate(data["sizes"], initial=0))
     return [tuple(logs[first:stop]) for first, stop in ends]
-
-
-def _break_as_dict(one: Break) -> dict[str, Any]:
-    return {**_as_dict(one), "interval": one.interval and _as_dict(one.interval)}
-
-
-def _read_break(data: dict[str, Any]) -> Break:
-    stored = data["interval"]
-    interval = stored and _read_interval(stored)
-    return Break(**{**data, "confirmed_by": _pair(data["confirmed_by"]), "interval": interval})
-
-
-def _read_interval(data: dict[str, Any]) -> Interval:
-    ends = ("after", "first", "last", "previous")
-    locations = tuple((position, label, mass) for position, label, mass in data["locations"])
-    return Interval(
-        **{end: _pair(data[end]) for end in ends}, chance=data["chance"], locations=locations
-    )
 
 
 def _pair(data: Any) -> tuple[int, str]:

@@ -17,6 +17,7 @@ from webapp.stats.compare.levels import (
     summarize,
 )
 from webapp.stats.compare.many import VERDICTS, Comparisons, compare_many
+from webapp.stats.compare.stored import own_unit, pack_summary, unpack_summary
 from webapp.stats.compare.summaries import LEVELS, Summaries
 from webapp.stats.compare.sweep import (
     Across,
@@ -58,6 +59,9 @@ __all__ = [
     "intervals_of",
     "look_at",
     "outcome",
+    "own_unit",
+    "pack_summary",
     "pool",
     "summarize",
+    "unpack_summary",
 ]

@@ -10,6 +10,7 @@ from webapp.stats import changes
 from webapp.stats.better import Better, is_gain
 from webapp.stats.changes import Analysis, At, Change, Retracted, Segment, scale
 from webapp.stats.changes.findings import Verdict
+from webapp.stats.changes.present import DRIFT_SCORE
 from webapp.stats.detector.state import State
 from webapp.stats.levels import Findings, Step, Stretch
 from webapp.stats.student import TWO_SIDED_95
@@ -33,9 +34,6 @@ LEAST_PLACES = 2
 
 EVIDENCE = ("verdict", "score", "needed", "p_value", "probability", "confirmed_by")
 """Of a change, what is told of it since the fold confirmed it."""
-
-DRIFT_SCORE = 3.0
-"""A bend below so many standard errors of the level is not called a drift (`changes.present`)."""
 
 
 @dataclass(frozen=True, slots=True)

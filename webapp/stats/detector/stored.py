@@ -32,22 +32,21 @@ def window_to_data(window: Window) -> dict[str, Any]:
 def window_from_data(data: dict[str, Any]) -> Window:
     """Return the window that `window_to_data` wrote, also after a passage through JSON."""
     begun, seen, settled = data["open_from"], data["seen"], data["settled"]
-    # Before, it was written as it is.
-    is_text = isinstance(settled, str)
-    found = _read_findings(unpack_data(settled) if is_text else settled)
     return Window(
         Rows(stored=data["values"]),
         data["since"],
-        Settled(found, At(*begun) if begun else None, data["open_count"]),
+        Settled(
+            _read_findings(unpack_data(settled)), At(*begun) if begun else None, data["open_count"]
+        ),
         data["looked"],
         data["is_stirred"],
         _read_findings(seen) if seen else None,
-        settled_text=settled if is_text else "",
+        settled_text=settled,
     )
 
 
 def _findings_to_data(found: Findings) -> dict[str, Any]:
-    """All of them but `changes`, which `steps` hold."""
+    """All of them, kind by kind."""
     return {
         "has_modes": found.has_modes,
         "noise_pct": found.noise_pct,
@@ -77,9 +76,7 @@ def _findings_to_data(found: Findings) -> dict[str, Any]:
 
 
 def _read_findings(data: dict[str, Any]) -> Findings:
-    steps = tuple(_read_step(row) for row in data["steps"])
     return Findings(
-        changes=tuple(one.finding for one in steps),
         excursions=tuple(_read_finding(row) for row in data["excursions"]),
         noise_changes=tuple(
             NoiseChange(At(*first), ratio, At(*previous))
@@ -91,7 +88,7 @@ def _read_findings(data: dict[str, Any]) -> Findings:
         ),
         slow=tuple(_read_finding(row) for row in data["slow"]),
         noise_pct=data["noise_pct"],
-        steps=steps,
+        steps=tuple(_read_step(row) for row in data["steps"]),
         stretches=tuple(
             Stretch(At(*first), At(*last), *rest) for first, last, *rest in data["stretches"]
         ),

@@ -79,7 +79,6 @@ class Window:
         settled, fresh = self.settled.findings, _part(found, self.since, None)
         return replace(
             found,
-            changes=(*settled.changes, *fresh.changes),
             excursions=(*settled.excursions, *fresh.excursions),
             noise_changes=(*settled.noise_changes, *fresh.noise_changes),
             modes=(*settled.modes, *fresh.modes),
@@ -158,7 +157,6 @@ def lengthened(found: Findings, newest: At, count: int) -> Findings:
     finding = replace(step.finding, last=newest)
     return replace(
         found,
-        changes=(*found.changes[:-1], finding),
         steps=(*steps, replace(step, finding=finding, revisions=(before, after + count))),
         stretches=stretches,
     )
@@ -172,7 +170,6 @@ def _part(found: Findings, since: int | None, until: int | None) -> Findings:
 
     steps = tuple(one for one in found.steps if inside(one.finding.first))
     return Findings(
-        changes=tuple(one.finding for one in steps),
         excursions=tuple(one for one in found.excursions if inside(one.first)),
         noise_changes=tuple(one for one in found.noise_changes if inside(one.first)),
         modes=tuple(one for one in found.modes if inside(one.first)),

@@ -25,10 +25,10 @@ REVISIONS_A_TERM = 12
 KEPT = 64
 """Lengths of series whose curves are kept: at most 75 kB each."""
 
-WAVE_PRICE = 30.0
-"""What a wave of one period costs: more than its terms and a place for the period (24), for levels
-that return at equal distances look like one. With 18 one in six changes between such levels is no
-longer told (`returning`); with 36 more is told of waves (`slow`)."""
+WAVE_PRICE = 38.0
+"""What a wave of one period costs: more than its terms and a place for the period (25), for levels
+that return at equal distances look like one. With 30 one in four changes between levels of
+thirty revisions is no longer told (`returning`); with 40 more is told of waves (`slow`)."""
 
 A_WAVE = 3
 """What is estimated of it: two terms, and the period."""

@@ -99,12 +99,11 @@ class Stretch:
 class Findings:
     """All findings of a series, kind by kind, each in order along the tree.
 
-    `noise_pct` is the scatter of one revision now; None while too little is known. `steps` tell
-    more of `changes`; `stretches` are the levels between them. `has_modes`: runs have two modes,
-    and sizes are those of runs in the usual one.
+    `noise_pct` is the scatter of one revision now; None while too little is known. `stretches` are
+    the levels between the `steps`. `has_modes`: runs have two modes, and sizes are those of runs in
+    the usual one.
     """
 
-    changes: tuple[Finding, ...] = ()
     excursions: tuple[Finding, ...] = ()
     noise_changes: tuple[NoiseChange, ...] = ()
     modes: tuple[ModeChange, ...] = ()
@@ -113,6 +112,11 @@ class Findings:
     steps: tuple[Step, ...] = ()
     stretches: tuple[Stretch, ...] = ()
     has_modes: bool = False
+
+    @property
+    def changes(self) -> tuple[Finding, ...]:
+        """The sizes of the steps."""
+        return tuple(step.finding for step in self.steps)
 
 
 def find(points: Iterable[Point]) -> Findings:
@@ -137,9 +141,7 @@ def find_in(measured: Sequence[Value], *, with_slow: bool = True) -> Findings:
         return Findings()
     at = _Revisions(values)
     begun = _beginnings(found, locations)
-    steps = tuple(_steps(found, begun, at))
     return Findings(
-        changes=tuple(step.finding for step in steps),
         excursions=tuple(_excursions(values, found, at)),
         noise_changes=tuple(
             NoiseChange(at[i], float(found.scatter[i] / found.scatter[i - 1]), at[i - 1])
@@ -148,7 +150,7 @@ def find_in(measured: Sequence[Value], *, with_slow: bool = True) -> Findings:
         modes=tuple(_modes(two, at)) if two else (),
         slow=tuple(_slow(locations, found, at)) if with_slow else (),
         noise_pct=100 * float(found.scatter[-1]),
-        steps=steps,
+        steps=tuple(_steps(found, begun, at)),
         stretches=tuple(_stretches(found, begun, at)),
         has_modes=two is not None,
     )

@@ -151,15 +151,14 @@ class _Cuts:
 def _cut(values: Sequence[Value]) -> _Cuts:
     shape = len(values)
     cuts = _Cuts(np.zeros(shape, dtype=np.intp), *(np.zeros(shape) for _ in range(4)))
-    groups: dict[int, list[int]] = {}
-    for i, value in enumerate(values):
-        groups.setdefault(len(value.logs), []).append(i)
-    for size, members in groups.items():
-        if size < LEAST_SAMPLES:
-            continue
+    every = [value.logs for value in values]
+    sizes = np.fromiter(map(len, every), np.intp, shape)
+    together = np.fromiter(chain.from_iterable(every), float)
+    firsts = np.add.accumulate(sizes) - sizes
+    for size in np.unique(sizes[sizes >= LEAST_SAMPLES]).tolist():
+        members = np.flatnonzero(sizes == size)
         # Samples in rows: there are few of them, and NumPy is quick along what is many.
-        every = chain.from_iterable(values[i].logs for i in members)
-        logs = np.fromiter(every, float, len(members) * size).reshape(-1, size).T.copy()
+        logs = together[np.add.outer(np.arange(size), firsts[members])]
         columns = np.arange(len(members))
         spacings = logs[1:] - logs[:-1]
         last = spacings.argmax(axis=0)

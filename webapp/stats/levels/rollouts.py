@@ -1,14 +1,13 @@
-"""Changes that came over several revisions: one move, not a staircase of levels."""
+"""Changes that came over several revisions: one move, not a step, nor a staircase of levels."""
 
 from dataclasses import dataclass
-from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
 
+from webapp.stats.changes.points import FINEST
 from webapp.stats.levels.fitting import Fit
 from webapp.stats.levels.partition import Floats
-from webapp.stats.levels.scatter import median_of
 
 LONGEST = 16
 """Revisions of a move at most: a slower one is a slow loss or gain, or levels of their own."""
@@ -29,14 +28,15 @@ AROUND = 32
 
 @dataclass(frozen=True, slots=True)
 class Rollout:
-    """From level `before` to level `after` by and by: revisions `first` to before `stop` are of
-    neither, and lie on the line between both.
+    """From level `before` to level `after`, `gap` apart, by and by: revisions `first` to before
+    `stop` are of neither, and lie on the line between both.
     """
 
     before: int
     after: int
     first: int
     stop: int
+    gap: float
 
 
 def rollouts(
@@ -66,10 +66,9 @@ def straightened(values: Floats, fit: Fit, moves: list[Rollout]) -> tuple[Floats
             starts.pop(fit.starts[number], None)
         middle = (move.first + move.stop) // 2
         starts[middle] = None
-        low, high = fit.centres[move.before], fit.centres[move.after]
         line = _line(move.stop - move.first)
         is_after = np.arange(move.first, move.stop) >= middle
-        values[move.first : move.stop] += (high - low) * (is_after - line)
+        values[move.first : move.stop] += move.gap * (is_after - line)
     return values, sorted(starts)
 
 
@@ -87,7 +86,7 @@ def _from(
 ) -> Rollout | None:
     """The longest move that begins with level `number`; None where levels explain more."""
     starts = fit.starts
-    for last in range(len(starts) - 1, number + 1, -1):
+    for last in range(len(starts) - 1, number, -1):
         between = starts[number + 1 : last + 1]
         if between[-1] - between[0] > LONGEST or is_jump[between].any():
             continue
@@ -108,28 +107,45 @@ def _best(
     low = max(starts[number], starts[number + 1] - AROUND)
     high = min(starts[last + 1], starts[last] + AROUND)
     rows = slice(low, high)
-    values, each = fit.values[rows], scatter[rows]
+    each = scatter[rows]
     off = fit.off[rows] / each
     steps = float(np.minimum(off * off, cap).sum()) + price * (last - number)
-    best, found = steps - price - MOVE_PRICE, None
+    firsts, stops = _ends(starts, number, last)
+    if not len(firsts):
+        return None
+    share = np.add.outer(1.0 - firsts, np.arange(low, high))
+    share /= (stops + 1 - firsts)[:, None]
+    np.minimum(np.maximum(share, 0.0, out=share), 1.0, out=share)
+    gaps, left = _fitted(fit.values[rows], np.where(fit.inside[rows], each**-2.0, 0.0), share)
+    left /= each
+    left *= left
+    left = np.add.reduce(np.minimum(left, cap, out=left), axis=1)
+    at = int(left.argmin())
+    if left[at] + price + MOVE_PRICE >= steps:
+        return None
+    return Rollout(number, last, int(firsts[at]), int(stops[at]), float(gaps[at]))
+
+
+def _fitted(values: Floats, weights: Floats, share: Floats) -> tuple[Floats, Floats]:
+    """Return the gap of the two levels between which `values`, (revisions,), have come by `share`,
+    (moves, revisions), by least squares, and what each move leaves of them.
+    """
+    mass, total = max(float(weights.sum()), FINEST), float(weights @ values)
+    moved = share @ weights
+    squares = np.maximum((share * share) @ weights - moved * moved / mass, FINEST * mass)
+    gaps = (share @ (weights * values) - moved * (total / mass)) / squares
+    left = values - share * gaps[:, None]
+    left -= ((total - gaps * moved) / mass)[:, None]
+    return gaps, left
+
+
+def _ends(starts: list[int], number: int, last: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Where a move from level `number` to `last` may begin, and where it may end, pair by pair."""
     # No further than half of a level: the next move may begin in its other half.
     first_half = (starts[number] + starts[number + 1]) // 2 + 1
     last_half = (starts[last] + starts[last + 1]) // 2
-    firsts = range(max(starts[number + 1] - EARLIER, first_half), starts[number + 1] + LATER)
-    stops = range(starts[last] - LATER, min(starts[last] + EARLIER, last_half) + 1)
-    before = {first: median_of(values[: first - low]) for first in firsts}
-    after = {stop: median_of(values[stop - low :]) for stop in stops}
-    line = np.empty(len(values))
-    for first, stop in product(firsts, stops):
-        if not SHORTEST <= stop - first <= LONGEST:
-            continue
-        one, other = before[first], after[stop]
-        line[: first - low], line[stop - low :] = one, other
-        line[first - low : stop - low] = one + (other - one) * _line(stop - first)
-        off = values - line
-        off /= each
-        off *= off
-        cost = float(np.add.reduce(np.minimum(off, cap, out=off)))
-        if cost < best:
-            best, found = cost, Rollout(number, last, first, stop)
-    return found
+    firsts = np.arange(max(starts[number + 1] - EARLIER, first_half), starts[number + 1] + LATER)
+    stops = np.arange(starts[last] - LATER, min(starts[last] + EARLIER, last_half) + 1)
+    firsts, stops = (one.ravel() for one in np.meshgrid(firsts, stops, indexing="ij"))
+    kept = (stops - firsts >= SHORTEST) & (stops - firsts <= LONGEST)
+    return firsts[kept], stops[kept]

@@ -21,6 +21,7 @@ from webapp.labs.services import spend_quota
 from webapp.results.documents import MetricDocument, Recorded
 from webapp.results.fact_names import ChangedFact
 from webapp.results.models import Measurement, Run, RunHistograms
+from webapp.results.packed import SourcesField
 from webapp.results.services.aliases import note_names
 from webapp.results.services.bulk import fetch_rows, insert_rows
 from webapp.results.services.facts import Report, note_facts, renew_facts
@@ -125,8 +126,8 @@ def _measured(run: int, series: int, metric: MetricDocument) -> dict[str, Any]:
 
 def _histograms(ids: Mapping[UUID, int], run: FiledRun) -> Iterator[dict[str, Any]]:
     for one in run.document.histograms:
-        data = f"\\x{one.stored().hex()}"
-        yield {"run_id": ids[run.uuid], "name": one.name, "boots": one.boots, "data": data}
+        row = {"run_id": ids[run.uuid], "name": one.name, "boots": one.boots}
+        yield row | {"data": one.stored()}
 
 
 def _row(filed: FiledRun, agent: int, now: datetime, *, history: bool) -> dict[str, Any]:
@@ -149,7 +150,7 @@ def _row(filed: FiledRun, agent: int, now: datetime, *, history: bool) -> dict[s
         "session": run.evidence.session_name if run.evidence else "",
         "evidence": asdict(run.evidence) if run.evidence else None,
         "facts": run.facts,
-        "sources": run.sources,
+        "sources": SourcesField.pack(run.sources),
         "warnings": [*run.warnings, *run.remarks],
     }
 

@@ -1,0 +1,108 @@
+"""A database from before columns were packed: what is read afterwards is what was stored."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import psycopg
+import pytest
+from django.db import connection
+
+from tests.upgrade.databases import Database, new_database
+from webapp.results.packed import SourcesField, StateField
+from webapp.stats.compare import pool, summarize, unpack_summary
+
+pytestmark = pytest.mark.long
+FORMER = {"results": "0020", "analysis": "0006"}
+LEVELS = [
+    summarize(pool([([1.5, 2.25, 4.0], [0, 1, 1], "p"), ([3.5], None, "q")])).to_data()
+    | {"identity": "0123456789abcdef"},
+    {},
+]
+SOURCES = [
+    [{"path": f"head.r1/bench.1.pf.{n}.receiver", "sha256": f"{n:064x}"} for n in range(3)],
+    [],
+    [{"path": "bench.1.pf.receiver", "sha256": "unknown"}],
+]
+STATES = [{"version": 14, "ring": {"label": ["r1", "r2"], "location": "AAAAAAAA8D8="}}]
+ROWS = """
+INSERT INTO labs_lab (id, name, description, simulated, created_at)
+VALUES (1, 'netlab', '', false, now());
+INSERT INTO labs_agent (id, lab_id, name, created_at) VALUES (1, 1, 'control', now());
+INSERT INTO results_tree (id, name, description, created_at)
+VALUES (1, 'freebsd-head', '', now());
+INSERT INTO results_hardware (id, name, lab_id, description, facts, created_at)
+VALUES (1, 'bench/nic', 1, '', '{}', now());
+INSERT INTO results_metric (id, name, unit, better) VALUES (1, 'pps', 'packets/s', 'more');
+INSERT INTO results_mode (id, name, workload, traffic, options) VALUES (1, 'pf', 'pf', '', '{}');
+INSERT INTO results_series (id, tree_id, hardware_id, mode_id, metric_id, own_better, version)
+VALUES (1, 1, 1, 1, 1, '', 1);
+"""
+POINT = """
+INSERT INTO results_revision
+       (id, tree_id, name, position, decided, author_name, author_email, subject, message)
+VALUES (%(id)s, 1, %(id)s, %(id)s, true, '', '', '', '');
+INSERT INTO results_point
+       (series_id, revision_id, position, n, runs, builds, mean, median, variance, minimum, maximum,
+        levels)
+VALUES (1, %(id)s, %(id)s, 3, 1, 1, 2, 2, 1, 1, 3, %(value)s);
+"""
+RUN = """
+INSERT INTO results_run
+       (uuid, agent_id, hardware_id, revision_id, mode_id, digest, build_id, kernel_ident,
+        received_at, history, session, facts, sources, warnings, withdrawn_reason)
+VALUES (gen_random_uuid(), 1, 1, 1, 1, repeat('0', 64), 'build', '', now(), false, '',
+        '{}', %(value)s, '[]', '');
+"""
+CHECKPOINT = """
+INSERT INTO analysis_checkpoint (series_id, position, length, detector, state)
+VALUES (1, 1, 1, 14, %(value)s);
+"""
+
+
+@pytest.fixture(scope="module")
+def upgraded(django_db_setup: None) -> Iterator["psycopg.Connection[tuple[Any, ...]]"]:
+    """A database of the former tables, migrated."""
+    settings = connection.settings_dict
+    with new_database(settings["HOST"], settings["USER"]) as database:
+        database.manage("migrate", "readiness", "--verbosity", "0")  # asked after every migration
+        for app, former in FORMER.items():
+            database.manage("migrate", app, former, "--verbosity", "0")
+        with _connected(database) as connected:
+            connected.execute(ROWS.encode())
+            for statement, values in ((POINT, LEVELS), (RUN, SOURCES), (CHECKPOINT, STATES)):
+                for number, value in enumerate(values, 1):
+                    _run(connected, statement, {"id": number, "value": json.dumps(value)})
+        database.manage("migrate", "--verbosity", "0")
+        with _connected(database) as connected:
+            yield connected
+
+
+@pytest.mark.parametrize(
+    ("column", "table", "unpack", "stored"),
+    [
+        ("levels", "results_point", unpack_summary, LEVELS),
+        ("sources", "results_run", SourcesField.unpack, SOURCES),
+        ("state", "analysis_checkpoint", StateField.unpack, STATES),
+    ],
+)
+def test_what_is_packed_is_what_it_was(
+    upgraded: "psycopg.Connection[tuple[Any, ...]]",
+    column: str,
+    table: str,
+    unpack: Callable[[bytes], object],
+    stored: object,
+) -> None:
+    rows = upgraded.execute(f"SELECT {column} FROM {table} ORDER BY id".encode()).fetchall()
+    assert [unpack(row[0]) for row in rows] == stored
+
+
+def _connected(database: Database) -> "psycopg.Connection[tuple[Any, ...]]":
+    return psycopg.connect(host=database.host, user=database.user, dbname=database.name)
+
+
+def _run(
+    connected: "psycopg.Connection[tuple[Any, ...]]", text: str, row: Mapping[str, object]
+) -> None:
+    with psycopg.ClientCursor(connected) as cursor:  # several statements at once
+        cursor.execute(text.encode(), row)

@@ -1,0 +1,113 @@
+"""Columns whose values are packed in the database: models read and write them as plain data.
+
+SQL does not look into them. A statement that is written out gets bytes, and unpacks them.
+"""
+
+import json
+import re
+import zlib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.db import models
+
+from webapp.stats.compare import pack_summary, unpack_summary
+
+NUL = "\0"
+OF_SOURCE = frozenset(("path", "sha256"))
+AS_JSON, AS_PATHS = b"\0", b"\1"
+HEXADECIMAL = re.compile("[0-9a-f]{64}")
+DIGEST = 32
+"""Bytes of a SHA-256."""
+WINDOW = 12
+"""Of deflating, as a power of two: the paths of one directory are alike from one to the next."""
+
+
+class PackedField(models.JSONField):
+    """Data that JSON can hold in a column of bytes, as `pack` and `unpack` of a subclass write and
+    read them.
+    """
+
+    @staticmethod
+    def pack(data: Any) -> bytes:
+        """The bytes that are stored."""
+        raise NotImplementedError
+
+    @staticmethod
+    def unpack(packed: bytes) -> Any:
+        """What was packed."""
+        raise NotImplementedError
+
+    def db_type(self, connection: Any) -> str:
+        """Not of JSON: no operator of it would find anything."""
+        return "bytea"
+
+    def from_db_value(self, value: Any, *_: Any) -> Any:
+        """The data; what is null stays so."""
+        return None if value is None else self.unpack(value)
+
+    def get_db_prep_value(self, value: Any, connection: Any, prepared: bool = False) -> Any:
+        """As they are stored."""
+        return None if value is None else self.pack(value)
+
+
+class LevelsField(PackedField):
+    """What `Summary.to_data` gives, with the digest of the builds."""
+
+    pack = staticmethod(pack_summary)
+    unpack = staticmethod(unpack_summary)
+
+
+class SourcesField(PackedField):
+    """The files of a run: a list of their ``path`` and ``sha256`` (64 hexadecimal digits).
+
+    Paths of one run have most of their text in common, so they are deflated together, the digests,
+    which have nothing to save, are bytes beside them. What has another form is deflated as JSON.
+    """
+
+    @staticmethod
+    def pack(sources: Sequence[Mapping[str, Any]]) -> bytes:
+        """Nothing of none; else a byte, the paths, the digests."""
+        if not sources:
+            return b""
+        if all(one.keys() == OF_SOURCE for one in sources):
+            paths = NUL.join([one["path"] for one in sources])
+            digests = [one["sha256"] for one in sources]
+            if paths.count(NUL) == len(sources) - 1 and all(map(HEXADECIMAL.fullmatch, digests)):
+                return AS_PATHS + _deflate(paths) + bytes.fromhex("".join(digests))
+        return AS_JSON + _deflate(json.dumps(sources))
+
+    @staticmethod
+    def unpack(packed: bytes) -> list[dict[str, Any]]:
+        """The sources in their order."""
+        if not packed:
+            return []
+        inflating = zlib.decompressobj(-WINDOW)
+        text = inflating.decompress(packed[1:]).decode()
+        if packed[:1] == AS_JSON:
+            found: list[dict[str, Any]] = json.loads(text)
+            return found
+        digests = inflating.unused_data
+        return [
+            {"path": path, "sha256": digests[at : at + DIGEST].hex()}
+            for path, at in zip(text.split(NUL), range(0, len(digests), DIGEST), strict=True)
+        ]
+
+
+def _deflate(text: str) -> bytes:
+    deflating = zlib.compressobj(zlib.Z_BEST_COMPRESSION, zlib.DEFLATED, -WINDOW)
+    return deflating.compress(text.encode()) + deflating.flush()
+
+
+class StateField(PackedField):
+    """What JSON can hold, deflated: large, written often, read by one key."""
+
+    @staticmethod
+    def pack(data: Any) -> bytes:
+        """Quickly: what a state holds most of is numbers, of which more effort saves nothing."""
+        return zlib.compress(json.dumps(data).encode(), zlib.Z_BEST_SPEED)
+
+    @staticmethod
+    def unpack(packed: bytes) -> Any:
+        """The data as they were."""
+        return json.loads(zlib.decompress(packed))
