@@ -36,13 +36,14 @@ COMPOSES = """
 import pathlib, time
 from django.conf import settings
 from webapp.config.celery import app
-from webapp.outbox.messages import Message
 
 settings.MAIL_COMPOSERS = {"fault": "composing.compose"}
 
 held = pathlib.Path(__file__).with_name("held")
 
 def compose(mail):
+    from webapp.outbox.messages import Message  # of models, once Django is set up
+
     while held.exists() and mail.about == "alert:7":
         held.with_name("reached").touch()
         time.sleep(0.05)
