@@ -41,6 +41,7 @@ function startTheme() {
 function startSearch() {
   const box = document.querySelector("#search");
   const suggestions = document.querySelector("#suggestions");
+  if (!box) return; // a stranger before a closed instance has nothing to search
   document.addEventListener("keydown", (event) => {
     if (event.key === "ArrowDown" || event.key === "ArrowUp") moveInSuggestions(event, box);
   });

@@ -65,6 +65,21 @@ def expect_ada(page: Page) -> None:
     expect(page.locator(".bar > .menu > summary")).to_have_text(TRACKED)
 
 
+@pytest.mark.usefixtures("trouble")
+def test_of_a_closed_instance_a_stranger_gets_the_form_and_presses_and_keys_do_no_harm(
+    page: Page, live_server: LiveServer, settings: Any
+) -> None:
+    settings.PUBLIC = False
+    page.goto(live_server.url)
+    page.get_by_role("heading", name="Sign in").click()
+    for key in ("/", "?", "Escape", "ArrowDown", "Escape"):
+        page.keyboard.press(key)
+    page.get_by_label("Username").fill("ada")
+    page.get_by_label("Password").fill(RIGHT)
+    page.get_by_role("button", name="Sign in", exact=True).click()
+    expect_ada(page)
+
+
 def test_an_app_is_added_and_asked_for_and_a_recovery_code_stands_in(page: Page, site: str) -> None:
     give_password(page, site)
     page.goto(f"{site}/account/")
