@@ -38,7 +38,7 @@ def test_the_page_shows_what_changed_and_finds_by_each_filter(
         (f"table=labs_lab&row={lab.pk}", "create_agent", "most_runs"),
         ("until=2020-01-01", "No entry fits.", "most_runs"),
         ("since=2020-01-01&until=2099-01-01", "most_runs 7", "No entry fits."),
-        ("since=yesterday&who=99999999999999999999", "most_runs 7", "No entry fits."),
+        ("who=99999999999999999999", "most_runs 7", "No entry fits."),
     ):
         text = visit(f"/audit/?{query}")
         assert found in text, query
@@ -52,6 +52,25 @@ def test_the_page_shows_what_changed_and_finds_by_each_filter(
     older = re.search(r'href="([^"]*before=[^"]*)"', client.get("/audit/").content.decode())
     assert older
     assert "lab 0" in visit(unescape(older[1]))
+
+
+@pytest.mark.parametrize(
+    ("query", "problem"),
+    [
+        ("since=yesterday", "From: “yesterday” is no day; one is 2026-11-26."),
+        ("since=2026-01-01&until=2026-02-30", "To: “2026-02-30” is no day; one is 2026-11-26."),
+    ],
+)
+def test_what_is_no_day_is_named_and_shows_and_exports_nothing(
+    client: Client, query: str, problem: str
+) -> None:
+    client.force_login(make.user("op", role=User.Role.OPERATOR))
+    page = client.get(f"/audit/?{query}")
+    assert page.status_code == 400
+    assert problem in page.content.decode()
+    assert "signed in" not in page.content.decode()
+    export = client.get(f"/audit.csv?{query}")
+    assert (export.status_code, export.content.decode()) == (400, f"{problem}\n")
 
 
 def test_page_and_command_export_the_same_lines(client: Client) -> None:

@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass
 from datetime import date
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest
 from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
@@ -16,7 +16,8 @@ from webapp.pages.parts.links import NUMBER_MAX, read_number, with_query
 
 ROWS = 50
 EXPORTED = 20_000
-DAYS = ("since", "until")
+DAYS = {"since": "From", "until": "To"}
+"""Filters that are days, by what the page calls them."""
 PARTS = ("who", "action", "table", "row", *DAYS)
 TYPES = {"csv": "text/csv; charset=utf-8", "jsonl": "application/jsonl; charset=utf-8"}
 
@@ -34,12 +35,14 @@ class Filters:
 
     @classmethod
     def of(cls, request: HttpRequest) -> "Filters":
-        """The filters of the address; what is no day, or no number that a row has, means all."""
-        given = {
-            name: request.GET.get(name, "").strip()[:100].replace("\0", "")
-            for name in PARTS
-            if name not in DAYS or _is_day(request.GET.get(name, ""))
-        }
+        """The filters of the address; a number that no person can have means all.
+
+        Raises ValueError, with a text for the reader, for what is no day.
+        """
+        given = {name: request.GET.get(name, "").strip()[:100].replace("\0", "") for name in PARTS}
+        for name, label in DAYS.items():
+            if given[name] and not _is_day(given[name]):
+                raise ValueError(f"{label}: “{given[name]}” is no day; one is 2026-11-26.")
         if given.get("who", "").isdecimal() and not read_number(given["who"]) < NUMBER_MAX:
             given["who"] = ""
         return cls(**given)
@@ -72,7 +75,12 @@ class Line:
 @require_safe
 def page(request: HttpRequest) -> HttpResponse:
     """Entries by person, action, table and day, newest first, in one query."""
-    filters = Filters.of(request)
+    try:
+        filters = Filters.of(request)
+    except ValueError as error:
+        given = {name: request.GET.get(name, "") for name in PARTS}
+        refused = {"filters": given, "problem": str(error)}
+        return render(request, "pages/lab/audit.html", refused, status=400)
     found = AuditEntry.objects.matching(**asdict(filters)).with_people()
     if before := read_number(request.GET.get("before", "")):
         found = found.filter(pk__lt=before)
@@ -92,7 +100,11 @@ def page(request: HttpRequest) -> HttpResponse:
 @require_safe
 def export(request: HttpRequest, form: str) -> HttpResponse:
     """The newest ``EXPORTED`` entries that fit the filters, as ``csv`` or ``jsonl``."""
-    found = AuditEntry.objects.matching(**asdict(Filters.of(request))).with_people()[:EXPORTED]
+    try:
+        filters = Filters.of(request)
+    except ValueError as error:
+        return HttpResponseBadRequest(f"{error}\n", content_type="text/plain; charset=utf-8")
+    found = AuditEntry.objects.matching(**asdict(filters)).with_people()[:EXPORTED]
     response = HttpResponse("".join(lines_of(found, form)), content_type=TYPES[form])
     response["Content-Disposition"] = f'attachment; filename="audit.{form}"'
     return response
