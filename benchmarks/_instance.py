@@ -21,6 +21,8 @@ from webapp.launcher.postgres import ADMINISTRATOR, DATABASE, OWNER
 PROJECT = Path(__file__).resolve().parents[1]
 # Collected once: compressing takes seconds.
 STATIC = PROJECT / ".run-bench" / "static"
+ALWAYS = {"DRIFTLINE_STATIC_ROOT": str(STATIC), "DRIFTLINE_PUBLIC": "true"}
+"""Variables of every process of an instance; to a stranger, its pages are open."""
 # What would make the instance another one than a user's
 OUR_PREFIX, OTHERS = "DRIFTLINE_", ("DATABASE_URL", "REDIS_URL", "STATE")
 
@@ -36,7 +38,7 @@ class Instance:
 
     def variables(self) -> dict[str, str]:
         """What a process of our own needs in its environment to belong to the instance."""
-        return {"STATE": str(self.state), "DRIFTLINE_STATIC_ROOT": str(STATIC)}
+        return {"STATE": str(self.state)} | ALWAYS
 
     def manage(self, *arguments: str) -> str:
         """The output of a `manage.py` command."""
@@ -169,7 +171,6 @@ def _environment(state: Path, variables: Mapping[str, str]) -> dict[str, str]:
         for name, value in os.environ.items()
         if not name.startswith(OUR_PREFIX) and name not in OTHERS
     }
-    static = {"DRIFTLINE_STATIC_ROOT": str(STATIC), "DRIFTLINE_PUBLIC": "true"}
     # One lab uploads more in minutes than a real one in a day.
     quota = {"DRIFTLINE_LAB_RUNS_A_DAY": str(10**9)}
-    return inherited | {"STATE": str(state)} | static | quota | dict(variables)
+    return inherited | {"STATE": str(state)} | ALWAYS | quota | dict(variables)

@@ -114,5 +114,7 @@ def _statements(address: str) -> int:
     client = Client()
     client.get(address)
     with CaptureQueriesContext(connection) as captured:
-        client.get(address)
+        answer = client.get(address)
+    if answer.status_code != 200:
+        raise RuntimeError(f"{address}: {answer.status_code}")
     return len(captured)
