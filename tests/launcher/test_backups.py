@@ -38,6 +38,7 @@ from webapp.launcher.errors import StackError
 from webapp.launcher.postgres import ADMINISTRATOR
 from webapp.launcher.tasks import back_up, make_due_backup
 from webapp.readiness.models import Backup as Kept
+from webapp.readiness.models import Heartbeat
 from webapp.results.models import Measurement, Run
 from webapp.results.services import forget_names
 
@@ -168,6 +169,7 @@ def test_an_empty_instance_becomes_the_one_that_was_saved(
     tmp_path: Path, empty: Mapping[str, Any]
 ) -> None:
     arrive(runs_of(PLACES))
+    Heartbeat.objects.create(part="worker", host="bench-1", at=timezone.now())
     saved = tmp_path / "driftline.backup"
     saving.save(connection.settings_dict, KEY, saved)
     taken: list[Backup] = []
@@ -177,6 +179,7 @@ def test_an_empty_instance_becomes_the_one_that_was_saved(
     assert len(before) > 20
     with inside(empty):
         assert stated() == before
+        assert not Heartbeat.objects.exists(), "the host of the backup would count as silent"
     assert not names_of_databases() & set(beside(empty["NAME"]))
 
 
