@@ -20,6 +20,18 @@ from webapp.launcher.servers import find_postgres
 VARYING = re.compile(r"^(--.*|\\(un)?restrict .*|SET .*|SELECT pg_catalog\.set_config.*|)$")
 """Lines of a dump that say when and by which program it was made."""
 
+A_LAB = """
+INSERT INTO labs_lab (id, name, description, simulated, created_at)
+VALUES (1, 'netlab', '', false, now());
+INSERT INTO labs_agent (id, lab_id, name, created_at) VALUES (1, 1, 'control', now());
+INSERT INTO results_tree (id, name, description, created_at)
+VALUES (1, 'freebsd-head', '', now());
+INSERT INTO results_hardware (id, name, lab_id, description, facts, created_at)
+VALUES (1, 'bench/nic', 1, '', '{}', now());
+INSERT INTO results_metric (id, name, unit, better) VALUES (1, 'pps', 'packets/s', 'more');
+"""
+"""Rows, by the columns of the first versions: an agent, a tree, a machine and a metric."""
+
 
 @dataclass(frozen=True, slots=True)
 class Database:

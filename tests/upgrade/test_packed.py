@@ -8,7 +8,7 @@ import psycopg
 import pytest
 from django.db import connection
 
-from tests.upgrade.databases import Database, new_database
+from tests.upgrade.databases import A_LAB, Database, new_database
 from webapp.results.packed import SourcesField, StateField
 from webapp.stats.compare import pool, summarize, unpack_summary
 
@@ -25,19 +25,14 @@ SOURCES = [
     [{"path": "bench.1.pf.receiver", "sha256": "unknown"}],
 ]
 STATES = [{"version": 14, "ring": {"label": ["r1", "r2"], "location": "AAAAAAAA8D8="}}]
-ROWS = """
-INSERT INTO labs_lab (id, name, description, simulated, created_at)
-VALUES (1, 'netlab', '', false, now());
-INSERT INTO labs_agent (id, lab_id, name, created_at) VALUES (1, 1, 'control', now());
-INSERT INTO results_tree (id, name, description, created_at)
-VALUES (1, 'freebsd-head', '', now());
-INSERT INTO results_hardware (id, name, lab_id, description, facts, created_at)
-VALUES (1, 'bench/nic', 1, '', '{}', now());
-INSERT INTO results_metric (id, name, unit, better) VALUES (1, 'pps', 'packets/s', 'more');
+ROWS = (
+    A_LAB
+    + """
 INSERT INTO results_mode (id, name, workload, traffic, options) VALUES (1, 'pf', 'pf', '', '{}');
 INSERT INTO results_series (id, tree_id, hardware_id, mode_id, metric_id, own_better, version)
 VALUES (1, 1, 1, 1, 1, '', 1);
 """
+)
 POINT = """
 INSERT INTO results_revision
        (id, tree_id, name, position, decided, author_name, author_email, subject, message)

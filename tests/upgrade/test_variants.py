@@ -7,19 +7,13 @@ import psycopg
 import pytest
 from django.db import connection
 
-from tests.upgrade.databases import Database, new_database
+from tests.upgrade.databases import A_LAB, Database, new_database
 
 pytestmark = pytest.mark.long
 FORMER = "0003"
-ROWS = """
-INSERT INTO labs_lab (id, name, description, simulated, created_at)
-VALUES (1, 'netlab', '', false, now());
-INSERT INTO labs_agent (id, lab_id, name, created_at) VALUES (1, 1, 'control', now());
-INSERT INTO results_tree (id, name, description, created_at)
-VALUES (1, 'freebsd-head', '', now());
-INSERT INTO results_hardware (id, name, lab_id, description, facts, created_at)
-VALUES (1, 'bench/nic', 1, '', '{}', now());
-INSERT INTO results_metric (id, name, unit, better) VALUES (1, 'pps', 'packets/s', 'more');
+ROWS = (
+    A_LAB
+    + """
 INSERT INTO results_revision
        (id, tree_id, name, position, decided, author_name, author_email, subject, message)
 VALUES (1, 1, 'r303643', 303643, true, '', '', '', '');
@@ -42,6 +36,7 @@ INSERT INTO results_point
         levels)
 SELECT id, 1, 303643, 3, 1, 1, 2, 2, 1, 1, 3, '{}' FROM results_series;
 """
+)
 FILED = """
 SELECT series.id, mode.name, COALESCE(variant.name, ''), point.n, series.own_better
   FROM results_series AS series JOIN results_mode AS mode ON mode.id = series.mode_id
