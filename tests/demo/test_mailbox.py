@@ -42,7 +42,7 @@ def server(tmp_path: Path) -> Iterator[MailServer]:
         *("--pidfile", str(tmp_path / "mail.pid")),
     ]
     with subprocess.Popen(command, cwd=PROJECT) as process:
-        wait_for(lambda: answers(mail.port), 20)
+        wait_for(lambda: answers(mail.port), 60)
         yield mail
         process.terminate()
         assert process.wait(10) == 0

@@ -9,7 +9,7 @@ import pytest
 
 from agents.tests.make import label_dir, values_file
 from tests.system.content import Content, content
-from tests.system.running import System, wait_for
+from tests.system.running import UPLOAD_SECONDS, System, wait_for
 
 CONFIGURATIONS = ("forwarding", "ipfw", "pf")
 # Every revision is measured once in each label, so every point pools two runs.
@@ -87,9 +87,9 @@ def wait_until_somebody_waits_for(system: System, table: str) -> None:
     query = """
         SELECT count(*) FROM pg_locks
          WHERE NOT granted AND relation = %s::regclass"""
-    wait_for(lambda: bool(system.rows(query, table)[0][0]), 20)
+    wait_for(lambda: bool(system.rows(query, table)[0][0]), UPLOAD_SECONDS)
 
 
 def wait_until_some_is_stored(system: System) -> None:
     """Wait until an upload is under way."""
-    wait_for(lambda: system.count("results_run") > 0, 20)
+    wait_for(lambda: system.count("results_run") > 0, UPLOAD_SECONDS)

@@ -138,7 +138,7 @@ class OwnRedis:
     def start(self) -> None:
         command, quiet = self._redis.command(), subprocess.DEVNULL
         self._process = subprocess.Popen(command, cwd="/", stdout=quiet, stderr=quiet)
-        wait_for(self._redis.answers, 20)
+        wait_for(self._redis.answers, SECONDS)
 
     def kill(self) -> None:
         if self._process:

@@ -19,7 +19,7 @@ from webapp.launcher import processes
 # The sweep finds what Redis lost; tests that wait for it do not wait half a minute.
 SWEEP_SECONDS = 2
 UPLOAD_SECONDS = 90
-ANALYSIS_SECONDS = 30
+ANALYSIS_SECONDS = 180
 SUPERVISORCTL = (sys.executable, "-m", "supervisor.supervisorctl")
 RECORDS = """
     analysis_comparison, analysis_seriesanalysis, results_point, results_measurement,

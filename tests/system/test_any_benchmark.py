@@ -94,7 +94,7 @@ def iperf3_server() -> Iterator[None]:
     command = ["iperf3", "-s", "-1", "-p", str(PORT)]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     try:
-        wait_for(_listens, 10)
+        wait_for(_listens, 60)
         yield
     finally:
         process.terminate()
