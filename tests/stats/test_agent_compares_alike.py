@@ -1,19 +1,29 @@
 """The agent compares in plain Python (`labagent check`); it comes to the server's own numbers."""
 
+import itertools
 from math import inf
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, note
 from hypothesis import strategies as st
 from labagent.compare import Comparison, Side, compare
 from labagent.compare.comparing import gated
 from labagent.compare.ministat import ministat
-from labagent.compare.student import beta_share, critical_t, tabulated_t, two_sided_p
+from labagent.compare.student import (
+    beta_share,
+    counts_limits,
+    counts_p,
+    critical_t,
+    tabulated_t,
+    two_sided_p,
+)
 from scipy import special
 
 from tests.fuzzing import cases
 from webapp.stats import compare as server
+from webapp.stats.compare import exact_tests
 from webapp.stats.compare.relative import Change
 from webapp.stats.false_discovery import gate
 from webapp.stats.ministat import render
@@ -26,7 +36,7 @@ any_value = st.floats(-1e6, 1e6).map(lambda value: round(value, 6)) | st.integer
 labels = st.integers(0, 3)
 
 
-def approx(value: float | None, **tolerance: float) -> Any:
+def approx(value: Any, **tolerance: float) -> Any:
     return None if value is None else pytest.approx(value, **tolerance)
 
 
@@ -81,6 +91,15 @@ def test_students_distribution_is_that_of_scipy(df: float, t: float) -> None:
 @pytest.mark.parametrize("x", [0.0, 1e-9, 0.2, 0.4999, 0.5, 0.9, 1.0])
 def test_the_beta_distribution_is_that_of_scipy(a: float, b: float, x: float) -> None:
     assert beta_share(a, b, x) == approx(special.betainc(a, b, x), rel=1e-6, abs=1e-12)
+
+
+@pytest.mark.parametrize(("n_a", "n_b"), itertools.product((1, 4, 12), repeat=2))
+@pytest.mark.parametrize(("a", "b"), itertools.product((0, 1, 2, 7, 150), repeat=2))
+def test_counts_are_tested_as_on_the_server(a: int, n_a: int, b: int, n_b: int) -> None:
+    rows = [np.array([each], np.float64) for each in (a, n_a, b, n_b)]
+    assert counts_p(a, n_a, b, n_b) == approx(exact_tests.counts_p(*rows)[0], rel=1e-7)
+    ends = [float(end[0]) for end in exact_tests.counts_limits(*rows, confidence=95.0)]
+    assert counts_limits(a, n_a, b, n_b) == approx(ends, rel=1e-6, abs=1e-7)
 
 
 def test_the_table_of_critical_values_is_that_of_ministat() -> None:
