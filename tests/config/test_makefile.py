@@ -38,7 +38,8 @@ def test_port_and_state_may_come_from_arguments_or_environment(make: str) -> Non
 @pytest.mark.parametrize("make", MAKES)
 def test_a_python_too_old_is_refused_by_name(make: str, tmp_path: Path) -> None:
     (tmp_path / "Makefile").symlink_to(PROJECT / "Makefile")
-    for name in ("pyproject.toml", "constraints.txt", "agents/pyproject.toml"):
+    locked = (f"locked/{name}.txt" for name in ("build", "run", "setup"))
+    for name in ("pyproject.toml", "agents/pyproject.toml", *locked):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("")
     old = tmp_path / "python3.9"
