@@ -194,7 +194,7 @@ def test_the_user_of_the_front_owns_where_it_writes_certificates() -> None:
 
 def test_backups_go_to_a_volume_that_the_user_of_the_image_owns() -> None:
     worker = SERVICES["worker"]
-    (volume,) = worker["volumes"]
+    (volume,) = (each for each in worker["volumes"] if isinstance(each, str))
     place = volume.rpartition(":")[2]
     assert worker["environment"]["DRIFTLINE_BACKUPS"] == f"${{DRIFTLINE_BACKUPS-{place}}}"
     made = rf"--owner=driftline --mode=0700 {place}\n.*\nUSER driftline\n"
@@ -214,9 +214,20 @@ def test_the_replica_is_optional_and_of_the_version_of_the_primary() -> None:
 
 def test_no_volume_is_reached_through_a_link() -> None:
     """Owner and mode of a new volume are those of the directory at the link's other end."""
-    volumes = [volume for one in SERVICES.values() for volume in one.get("volumes", [])]
+    volumes = [str(volume) for one in SERVICES.values() for volume in one.get("volumes", [])]
     assert volumes
-    assert not [volume for volume in volumes if ":/var/run/" in volume]
+    assert not [volume for volume in volumes if "/var/run/" in volume]
+
+
+@pytest.mark.parametrize("name", ["web", "worker"])
+def test_the_disk_of_the_database_is_measured_where_its_volume_is_seen(name: str) -> None:
+    """`web` shows `/status/` and `worker` mails about it; neither may write there."""
+    (mount,) = (each for each in SERVICES[name]["volumes"] if isinstance(each, dict))
+    assert mount["target"] == SERVICES[name]["environment"]["DRIFTLINE_DATABASE_DISK"]
+    assert mount["read_only"] is True
+    # A new volume takes owner and mode from the image of `postgres`, whoever sees it first.
+    assert mount["volume"] == {"nocopy": True}
+    assert f"{mount['source']}:/var/lib/postgresql" in SERVICES["postgres"]["volumes"]
 
 
 def test_programs_beside_the_web_server_start_in_the_environment_of_the_image(

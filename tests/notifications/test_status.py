@@ -2,12 +2,14 @@
 
 import io
 import re
+import socket
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 import yaml
 from django.conf import settings
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -20,12 +22,12 @@ from webapp.api.prometheus import State
 from webapp.notifications import status
 from webapp.notifications.models import Problem
 from webapp.notifications.services import checks
-from webapp.notifications.status import PATIENCE, note_status
+from webapp.notifications.status import PATIENCE, Check, note_status
 from webapp.outbox.messages import compose
 from webapp.outbox.models import Endpoint, Mail
 from webapp.readiness import heartbeats
 from webapp.readiness.heartbeats import PARTS
-from webapp.readiness.models import Backup
+from webapp.readiness.models import Backup, Heartbeat
 from webapp.results.models import Run, Series
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -62,6 +64,7 @@ def test_each_check_that_is_wrong_names_what_and_since_when(
     Endpoint.objects.create(name="chat", url="https://chat.example/", disabled_reason="404")
     monkeypatch.setattr(settings, "BACKUPS", str(tmp_path))
     Backup.objects.create(at=now - DAY, file="driftline-x.backup", failure="No room")
+    monkeypatch.setattr(settings, "DATABASE_DISK", tmp_path)
     monkeypatch.setattr(status, "LEAST_FREE_BYTES", 2**62)
     found = wrong()
     assert found.keys() == {
@@ -72,6 +75,44 @@ def test_each_check_that_is_wrong_names_what_and_since_when(
     assert found["Mails"] == "1 wait; the first is 60 minutes late"
     assert found["Backups"] == "The last one failed 24 hours ago: No room"
     assert all(each.remedy for each in checks() if each.is_wrong)
+
+
+def test_the_disk_is_measured_where_postgresql_runs_or_is_not_known(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def disk() -> Check:
+        (found,) = (each for each in checks() if each.name == "Disk")
+        return found
+
+    monkeypatch.setattr(settings, "DATABASE_DISK", tmp_path)
+    assert f"free where {tmp_path} lies" in disk().text
+    for unwatched in (None, tmp_path / "absent"):
+        monkeypatch.setattr(settings, "DATABASE_DISK", unwatched)
+        assert disk().state == "not known"
+        assert "DRIFTLINE_DATABASE_DISK" in disk().remedy
+
+
+def test_a_worker_whose_host_is_gone_is_forgotten_by_the_command_that_the_check_names() -> None:
+    heartbeats.use_host("gone-1")
+    try:
+        heartbeats.note("worker")
+    finally:
+        heartbeats.use_host(socket.gethostname())
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE readiness_heartbeat SET at = at - interval '3 minutes' WHERE host = 'gone-1'"
+        )
+    (silent,) = (each for each in checks() if each.is_wrong)
+    command = re.search(r"`manage\.py (doctor --forget \S+)`", silent.remedy)
+    assert command
+    out = io.StringIO()
+    call_command(*command[1].split(), stdout=out)
+    assert out.getvalue().startswith("gone-1 is not expected any more: worker\n")
+    assert wrong() == {}
+    # Who works is not forgotten.
+    with pytest.raises(CommandError, match="Nothing is silent on"):
+        call_command("doctor", "--forget", heartbeats.host(), stdout=out)
+    assert set(PARTS) <= {one.part for one in Heartbeat.objects.filter(host=heartbeats.host())}
 
 
 def test_a_machine_that_was_taken_away_is_not_waited_for_for_ever() -> None:

@@ -42,6 +42,10 @@ try:
 except instance.BadState as error:
     raise ImproperlyConfigured(str(error)) from error
 DATABASE_URL_GIVEN = bool(_env.text("DATABASE_URL"))
+# Where room is measured for PostgreSQL; None where it runs elsewhere
+_elsewhere = DATABASE_URL_GIVEN and not _env.text("DRIFTLINE_DATABASE_DISK")
+_disk = _env.path("DRIFTLINE_DATABASE_DISK", default=STATE)
+DATABASE_DISK = None if _elsewhere else _disk
 REDIS_URL_GIVEN = bool(_env.text("REDIS_URL"))
 
 DEBUG = _env.flag("DRIFTLINE_DEBUG", default=False)

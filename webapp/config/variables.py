@@ -20,6 +20,10 @@ VARIABLES = {
     "DATABASE_URL": Variable(
         "`postgresql://user:password@host:port/name`", "the server recorded in STATE"
     ),
+    "DRIFTLINE_DATABASE_DISK": Variable(
+        "a directory on the disk of PostgreSQL, whose room `/status/` watches",
+        "STATE; none beside `DATABASE_URL`",
+    ),
     "DATABASE_WEB_URL": Variable(
         "the same database with the role of the web server, which `migrate` gives its rights: rows "
         "only, no change of the schema or the audit log; empty: the role of `DATABASE_URL`",

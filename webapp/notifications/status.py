@@ -43,6 +43,7 @@ BACKUP_LATE = timedelta(hours=30)
 """A day, and a night in which the worker was off."""
 
 LEAST_FREE_BYTES = 2 * 2**30
+UNWATCHED = "Watch it there, or set DRIFTLINE_DATABASE_DISK to a directory on that disk."
 SHOWN = 3
 
 SERVER = {parts.DATABASE: "PostgreSQL", parts.BROKER: "Redis"}
@@ -296,15 +297,19 @@ def _backups(now: datetime) -> Check:
 
 
 def _disk() -> Check:
+    place = settings.DATABASE_DISK
+    if place is None:
+        text = "Not measured: DATABASE_URL names a server, whose disk may be elsewhere"
+        return Check("Disk", State.UNKNOWN, text, UNWATCHED)
     try:
-        usage = shutil.disk_usage(settings.STATE)
+        usage = shutil.disk_usage(place)
     except OSError as error:
-        text = f"Not measured: no directory {settings.STATE} here ({error.strerror})"
-        return Check("Disk", State.UNKNOWN, text, "Watch the disk where PostgreSQL runs.")
+        text = f"Not measured: no directory {place} here ({error.strerror})"
+        return Check("Disk", State.UNKNOWN, text, UNWATCHED)
     return _check(
         "Disk",
         usage.free < LEAST_FREE_BYTES,
-        f"{usage.free / 1e9:,.1f} of {usage.total / 1e9:,.0f} GB free where {settings.STATE} lies",
+        f"{usage.free / 1e9:,.1f} of {usage.total / 1e9:,.0f} GB free where {place} lies",
         "Free space there: PostgreSQL stops when nothing is left.",
     )
 

@@ -44,11 +44,16 @@ INSERT INTO readiness_heartbeat (part, host, at) VALUES (%s, %s, now())
     ON CONFLICT (part, host) DO UPDATE SET at = EXCLUDED.at
 """
 FORGET = "DELETE FROM readiness_heartbeat WHERE part = ANY(%s) AND host = %s"
+FORGET_SILENT = """
+DELETE FROM readiness_heartbeat
+ WHERE host = %s AND at NOT BETWEEN now() - %s * interval '1 s' AND now() + %s * interval '1 s'
+RETURNING part
+"""
 AGES = """
 SELECT part, host, extract(epoch FROM now() - at) FROM readiness_heartbeat
  WHERE at > now() - interval '1 day'
 """
-"""A host that is gone for good counts as silent for a day."""
+"""A host that is gone for good counts as silent for a day, or until `manage.py doctor --forget`."""
 
 Connection = psycopg.Connection[tuple[Any, ...]]
 
@@ -151,6 +156,15 @@ def forget(database: Mapping[str, Any], parts: Sequence[str]) -> None:
     """Remove the heartbeats of ``parts`` that end here as asked: they do not count as silent."""
     with connect(database) as own:
         own.execute(FORGET, [list(parts), host()])
+
+
+def forget_silent(host: str) -> list[str]:
+    """Remove the heartbeats of ``host``, which is gone for good; the parts that it had. One that
+    works is kept.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(FORGET_SILENT, [host, SILENT_AFTER_SECONDS, FUTURE_SECONDS])
+        return sorted(part for (part,) in cursor.fetchall())
 
 
 def still_works(part: str) -> None:

@@ -27,8 +27,9 @@ FULL = "The disk of PostgreSQL is full: free space there; what waits goes on by 
 UNKNOWN = "not known while the {server} does not answer"
 START = (
     "Its log says why. Start or restart it: `supervisorctl -c STATE/supervisord.conf restart "
-    "{part}`, or `docker compose restart {part}`. A host that is gone counts as silent for a day."
+    "{part}`, or `docker compose restart {part}`."
 )
+GONE = " Where {host} is gone for good: `manage.py doctor --forget {host}`."
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +81,10 @@ def problem_of_server(part: str, error: Exception) -> Problem:
 
 def problem_of_silence(part: str, hosts: Mapping[str, float], now: datetime) -> Problem:
     """What heartbeats mean, with their ages by host, that do not prove that a part works."""
-    _, age = heartbeats.decisive(part, hosts) or ("", -1.0)
+    host, age = heartbeats.decisive(part, hosts) or ("", -1.0)
     since = None if age < 0 else now - timedelta(seconds=round(age))
-    return Problem(part, heartbeats.last_seen(part, hosts), START.format(part=part), since)
+    remedy = START.format(part=part) + (GONE.format(host=host) if host else "")
+    return Problem(part, heartbeats.last_seen(part, hosts), remedy, since)
 
 
 def utc_now() -> datetime:
