@@ -5,6 +5,7 @@ from datetime import timedelta
 
 import pytest
 from django.contrib.auth.models import Permission
+from django.utils import timezone
 
 from tests.operators import act, operator, signed_in, text_of, url
 from webapp.accounts.models import User
@@ -55,6 +56,30 @@ def test_all_tokens_of_a_filtered_list_are_revoked_at_once(agent: Agent) -> None
     services.issue_token(agent=agent)
     act(Token, "revoke", [token], select_across="1", confirmed="yes")
     assert not Token.objects.usable().exists()
+
+
+@pytest.mark.parametrize(
+    ("changed", "state"),
+    [
+        ({}, "good, never expires"),
+        ({"expires_at": timedelta(days=40)}, r"good until \d{4}-\d\d-\d\d"),
+        ({"expires_at": timedelta(days=2, minutes=5)}, "expires in 2 d"),
+        ({"expires_at": timedelta(hours=3, minutes=5)}, "expires in 3 h"),
+        ({"expires_at": -timedelta(days=1)}, r"expired on \d{4}-\d\d-\d\d"),
+        (
+            {"expires_at": timedelta(days=2), "revoked_at": -timedelta(days=1)},
+            r"revoked on \d{4}-\d\d-\d\d",
+        ),
+    ],
+)
+def test_the_list_and_the_agents_page_name_what_a_token_is_good_for(
+    agent: Agent, changed: dict[str, timedelta], state: str
+) -> None:
+    token = services.issue_token(agent=agent).token
+    now = timezone.now()
+    Token.objects.update(**{name: now + after for name, after in changed.items()})
+    for page in (url(Token), url(Token, "change", token.pk), url(Agent, "change", agent.pk)):
+        assert re.search(state, text_of(operator().get(page))), page
 
 
 @pytest.mark.parametrize(("model", "action"), [(Agent, "issue_token"), (Token, "revoke")])

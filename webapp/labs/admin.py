@@ -7,6 +7,7 @@ from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.template.response import TemplateResponse
+from django.utils import timezone
 
 from webapp.accounts.admin import (
     Confirmation,
@@ -54,8 +55,12 @@ class TokenForm(Confirmation):
 
 class TokensOfAgent(ReadOnlyInline):
     model = Token
-    fields = ["prefix", "scopes", "created_at", "last_used_at", "expires_at", "revoked_at"]
-    readonly_fields = ["created_at"]
+    fields = ["prefix", "state", "last_used_at", "scopes", "created_at"]
+    readonly_fields = ["state", "created_at"]
+
+    @admin.display
+    def state(self, token: Token) -> str:
+        return token.state(timezone.now())
 
 
 @admin.register(Agent)
@@ -101,16 +106,20 @@ class AgentAdmin(OperatedAdmin):
 
 @admin.register(Token)
 class TokenAdmin(ReadOnlyAdmin):
-    list_display = [
-        *("__str__", "agent", "scopes", "created_at", "last_used_at", "expires_at", "revoked_at"),
-    ]
+    list_display = ["__str__", "state", "agent", "last_used_at", "scopes", "created_at"]
     list_filter = [whether("revoked_at", "revoked"), "agent__lab"]
     list_select_related = ["agent__lab"]
     search_fields = ["prefix", "agent__name", "agent__lab__name"]
     fields = [
-        *("agent", "prefix", "scopes", "created_at", "last_used_at", "expires_at", "revoked_at"),
+        *("agent", "prefix", "state", "scopes", "created_at", "last_used_at", "expires_at"),
+        "revoked_at",
     ]
+    readonly_fields = ["state"]
     actions = ["revoke"]
+
+    @admin.display(ordering="expires_at")
+    def state(self, token: Token) -> str:
+        return token.state(timezone.now())
 
     @admin.action(description="Revoke", permissions=["operate"])
     def revoke(self, request: HttpRequest, queryset: QuerySet[Token]) -> TemplateResponse | None:

@@ -20,6 +20,8 @@ PREFIX_BYTES = 6
 SECRET_BYTES = 32
 MOST_DAYS = 3660
 USE_IS_NOTED_EVERY = timedelta(minutes=1)
+EXPIRES_SOON = timedelta(days=7)
+"""How long before its end a token is to be replaced."""
 
 
 class Lab(models.Model):
@@ -174,6 +176,20 @@ class Token(models.Model):
     def spells(self, text: str) -> bool:
         """Whether ``text`` is the token, compared in constant time."""
         return secrets.compare_digest(self.digest, self.digest_of(text))
+
+    def state(self, now: datetime) -> str:
+        """What the token is good for, in words: until when, or since when no longer."""
+        if self.revoked_at is not None:
+            return f"revoked on {self.revoked_at:%Y-%m-%d}"
+        if self.expires_at is None:
+            return "good, never expires"
+        left = self.expires_at - now
+        if left <= timedelta(0):
+            return f"expired on {self.expires_at:%Y-%m-%d}"
+        if left < EXPIRES_SOON:
+            days, hours = left.days, left.seconds // 3600
+            return f"expires in {f'{days} d' if days else f'{hours} h'}"
+        return f"good until {self.expires_at:%Y-%m-%d}"
 
     def use_is_stale(self, now: datetime) -> bool:
         """Whether the last noted use is old enough to write a new one (not on every request), or

@@ -21,7 +21,7 @@ from webapp.accounts.models import User
 from webapp.accounts.services import unreadable_factors
 from webapp.jobs.models import Job
 from webapp.jobs.queries import machines
-from webapp.labs.models import Token
+from webapp.labs.models import EXPIRES_SOON, Token
 from webapp.notifications.models import Problem
 from webapp.outbox.models import Backlog, Endpoint, HookDelivery, Mail
 from webapp.outbox.services import LOST, NewMail, post_mails
@@ -38,7 +38,6 @@ UNTAKEN = timedelta(days=1)
 RETIRED = timedelta(days=60)
 """A machine that was silent for so long is not waited for any more."""
 
-EXPIRY = timedelta(days=7)
 BACKUP_LATE = timedelta(hours=30)
 """A day, and a night in which the worker was off."""
 
@@ -261,7 +260,7 @@ def _decisions() -> Check:
 
 
 def _tokens(now: datetime) -> Iterator[Check]:
-    found = list(Token.objects.expiring(now, within=EXPIRY).select_related("agent__lab"))
+    found = list(Token.objects.expiring(now, within=EXPIRES_SOON).select_related("agent__lab"))
     if found:
         expiries = [f"{each} of {each.agent}: {each.expires_at:%Y-%m-%d}" for each in found]
         yield Check(
