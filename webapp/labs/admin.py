@@ -106,7 +106,7 @@ class AgentAdmin(OperatedAdmin):
 
 @admin.register(Token)
 class TokenAdmin(ReadOnlyAdmin):
-    list_display = ["__str__", "state", "agent", "last_used_at", "scopes", "created_at"]
+    list_display = ["__str__", "state", "agent", "last_used_at", "scopes"]
     list_filter = [whether("revoked_at", "revoked"), "agent__lab"]
     list_select_related = ["agent__lab"]
     search_fields = ["prefix", "agent__name", "agent__lab__name"]

@@ -46,7 +46,8 @@ INSERT INTO readiness_heartbeat (part, host, at) VALUES (%s, %s, now())
 FORGET = "DELETE FROM readiness_heartbeat WHERE part = ANY(%s) AND host = %s"
 FORGET_SILENT = """
 DELETE FROM readiness_heartbeat
- WHERE host = %s AND at NOT BETWEEN now() - %s * interval '1 s' AND now() + %s * interval '1 s'
+ WHERE part = ANY(%s) AND host = %s
+   AND at NOT BETWEEN now() - %s * interval '1 s' AND now() + %s * interval '1 s'
 RETURNING part
 """
 AGES = """
@@ -163,7 +164,8 @@ def forget_silent(host: str) -> list[str]:
     works is kept.
     """
     with connection.cursor() as cursor:
-        cursor.execute(FORGET_SILENT, [host, SILENT_AFTER_SECONDS, FUTURE_SECONDS])
+        parts = [*PARTS, STANDBY]
+        cursor.execute(FORGET_SILENT, [parts, host, SILENT_AFTER_SECONDS, FUTURE_SECONDS])
         return sorted(part for (part,) in cursor.fetchall())
 
 
