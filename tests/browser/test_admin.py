@@ -10,7 +10,8 @@ from pytest_django.live_server_helper import LiveServer
 from tests.operators import url
 from tests.results.steps import measured, mode, upload
 from webapp.accounts.models import User
-from webapp.labs.models import Agent
+from webapp.labs import services
+from webapp.labs.models import Agent, Token
 from webapp.results.models import Hardware, Mode, Run
 
 pytestmark = pytest.mark.browser
@@ -55,6 +56,28 @@ def test_an_operator_merges_modes_withdraws_a_run_and_issues_a_token(
     choose(page, "Issue a token", 1)
     page.get_by_role("button", name="Issue a token").click()
     expect(page.locator("pre code")).to_have_text(re.compile("^dl_"))
+
+
+CUT = """(chosen) => [...document.querySelectorAll(chosen)]
+    .filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.className)"""
+
+
+@pytest.mark.usefixtures("trouble")
+@pytest.mark.parametrize("width", [390, 1440])
+def test_tokens_are_seen_whole(live_server: LiveServer, signed_in: Page, width: int) -> None:
+    page = signed_in
+    page.set_viewport_size({"width": width, "height": 900})
+    agent = services.create_agent(name="a-name-of-some-length", lab_name="the lab at the coast")
+    for days in (None, 3, 80):
+        services.issue_token(agent=agent, days=days)
+    page.goto(live_server.url + url(Token))
+    expect(page.get_by_text("expires in 2 d")).to_be_visible()
+    assert page.evaluate(CUT, ".results") == []
+    page.goto(live_server.url + url(Agent))
+    choose(page, "Issue a token", 1)
+    page.get_by_role("button", name="Issue a token").click()
+    expect(page.locator("pre code")).to_have_text(re.compile("^dl_"))
+    assert page.evaluate(CUT, "pre") == []
 
 
 @pytest.mark.usefixtures("trouble")
