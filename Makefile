@@ -43,7 +43,7 @@ help:
 	@echo 'make bench   run the benchmarks: one JSON object a line'
 	@echo 'make faults  kill and starve an instance, ROUNDS=50: one JSON object a line'
 	@echo 'make bench-test  run the tests of what measures: benchmarks and simulations'
-	@echo 'make oracles the environment of Otava, which benchmarks.detection compares with'
+	@echo 'make oracles the environments of Otava and LNT, which benchmarks compare with'
 	@echo 'make lock    the newest versions: constraints.txt, locked/   (UPGRADE= keeps them)'
 	@echo 'make sbom    the bill of materials of .venv, CycloneDX: sbom.json'
 	@echo 'make audit   known vulnerabilities of what constraints.txt names; exit 2: had no data'
@@ -157,8 +157,8 @@ faults: $(STAMP)
 	@$(BIN)/python -m tests.faults.rounds --rounds $(ROUNDS) $(WRITE)
 	@$(PYTEST) -m release >&2
 
-# Otava pins older NumPy and SciPy: the benchmark of detection runs it in an environment of its own.
-oracles: .venv-oracles/.stamp
+# Otava pins older NumPy and SciPy, LNT an older SQLAlchemy: benchmarks run them in environments of their own.
+oracles: .venv-oracles/.stamp .venv-lnt/.stamp
 
 .venv-oracles/.stamp: benchmarks/oracles.txt
 	@rm -rf .venv-oracles
@@ -168,6 +168,12 @@ oracles: .venv-oracles/.stamp
 
 # What examines and writes the list of dependencies is no part of them.
 SUPPLY = $(PIP_LOCKED) -r locked/supply.txt >&2
+
+.venv-lnt/.stamp: benchmarks/lnt.txt
+	@rm -rf .venv-lnt
+	@$(PYTHON) -m venv .venv-lnt
+	@.venv-lnt/bin/pip install --quiet --disable-pip-version-check -r benchmarks/lnt.txt
+	@touch .venv-lnt/.stamp
 
 lock: $(STAMP)
 	@$(SUPPLY)

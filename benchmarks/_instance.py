@@ -80,7 +80,7 @@ class Instance:
 
     def cpu_seconds(self) -> dict[str, float]:
         """Processor time of each program with its processes; empty where /proc does not tell."""
-        return self._sum(_cpu_seconds)
+        return self._sum(cpu_seconds)
 
     def memory_mb(self) -> dict[str, float]:
         """Memory of each program with its processes, pages that are shared by n counted as 1/n;
@@ -108,7 +108,13 @@ def _parents(process: processes.Process, names: Mapping[int, str]) -> str | None
     return names.get(int(_stat(process.pid)[1])) if _stat(process.pid) else None
 
 
-def _cpu_seconds(pid: int) -> float:
+def children(pid: int) -> list[int]:
+    """The ids of the processes that ``pid`` started."""
+    found = (each.pid for each in processes.running())
+    return [each for each in found if (stat := _stat(each)) and int(stat[1]) == pid]
+
+
+def cpu_seconds(pid: int) -> float:
     """Its own time, and that of its children that have ended."""
     found = _stat(pid)
     return sum(map(int, found[11:15])) / os.sysconf("SC_CLK_TCK") if found else 0.0
@@ -136,7 +142,7 @@ def running(**variables: str) -> Iterator[Instance]:
     """An empty instance that ends, with its data, when the block does."""
     state = Path(tempfile.mkdtemp(prefix="driftline-bench-", dir="/tmp"))
     state.chmod(0o711 if os.geteuid() == 0 else 0o700)
-    port = _free_port()
+    port = free_port()
     with (state / "launcher.log").open("w") as log:
         process = subprocess.Popen(
             [
@@ -159,7 +165,8 @@ def running(**variables: str) -> Iterator[Instance]:
         shutil.rmtree(state, ignore_errors=True)
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """A port of this machine that nobody listens on."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

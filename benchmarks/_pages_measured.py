@@ -31,11 +31,11 @@ def run(
     """Fill the instance, then a row for each page. Raises RuntimeError where a page is not 200."""
     before, after = fill(series=series, revisions=revisions, modes=modes, singles=singles)
     settings.ALLOWED_HOSTS = ["*"]
-    for name, addresses in _pages(before, after).items():
+    for name, addresses in pages(before, after).items():
         yield _row(instance, name, addresses, times)
 
 
-def _pages(before: Revision, after: Revision) -> dict[str, list[str]]:
+def pages(before: Revision, after: Revision) -> dict[str, list[str]]:
     """Names of measurements, and the addresses that together are one."""
     machine = Hardware.objects.order_by("pk")[0].name
     modes = "&".join(f"mode={name}" for name in _modes(machine))
@@ -74,15 +74,15 @@ def _modes(machine: str) -> list[str]:
 def _row(instance: Instance, name: str, addresses: list[str], times: int) -> Row:
     """One page: the mean of ``times`` requests, of their times the median."""
     server = http.client.HTTPConnection("127.0.0.1", instance.port)
-    size = sum(_ask(server, address) for address in addresses)
+    size = sum(ask(server, address) for address in addresses)
     for _ in range(WARM):
         for address in addresses:
-            _ask(server, address)
+            ask(server, address)
     began, walls = instance.cpu_seconds(), []
     for _ in range(times):
         start = perf_counter()
         for address in addresses:
-            _ask(server, address)
+            ask(server, address)
         walls.append((perf_counter() - start) * 1000)
     spent = instance.cpu_seconds()
     server.close()
@@ -99,7 +99,7 @@ def _row(instance: Instance, name: str, addresses: list[str], times: int) -> Row
     }
 
 
-def _ask(server: http.client.HTTPConnection, address: str) -> int:
+def ask(server: http.client.HTTPConnection, address: str) -> int:
     """The bytes of the compressed answer."""
     server.request("GET", address, headers={"Accept-Encoding": "gzip"})
     answer = server.getresponse()
