@@ -78,11 +78,15 @@ def where(before: Floats, after: Floats, inflation: float) -> Floats:
     `before` and `after` are each value's residuals from the old and the new line, in standard
     deviations; the density is Student's t, and memory makes each revision count for less.
     """
-    gain = np.log1p(after * after / TAIL_FREEDOM) - np.log1p(before * before / TAIL_FREEDOM)
+    gain = np.log1p(after * after / TAIL_FREEDOM)
+    gain -= np.log1p(before * before / TAIL_FREEDOM)
     gain *= -(TAIL_FREEDOM + 1) / 2 / inflation
-    support = np.concatenate((np.cumsum(gain[::-1])[::-1], (0.0,)))
-    mass = np.exp(support - support.max())
-    return np.asarray(mass / mass.sum())
+    mass = np.zeros(len(gain) + 1)
+    np.add.accumulate(gain[::-1], out=mass[-2::-1])
+    mass -= np.maximum.reduce(mass)
+    np.exp(mass, out=mass)
+    mass /= np.add.reduce(mass)
+    return mass
 
 
 def shortest_range(mass: Floats, share: float) -> tuple[int, int]:

@@ -105,12 +105,14 @@ def _mass(state: State) -> tuple[int, NDArray[np.float64]]:
     start = max(after.first - AROUND, before.first, ring.start)
     stop = min(after.first + AROUND, state.count)
     variance, _, table = spread(state)
-    index = np.arange(start, stop)
     locations = np.array(ring.location[start - ring.start : stop - ring.start])
-    old = locations - before.level - before.slope * (index - before.first)
-    new = locations - after.level - after.slope * (index - after.first)
+    old, new = locations - before.level, locations - after.level
+    if before.slope or after.slope:
+        index = np.arange(start, stop)
+        old -= before.slope * (index - before.first)
+        new -= after.slope * (index - after.first)
     sd = sqrt(variance)
-    mass = models.where(old / sd, new / sd, table[-1])[: len(index)]
+    mass = models.where(old / sd, new / sd, table[-1])[: stop - start]
     mass[0] = 0.0
     if stop == state.count:
         mass[len(mass) - models.LEAST_SIDE + 1 :] = 0.0

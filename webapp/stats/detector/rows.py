@@ -43,7 +43,7 @@ class Rows:
     def positions(self) -> list[int]:
         """Where they are."""
         before = self.stored["position"] if self.stored else []
-        return [*before, *(value.position for value in self.fresh)]
+        return [*before, *[value.position for value in self.fresh]]
 
     def newest(self) -> tuple[int, str]:
         """Position and label of the last one."""

@@ -55,12 +55,12 @@ def advance(state: State, points: Sequence[changes.Point]) -> State:
     # Before the end of the last block it does not matter where levels were looked for.
     since = rest.last_block_end(length + len(points))
     for point, value in zip(points, reduce_points(points), strict=True):
-        before = rest.counts(fold)
+        length += 1
+        before = rest.counts(fold) if length >= since else None
         changes.advance_point(fold, point, value)
         if value is not None:
             window.add(value)
-        length += 1
-        if length < since:
+        if before is None:
             continue
         was_stirred, window.is_stirred = window.is_stirred, rest.is_stirred(fold)
         is_due = was_stirred or rest.is_fresh(fold) or rest.counts(fold) != before

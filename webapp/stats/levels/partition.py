@@ -64,25 +64,22 @@ def _read_block(
     """
     penalties, least = rule
     stop = min(first + BLOCK, len(sums))
-    penalty = penalties[first:stop]
     block, own, former = leads[first:stop], sums[first:stop], leads[first - 1]
     costs = np.add(former, own)
-    supposed = np.minimum.reduce(costs, axis=1)
-    supposed += penalty
-    begins[first:stop] = supposed
+    least_cost = np.minimum.reduce(costs, axis=1)
+    np.add(least_cost, penalties[first:stop], out=begins[first:stop])
     earlier = slice(first - least, stop - least)
     np.subtract(begins[earlier, None], sums[earlier], out=block)
     np.minimum(block[0], former, out=block[0])
     _accumulate_least(block, costs)
     np.add(block, own, out=costs)
-    costs += penalty[:, None]
     # Another minimum is a smaller one: most often there is none, and none needs to be looked for.
-    is_less = np.less(costs, supposed[:, None])
+    is_less = np.less(costs, least_cost[:, None])
     at = int(is_less.argmax())
     row: int = at // costs.shape[1]
     if not is_less.item(at):
         return stop
-    begins[first + row] = np.minimum.reduce(costs[row])
+    begins[first + row] = np.minimum.reduce(costs[row]) + penalties[first + row]
     return first + row + 1
 
 

@@ -20,6 +20,7 @@ from webapp.stats.levels.turns import (
     State,
     by_turns,
     cost_of,
+    doubt_of,
     price_of,
     scatter_of,
     starts_of,
@@ -112,7 +113,9 @@ def levels_of(
     scatter, freedom = scatter_of(np.diff(locations), calm, guesses)
     if freedom.max() < scale.LEAST_FREEDOM:
         return None
-    state = State(scatter, 1.0, freedom, calm, guesses, jumps_of(locations, scatter))
+    jumps, price = jumps_of(locations, scatter), price_of(count)
+    doubt = doubt_of(freedom, calm)
+    state = State(scatter, 1.0, freedom, calm, guesses, jumps, price, doubt)
     starts = by_turns(locations, state)
     fit = fit_levels(locations, state.scatter, starts)
     curve, basis = _best_curve(locations, state, fit)
@@ -122,7 +125,6 @@ def levels_of(
         # These levels need not be those that the curve was fitted beside; sizes are of both.
         curve = fitted(locations, 1 / state.scatter, basis, starts, fit.inside)
         fit = fit_levels(locations - curve, state.scatter, starts)
-    price = price_of(len(locations))
     costs = price * state.inflation, CAP * price / PENALTY
     moves = rollouts(fit, state.scatter, state.jumps > 0, costs)
     moves = [one for one in moves if _pays(one, fit, state)]

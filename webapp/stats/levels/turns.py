@@ -71,6 +71,8 @@ class State:
     calm: list[int]
     guesses: list[Guess]
     jumps: Floats
+    price: float
+    doubt: Floats
 
 
 def by_turns(locations: Floats, state: State) -> list[int]:
@@ -136,19 +138,19 @@ def price_of(count: int) -> float:
     return PENALTY - 2 * log(max(YOUNG / count, 1.0))
 
 
-def _unsure(state: State, price: float) -> Floats:
-    """By what the scatter of each revision is multiplied for what is known of it so far: so that a
-    gap which just pays has the normal score that it would have if the scatter were known.
+def doubt_of(freedom: Floats, calm: list[int]) -> Floats:
+    """Return by what the scatter of each revision is multiplied for what is known of it so far: so
+    that a gap which just pays has the normal score that it would have if the scatter were known.
     """
+    price = price_of(len(freedom))
     return np.array(
-        [sqrt(scale.as_student(sqrt(price), one) / price) for one in state.freedom[state.calm]]
-    ).repeat(np.diff([*state.calm, len(state.scatter)]))
+        [sqrt(scale.as_student(sqrt(price), one) / price) for one in freedom[calm].tolist()]
+    ).repeat(np.diff([*calm, len(freedom)]))
 
 
 def starts_of(locations: Floats, state: State) -> list[int]:
     """Return where levels of `locations` begin, by what is known of their noise."""
-    price = price_of(len(locations))
-    scatter = state.scatter * _unsure(state, price)
+    price, scatter = state.price, state.scatter * state.doubt
     width = STATE_WIDTH * float(scatter.min())
     off = np.subtract.outer(locations, _cells(np.round(locations / width)) * width)
     off /= scatter[:, None]
