@@ -19,7 +19,10 @@ from numpy.typing import NDArray
 from benchmarks import intervals
 from benchmarks.calibration_kinds import KINDS, count_kinds
 from benchmarks.cells import CLEAN, MIXED, Cell, random_steps, series_of
-from webapp.stats.changes import Analysis, Change, advance, present, scale, start
+from webapp.stats.changes import Analysis, Change, scale
+from webapp.stats.changes.online import advance
+from webapp.stats.changes.online_analysis import present
+from webapp.stats.changes.online_state import OnlineState
 from webapp.stats.changes.points import Point
 from webapp.stats.simulate import draw_levels, draw_samples
 
@@ -69,7 +72,7 @@ def scan(rng: np.random.Generator, series: int) -> None:
 def _each_revision(rng: np.random.Generator, cell: Cell, count: int) -> Iterator[Analysis]:
     levels = draw_levels(rng, count, 100, cell.scatter)
     for values in draw_samples(rng, levels, 5, cell.scatter):
-        state = start()
+        state = OnlineState()
         for i, row in enumerate(values.tolist()):
             state = advance(state, [Point(i, str(i), row)])
             yield present(state, "more")
@@ -116,9 +119,9 @@ def _is_real(change: Change, truth: list[int]) -> bool:
 
 def _looks(points: list[Point], state: str) -> Iterator[Analysis]:
     if state == "confirmed":
-        yield present(advance(start(), points), "more")
+        yield present(advance(OnlineState(), points), "more")
         return
-    reading = start()
+    reading = OnlineState()
     for point in points:
         reading = advance(reading, [point])
         yield present(reading, "more")

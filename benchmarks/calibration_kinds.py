@@ -12,8 +12,7 @@ from math import log1p
 import numpy as np
 
 from benchmarks.cells import MIXED, SAMPLES, Cell, Floats, series_of
-from webapp.stats.detector import detect
-from webapp.stats.levels import Findings
+from webapp.stats.changes import Findings, detect
 from webapp.stats.simulate import draw_levels, draw_samples
 
 REVISIONS = 200

@@ -6,10 +6,10 @@ import numpy as np
 
 from benchmarks import cells, intervals
 from benchmarks.cells import Cell
-from webapp.stats.changes import present
-from webapp.stats.changes.fold import advance_one
+from webapp.stats.changes.online import advance_one
+from webapp.stats.changes.online_analysis import present
+from webapp.stats.changes.online_state import OnlineState
 from webapp.stats.changes.points import reduce_points
-from webapp.stats.changes.state import State
 from webapp.stats.simulate import draw_levels, draw_samples
 
 REVISIONS = 200
@@ -34,7 +34,7 @@ def count_alerts(cell: Cell, series: int, seed: int, *, candidates: bool = False
     for _ in range(series):
         levels = draw_levels(rng, 1, REVISIONS, cell.scatter)[0]
         values = draw_samples(rng, levels, cells.SAMPLES, cell.scatter)
-        state = State()
+        state = OnlineState()
         for value in reduce_points(cells.series_of(values)):
             if value is not None:
                 advance_one(state, value)
@@ -46,7 +46,7 @@ def count_alerts(cell: Cell, series: int, seed: int, *, candidates: bool = False
     return Counts(series * REVISIONS, kept, ever, alone)
 
 
-def _is_candidate(state: State) -> bool:
+def _is_candidate(state: OnlineState) -> bool:
     newest = present(state, "more").newest
     return newest is not None and newest.score >= newest.needed
 

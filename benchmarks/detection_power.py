@@ -10,10 +10,11 @@ import numpy as np
 from benchmarks import cells, intervals
 from benchmarks.cells import Cell, Floats
 from benchmarks.peers import Peer
-from webapp.stats.changes import present, scale
-from webapp.stats.changes.fold import advance_one
+from webapp.stats.changes import scale
+from webapp.stats.changes.online import advance_one
+from webapp.stats.changes.online_analysis import present
+from webapp.stats.changes.online_state import OnlineState
 from webapp.stats.changes.points import reduce_points
-from webapp.stats.changes.state import State
 from webapp.stats.simulate import draw_levels, draw_samples
 
 HISTORY = 100
@@ -93,7 +94,7 @@ def ours(arrays: dict[int, Floats], null: Floats, score: float) -> Result:
 
 
 def _watch(result: Result, size: int, values: Floats) -> None:
-    state = State()
+    state = OnlineState()
     delay = None
     for i, value in enumerate(reduce_points(cells.series_of(values))):
         if value is not None:
@@ -112,7 +113,7 @@ def _watch(result: Result, size: int, values: Floats) -> None:
         result.delays.setdefault(size, []).append(delay)
 
 
-def _has_candidate(state: State) -> bool:
+def _has_candidate(state: OnlineState) -> bool:
     newest = present(state, "more").newest
     return newest is not None and newest.score >= newest.needed
 
@@ -120,7 +121,7 @@ def _has_candidate(state: State) -> bool:
 def _count_false(result: Result, null: Floats) -> None:
     confirmed = alone = looks = 0
     for values in null:
-        state = State()
+        state = OnlineState()
         for i, value in enumerate(reduce_points(cells.series_of(values))):
             if value is not None:
                 advance_one(state, value)

@@ -11,7 +11,10 @@ import numpy as np
 from benchmarks import intervals
 from benchmarks.cells import Floats
 from benchmarks.peers import Detector, Peer
-from webapp.stats.changes import Point, advance, detect, start
+from webapp.stats.changes import Point
+from webapp.stats.changes.online import advance
+from webapp.stats.changes.online_analysis import detect
+from webapp.stats.changes.online_state import OnlineState
 
 SHARED = Path(__file__).parents[1].parent / "shared"
 LABELS = SHARED / "goldens" / "changes.json"
@@ -88,7 +91,7 @@ def replayed(series: Sequence[YearSeries]) -> Score:
     """Score ours read revision by revision: everything ever confirmed counts."""
     score, delays = Score(), []
     for one in series:
-        state = advance(start(), _points(one))
+        state = advance(OnlineState(), _points(one))
         made = [*state.breaks, *state.retracted]
         at = [(item.index, item.confirmed_by[0]) for item in made if item.kind == "change"]
         _add(score, one, [index for index, _ in at], REPLAY_NEAR)

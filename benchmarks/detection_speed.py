@@ -1,8 +1,8 @@
 """Speed: CPU time of a whole series and of one more revision, beside the peers.
 
-Measured is all that is said of a series (`webapp.stats.detector`), and the fold alone, which is a
-part of it. `python -m benchmarks.detection_speed` prints JSON lines; CPU time of the process is
-taken, so that a busy machine disturbs less.
+Measured is all that is reported of a series, and the online update alone, which is a part of it.
+`python -m benchmarks.detection_speed` prints JSON lines; CPU time of the process is taken, so that
+a busy machine disturbs less.
 """
 
 import json
@@ -15,9 +15,16 @@ import numpy as np
 
 from benchmarks import intervals, peers
 from benchmarks.cells import CLEAN, Floats, series_of
-from webapp.stats import changes
-from webapp.stats.changes import Point
-from webapp.stats.detector import Report, State, advance, detect, present, start
+from webapp.stats.changes import (
+    Point,
+    Report,
+    State,
+    advance,
+    detect,
+    online_analysis,
+    present,
+    start,
+)
 from webapp.stats.simulate import draw_levels, draw_samples
 
 LENGTHS = (60, 500, 5000)
@@ -65,8 +72,8 @@ def measure(otava: peers.Otava | None, repeats: int) -> Iterator[tuple[str, int,
         before = advance(start(), points[:length])
         yield "whole series", length, milliseconds(partial(detect, points[:length]), count)
         present(before, "more")
-        fold = partial(changes.detect, points[:length])
-        yield "whole series, the fold alone", length, milliseconds(fold, count)
+        online = partial(online_analysis.detect, points[:length])
+        yield "whole series, the online update alone", length, milliseconds(online, count)
         one_more = partial(_one_more, before, points[length : length + 1])
         yield "one new revision", length, milliseconds(one_more, repeats)
         stored = json.dumps(before.to_data())

@@ -13,8 +13,7 @@ from collections import Counter
 import numpy as np
 from numpy.typing import NDArray
 
-from webapp.stats.changes import Point
-from webapp.stats.detector import advance, present, start
+from webapp.stats.changes import Point, advance, present, start
 from webapp.stats.odd_machine import faint_excursions, modes_agree
 
 Floats = NDArray[np.float64]

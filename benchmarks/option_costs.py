@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from webapp.stats import changes, detector
+from webapp.stats import changes
 from webapp.stats.option_cost import PairedRun, ratios
 
 REVISIONS, BOOTS = 120, 5
@@ -161,7 +161,7 @@ def play(world: World, machines: int, seed: int) -> Iterator[dict[str, object]]:
 
 
 def _analysed(points: Sequence[changes.Point]) -> changes.Analysis:
-    return detector.present(detector.advance(detector.start(), points), "more").analysis
+    return changes.present(changes.advance(changes.start(), points), "more").analysis
 
 
 def _confirmed(analysis: changes.Analysis) -> list[changes.Change]:

@@ -49,7 +49,7 @@ from webapp.results.label_parts import ModeName
 from webapp.results.revision_ids import position_of
 from webapp.stats import ministat
 from webapp.stats.changes import BadSeriesError
-from webapp.stats.changes.series_csv import read_points
+from webapp.stats.changes.__main__ import read_points
 from webapp.stats.compare.comparing import compare
 from webapp.stats.errors import StatisticsError
 from webapp.stats.limits import is_sample

@@ -1,7 +1,7 @@
 """The first twenty revisions: levels where there are none, and steps, by all that is told.
 
-The worlds of `young`, which replays the fold: builds scatter as much as runs or several times
-as much, and a step comes after eight revisions.
+The worlds of `young`, which replays the online update: builds scatter as much as runs or several
+times as much, and a step comes after eight revisions.
 """
 
 from collections import Counter

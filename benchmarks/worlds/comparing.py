@@ -12,7 +12,9 @@ from scipy import stats
 
 from benchmarks.cells import SAMPLES, series_of
 from benchmarks.worlds.figures import Figure, at_most, percent
-from webapp.stats.changes import advance, present, start
+from webapp.stats.changes.online import advance
+from webapp.stats.changes.online_analysis import present
+from webapp.stats.changes.online_state import OnlineState
 from webapp.stats.compare import (
     VERDICTS,
     BuildNoise,
@@ -239,7 +241,7 @@ def _known(build: float, rng: Rng) -> Known | None:
     """What a series of `KNOWN` revisions tells of its builds."""
     scatter = Scatter(run=RUN, build=build)
     rows = np.asarray(draw_samples(rng, draw_levels(rng, 1, KNOWN, scatter)[0], SAMPLES, scatter))
-    noise = present(advance(start(), series_of(rows)), "more").noise
+    noise = present(advance(OnlineState(), series_of(rows)), "more").noise
     if noise is None or noise.build_pct is None:
         return None
     return Known(noise.build_pct, noise.freedom)
@@ -326,7 +328,7 @@ def _revisions(ratio: int, count: int, rng: Rng) -> Values:
 
 def _noise(rows: Values) -> BuildNoise | None:
     """What a comparison of the series' points counts between builds: what was measured of it."""
-    noise = present(advance(start(), series_of(rows)), "more").noise
+    noise = present(advance(OnlineState(), series_of(rows)), "more").noise
     if noise is None or noise.measured_build_pct is None:
         return None
     return BuildNoise(noise.measured_build_pct, noise.measured_freedom)

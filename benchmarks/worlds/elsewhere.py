@@ -15,8 +15,7 @@ import numpy as np
 from benchmarks.cells import series_of
 from benchmarks.worlds.figures import Figure, at_least, at_most, percent
 from benchmarks.worlds.reading import USUAL, Floats, draw, mean
-from webapp.stats.changes import Change
-from webapp.stats.detector import detect
+from webapp.stats.changes import Change, detect
 from webapp.stats.sessions import Measured, sessions_apart
 
 NEAR = 1

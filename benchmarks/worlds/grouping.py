@@ -13,8 +13,7 @@ from benchmarks.cells import series_of
 from benchmarks.worlds.figures import Figure, at_least, at_most, percent
 from benchmarks.worlds.reading import draw
 from webapp.alerts.grouping import Evidence, Group, group
-from webapp.stats.changes import Change
-from webapp.stats.detector import detect
+from webapp.stats.changes import Change, detect
 from webapp.stats.simulate import Scatter
 
 SERIES, REVISIONS, COMMIT = 9, 60, 30

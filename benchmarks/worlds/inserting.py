@@ -19,8 +19,7 @@ from benchmarks.worlds.figures import Figure, at_most, percent
 from benchmarks.worlds.noises import with_modes
 from benchmarks.worlds.reading import USUAL, Floats, draw
 from benchmarks.worlds.returning import draw_returning
-from webapp.stats.changes import Change
-from webapp.stats.detector import Report, detect
+from webapp.stats.changes import Change, Report, detect
 from webapp.stats.simulate import Scatter
 
 INSERTED = (-60.0, -40.0, -15.0, -4.0, 0.0, 4.0, 15.0, 60.0)

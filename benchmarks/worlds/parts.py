@@ -16,8 +16,8 @@ from benchmarks.worlds.noises import with_modes
 from benchmarks.worlds.reading import Floats, draw, read
 from benchmarks.worlds.standing import WORLDS as STANDING
 from benchmarks.worlds.standing import Steps, World, false_of, least_of, levels
-from webapp.stats.changes import drift
-from webapp.stats.levels import findings, scatter, segments, turns
+from webapp.stats.changes import breaks, curves, level_findings, scatter, turns
+from webapp.stats.changes import levels as level_search
 from webapp.stats.simulate import Scatter
 
 REVISIONS = 200
@@ -53,7 +53,7 @@ Replaced = tuple[ModuleType, str, Callable[..., object] | float]
 
 PARTS: Mapping[str, tuple[Replaced, tuple[str, ...]]] = {
     "curves": (
-        (segments, "curves_of", lambda *_: []),
+        (curves, "curves_of", lambda *_: []),
         ("a wave of 100", "a wave of 50", "a wave of 100 and a step", "a slow loss of 10 %"),
     ),
     "memory": (
@@ -62,20 +62,20 @@ PARTS: Mapping[str, tuple[Replaced, tuple[str, ...]]] = {
     ),
     "jumps": ((scatter, "JUMP", 1e9), ("dips of two and three revisions",)),
     "stretches of noise": (
-        (segments, "stretches", lambda *_: [0]),
+        (level_search, "stretches", lambda *_: [0]),
         ("ten noisy revisions at the end", "ten noisy revisions in the middle"),
     ),
     "modes": (
-        (findings, "take_out", lambda values: (list(values), None)),
+        (level_findings, "take_out", lambda values: (list(values), None)),
         ("one run in five 18 % slower from 100 on", "latencies"),
     ),
     "the last digit": (
-        (findings, "_finest", lambda _: 1e-5),
+        (level_findings, "_finest", lambda _: 1e-5),
         ("whole numbers near 40, scatter .6 %", "whole numbers near 40, a step of −7 %"),
     ),
-    "moves over revisions": ((segments, "rollouts", lambda *_: []), ("wander and steps",)),
+    "moves over revisions": ((level_search, "rollouts", lambda *_: []), ("wander and steps",)),
     "drift of the online update": (
-        (drift, "instead_of_step", lambda *_: None),
+        (breaks, "instead_of_step", lambda *_: None),
         ("a slow loss of 10 %", "a wave of 100"),
     ),
 }

@@ -9,9 +9,7 @@ from numpy.typing import NDArray
 
 from benchmarks.cells import SAMPLES, series_of
 from benchmarks.worlds.figures import Interval
-from webapp.stats.changes import Change
-from webapp.stats.detector import detect
-from webapp.stats.levels import Finding
+from webapp.stats.changes import Change, Finding, detect
 from webapp.stats.simulate import Scatter, draw_levels, draw_samples
 
 Floats = NDArray[np.float64]

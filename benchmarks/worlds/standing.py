@@ -17,7 +17,7 @@ from benchmarks.cells import SAMPLES, series_of
 from benchmarks.peers import baseline
 from benchmarks.worlds.figures import Figure, Goal, Interval, at_least, at_most, percent
 from benchmarks.worlds.reading import SD, Floats, Found, draw, mean, read
-from webapp.stats.detector import advance, present, start
+from webapp.stats.changes import advance, present, start
 from webapp.stats.simulate import Scatter
 
 NEAR = 2

@@ -12,10 +12,10 @@ import numpy as np
 
 from benchmarks.cells import SAMPLES, series_of
 from benchmarks.worlds.figures import Figure, at_most, percent
-from webapp.stats.changes import present
-from webapp.stats.changes.fold import advance_one
+from webapp.stats.changes.online import advance_one
+from webapp.stats.changes.online_analysis import present
+from webapp.stats.changes.online_state import OnlineState
 from webapp.stats.changes.points import reduce_points
-from webapp.stats.changes.state import State
 from webapp.stats.simulate import Scatter, draw_levels, draw_samples
 
 LENGTHS = range(3, 21)
@@ -106,7 +106,7 @@ def look_at(scatter: Scatter, trials: int, seed: int) -> Said:
     for _ in range(trials):
         levels = draw_levels(rng, 1, LENGTHS[-1], scatter)[0]
         values = draw_samples(rng, levels, SAMPLES, scatter)
-        state = State()
+        state = OnlineState()
         for length, value in enumerate(reduce_points(series_of(values)), 1):
             if value is not None:
                 advance_one(state, value)
@@ -125,7 +125,7 @@ def confirmed_in_time(pct: float, trials: int, seed: int) -> int:
     for _ in range(trials):
         levels = draw_levels(rng, 1, BEFORE_STEP + AFTER_STEP, scatter)[0]
         levels[BEFORE_STEP:] += log1p(pct / 100)
-        state = State()
+        state = OnlineState()
         for value in reduce_points(series_of(draw_samples(rng, levels, SAMPLES, scatter))):
             if value is not None:
                 advance_one(state, value)

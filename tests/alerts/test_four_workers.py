@@ -23,8 +23,8 @@ from webapp.analysis.models import Finding
 from webapp.labs import services as labs
 from webapp.results.models import Series
 from webapp.results.services import forget_names
-from webapp.stats import changes, detector
-from webapp.stats.changes.recovery import recoveries
+from webapp.stats import changes
+from webapp.stats.changes import recoveries
 
 pytestmark = [pytest.mark.long, pytest.mark.django_db(transaction=True)]
 WORKERS = 4
@@ -75,7 +75,7 @@ def expected(documents: list[dict[str, Any]]) -> list[tuple[int, str, str, float
         )
         for document in documents
     ]
-    found = detector.detect(points).analysis.changes
+    found = changes.detect(points).analysis.changes
     return [
         (one.revision.position, one.verdict, "recovered" if back else one.state, one.score)
         for one, back in zip(found, recoveries(found), strict=True)

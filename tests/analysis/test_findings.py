@@ -29,7 +29,7 @@ from webapp.labs import services as labs
 from webapp.labs.models import Agent
 from webapp.results.models import Run, Series
 from webapp.results.services import restore_run, withdraw_run
-from webapp.stats import changes, detector
+from webapp.stats import changes
 
 pytestmark = pytest.mark.django_db
 STEP_AT = 15
@@ -120,7 +120,7 @@ def test_the_findings_are_those_of_the_pure_function(agent: Agent) -> None:
         )
         for document in documents
     ]
-    pure = detector.detect(points).analysis
+    pure = changes.detect(points).analysis
     stored = Finding.objects.live()
     assert [(row.position, row.score, row.here) for row in stored] == [
         (change.revision.position, change.score, change.here) for change in pure.changes

@@ -5,9 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from webapp.stats.changes import Point
-from webapp.stats.detector import advance, present, start
-from webapp.stats.levels import Finding
+from webapp.stats.changes import Finding, Point, advance, present, start
 from webapp.stats.limits import ALONE
 from webapp.stats.odd_machine import TOGETHER, faint_excursions, modes_agree
 

@@ -16,7 +16,7 @@ from math import fsum, inf, log
 from typing import Literal
 
 from webapp.alerts.assigned import Assigned, alert_of_finding, alert_of_group
-from webapp.stats.changes import gate_among
+from webapp.stats.false_discovery import gate_among
 
 ANOTHER = log(100)
 """Logarithm of how many times likelier findings must be with a further commit, for it to be blamed:

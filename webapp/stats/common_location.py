@@ -15,8 +15,7 @@ from math import log
 import numpy as np
 from numpy.typing import NDArray
 
-from webapp.stats.changes.models import shortest_range
-from webapp.stats.changes.review import SURE_SHARE
+from webapp.stats.changes.regimes import SURE_SHARE, shortest_range
 
 FLOOR = 1e-3
 """A series' probability of a place that it speaks against, at least: no series alone rules it out,

@@ -20,7 +20,7 @@ SMALLEST_EFFECT_PCT = 2.0
 
 ALONE = 8.0
 """Standard deviations from which on an excursion is told of one series alone, whatever other modes
-of its machine say (`webapp.stats.levels.excursions`)."""
+of its machine say (`webapp.stats.changes.level_findings`)."""
 
 
 def is_sample(value: float) -> bool:

@@ -1,8 +1,8 @@
 """One revision at which several modes of a machine are off, and back afterwards.
 
-A lone excursion must be eight standard deviations off (`webapp.stats.levels.excursions`). Where
-several modes of one machine are off at one revision, five will do. They shared the machine, its
-build and mostly its boot: what is told is of this machine at this revision, never of a commit.
+A lone excursion must be eight standard deviations off (`webapp.stats.changes.level_findings`).
+Where several modes of one machine are off at one revision, five will do. They shared the machine,
+its build and mostly its boot: what is told is of this machine at this revision, never of a commit.
 """
 
 from collections.abc import Sequence
@@ -11,10 +11,9 @@ from math import sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from webapp.stats.changes import At, scale
+from webapp.stats.changes import At, Finding, Findings, scale
 from webapp.stats.changes.points import Value
-from webapp.stats.changes.present import percent
-from webapp.stats.levels import Finding, Findings
+from webapp.stats.changes.scale import percent
 from webapp.stats.limits import ALONE
 from webapp.stats.student import TWO_SIDED_95
 

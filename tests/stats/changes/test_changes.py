@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.stats.series import confirmed, mirrored, points_of, seen, simulated
-from webapp.stats.changes import Point, detect
+from webapp.stats.changes import Point
 from webapp.stats.changes.explain import (
     what_helps,
     why_flagged,
@@ -14,6 +14,7 @@ from webapp.stats.changes.explain import (
     why_not_at,
     why_retracted,
 )
+from webapp.stats.changes.online_analysis import detect
 from webapp.stats.simulate import Drift, OddRevision, OddSample, Scatter, Step, make_series
 from webapp.stats.simulate import lab as simulated_lab
 

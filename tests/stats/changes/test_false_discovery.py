@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.stats.series import simulated
-from webapp.stats.changes import detect, scale
+from webapp.stats.changes import scale
+from webapp.stats.changes.online_analysis import detect
 from webapp.stats.false_discovery import gate
 from webapp.stats.simulate import Scatter
 

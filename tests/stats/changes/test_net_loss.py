@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from webapp.stats import changes
-from webapp.stats.changes import At, Loss, NetLoss, Segment, net_loss
+from webapp.stats.changes import At, Loss, NetLoss, Point, Segment, net_loss
+from webapp.stats.changes.online_analysis import detect
 
 
 def segments(*levels: tuple[float, float], half: float = 0.002) -> list[Segment]:
@@ -93,10 +93,10 @@ def test_the_interval_holds_the_true_change() -> None:
         levels = np.repeat([1e6, 0.92e6, 0.92e6 * 1.03], 40)
         values = levels * np.exp(noise.normal(0, 0.01, 120))
         points = [
-            changes.Point(i, f"r{i}", (value * np.exp(noise.normal(0, 0.002, 5))).tolist())
+            Point(i, f"r{i}", (value * np.exp(noise.normal(0, 0.002, 5))).tolist())
             for i, value in enumerate(values)
         ]
-        analysis = changes.detect(points)
+        analysis = detect(points)
         losses = [
             Loss(one.previous, one.revision) for one in analysis.changes if one.verdict == "worse"
         ]

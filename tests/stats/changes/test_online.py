@@ -9,8 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.stats.series import simulated
-from webapp.stats.changes import BadSeriesError, State, advance, detect, present, start
-from webapp.stats.changes.state import RING
+from webapp.stats.changes import BadSeriesError
+from webapp.stats.changes.online import advance
+from webapp.stats.changes.online_analysis import detect, present
+from webapp.stats.changes.online_state import RING, OnlineState
 from webapp.stats.simulate import Drift, OddRevision, OddSample, Scatter, Step
 
 SERIES = {
@@ -24,7 +26,7 @@ SERIES = {
 
 @pytest.mark.parametrize("name", SERIES)
 def test_reading_one_by_one_and_all_at_once_say_exactly_the_same(name):
-    state = start()
+    state = OnlineState()
     for stop, point in enumerate(SERIES[name], 1):
         state = advance(state, [point])
         if stop % 10 == 0:
@@ -37,10 +39,10 @@ def test_reading_one_by_one_and_all_at_once_say_exactly_the_same(name):
 def test_batches_and_storage_between_them_change_nothing(name, data):
     points = SERIES[name]
     cuts = data.draw(st.lists(st.integers(0, len(points)), max_size=5).map(sorted))
-    state = start()
+    state = OnlineState()
     for first, last in zip([0, *cuts], [*cuts, len(points)], strict=True):
         state = advance(state, points[first:last])
-        state = State.from_data(json.loads(json.dumps(state.to_data())))
+        state = OnlineState.from_data(json.loads(json.dumps(state.to_data())))
 
     assert present(state, "less") == detect(points, better="less")
 
@@ -59,7 +61,7 @@ def test_a_late_point_read_from_the_state_before_it_ends_where_timely_arrival_en
     points = SERIES[name]
     late = points[100]
     states = {}
-    state = start()
+    state = OnlineState()
     for point in (p for p in points if p is not late):
         state = advance(state, [point])
         states[point.position] = state
@@ -72,7 +74,7 @@ def test_a_late_point_read_from_the_state_before_it_ends_where_timely_arrival_en
 
 @pytest.mark.parametrize("name", SERIES)
 def test_advancing_leaves_the_state_before_as_it_was(name):
-    state = start()
+    state = OnlineState()
     for first in range(0, len(SERIES[name]), 7):
         stored = json.dumps(state.to_data())
         following = advance(state, SERIES[name][first : first + 7])
@@ -90,24 +92,24 @@ def test_samples_in_any_order_say_the_same():
 
 def test_a_point_out_of_order_is_refused_with_the_remedy():
     points = SERIES["step"]
-    state = advance(start(), points[:50])
+    state = advance(OnlineState(), points[:50])
 
     with pytest.raises(BadSeriesError, match="from a state before it"):
         advance(state, [points[49]])
 
 
 def test_a_state_of_another_version_is_refused():
-    data = advance(start(), SERIES["step"][:5]).to_data()
+    data = advance(OnlineState(), SERIES["step"][:5]).to_data()
 
     with pytest.raises(ValueError, match="analyse the series anew"):
-        State.from_data({**data, "version": 0})
+        OnlineState.from_data({**data, "version": 0})
 
 
 def test_the_stored_state_is_bounded():
     points = simulated(revisions=2000, scatter=Scatter())
     fullest = [2 * RING - 1 + k * RING for k in (1, 18)]  # just before the oldest are dropped
 
-    early, late = (len(json.dumps(advance(start(), points[:n]).to_data())) for n in fullest)
+    early, late = (len(json.dumps(advance(OnlineState(), points[:n]).to_data())) for n in fullest)
 
     assert late < 40_000
     assert late < 1.2 * early
@@ -115,7 +117,7 @@ def test_the_stored_state_is_bounded():
 
 def test_one_more_revision_costs_the_same_at_sixty_and_at_five_thousand():
     points = simulated(revisions=5001, scatter=Scatter())
-    early, late = advance(start(), points[:60]), advance(start(), points[:5000])
+    early, late = advance(OnlineState(), points[:60]), advance(OnlineState(), points[:5000])
 
     assert _quickest(late, points[5000:]) < 3 * _quickest(early, points[60:61]) + 1e-3
 
@@ -133,7 +135,7 @@ def _quickest(state, points):
 def test_what_memory_makes_of_long_series_never_outlives_the_kept_revisions(seed):
     """Strong memory makes breaks late and far back; each is settled while the ring holds it."""
     memory = Scatter(run=0.005, build=0.01, memory=0.6)
-    state = start()
+    state = OnlineState()
     for point in simulated(revisions=700, scatter=memory, seed=seed):
         state = advance(state, [point])
         if state.breaks and not state.breaks[-1].settled:
@@ -145,7 +147,7 @@ def test_the_sums_of_every_regime_are_those_of_its_revisions(seed):
     """Through breaks, moves, retractions, bends and a ring that forgets: counts never slip."""
     drifting = Scatter(run=0.005, build=0.004, memory=0.3)
     events = (Drift(50, 390, -30.0), Step(420, 4.0), OddRevision(300, 20.0))
-    state = start()
+    state = OnlineState()
     for i, point in enumerate(simulated(*events, revisions=500, scatter=drifting, seed=seed)):
         state = advance(state, [point])
         regimes = state.regimes

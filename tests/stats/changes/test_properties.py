@@ -9,8 +9,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.stats.series import confirmed, simulated
-from webapp.stats.changes import BadSeriesError, Point, detect
+from webapp.stats.changes import BadSeriesError, Point
 from webapp.stats.changes.explain import what_helps, why_flagged, why_not
+from webapp.stats.changes.online_analysis import detect
 from webapp.stats.simulate import Drift, OddSample, Step
 
 SERIES = simulated(Step(30, -5.0), Drift(50, 80, 4.0), OddSample(20, 1e-6), revisions=100)

@@ -6,6 +6,7 @@ import pytest
 
 from webapp.stats import changes
 from webapp.stats.changes.explain import NO_SCATTER_YET, TOO_FEW, what_helps
+from webapp.stats.changes.online_analysis import detect
 from webapp.stats.limits import worth_telling
 
 
@@ -22,7 +23,7 @@ def analysed(count: int, percent: float, n: int = 5) -> changes.Analysis:
         )
         for at in range(count)
     ]
-    return changes.present(changes.advance(changes.start(), points), "more")
+    return detect(points)
 
 
 @pytest.mark.parametrize("percent", [0.0, 0.5, 30.0])

@@ -4,8 +4,11 @@ import numpy as np
 import pytest
 
 from tests.stats.series import confirmed, seen, simulated
-from webapp.stats.changes import TOO_FEW, Analysis, Point, advance, detect, present, start
+from webapp.stats.changes import TOO_FEW, Analysis, Point
 from webapp.stats.changes.explain import what_helps, why_not
+from webapp.stats.changes.online import advance
+from webapp.stats.changes.online_analysis import detect, present
+from webapp.stats.changes.online_state import OnlineState
 from webapp.stats.changes.scale import CONFIRM, as_student
 from webapp.stats.simulate import OddRevision, Scatter, Step
 
@@ -15,7 +18,7 @@ YEAR = Scatter(run=0.01, build=0.018)
 
 
 def online(points: list[Point]) -> list[Analysis]:
-    state, analyses = start(), []
+    state, analyses = OnlineState(), []
     for point in points:
         state = advance(state, [point])
         analyses.append(present(state, "more"))
@@ -91,7 +94,7 @@ def test_one_odd_revision_among_the_first_is_no_change():
 
 def test_the_figures_worked_out_by_hand_in_the_documentation_are_those_of_the_code():
     """Ten revisions: six differences count, which are worth four degrees; the guess one more."""
-    state = advance(start(), simulated(revisions=10, scatter=YEAR))
+    state = advance(OnlineState(), simulated(revisions=10, scatter=YEAR))
     tracker = state.tracker
 
     assert tracker.nears == pytest.approx(6, abs=0.2)

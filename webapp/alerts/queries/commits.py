@@ -21,7 +21,8 @@ from webapp.alerts.queries.suspicion import Suspicion, suspicions_of_findings
 from webapp.analysis.models import SeriesAnalysis, Verdict
 from webapp.results.models import Revision
 from webapp.results.queries import NamedSeries
-from webapp.stats.changes import TOO_FEW, Analysis, At, Gate, Noise, Segment, gate_among, why_not_at
+from webapp.stats.changes import TOO_FEW, Analysis, At, Noise, Segment, why_not_at
+from webapp.stats.false_discovery import Gate, gate_among
 
 NOT_ANALYSED = "Not analysed yet."
 # What the findings that suspect the commit say follows from their rows, the revisions these name,

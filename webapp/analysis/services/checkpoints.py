@@ -13,7 +13,7 @@ from django.db import connection
 from webapp.analysis.models import Checkpoint
 from webapp.results.models import Series, StateField
 from webapp.results.services import insert_rows
-from webapp.stats import changes, decisive, detector
+from webapp.stats import changes, decisive
 
 CHECKPOINT_EVERY = 16
 """Points that one new point has read at most beside itself. To write a state costs as much as to
@@ -48,12 +48,12 @@ class Kept:
     series: int
     since: int
     position: int
-    state: detector.State
+    state: changes.State
 
 
 def fold(
-    state: detector.State, points: Sequence[changes.Point], *, is_over: bool
-) -> Iterator[tuple[int | None, detector.State]]:
+    state: changes.State, points: Sequence[changes.Point], *, is_over: bool
+) -> Iterator[tuple[int | None, changes.State]]:
     """The states to keep, with the position of each, and at last the state after all points, which
     is kept too where their epoch ``is_over``.
 
@@ -66,10 +66,10 @@ def fold(
         part = points[at : length - begun]
         if not part:
             continue
-        state = detector.advance(state, part)
+        state = changes.advance(state, part)
         at += len(part)
         is_end = is_over and length == last
-        is_kept = is_end or (length % CHECKPOINT_EVERY == 0 and state.fold.count >= FIRST_ASKED)
+        is_kept = is_end or (length % CHECKPOINT_EVERY == 0 and state.online.count >= FIRST_ASKED)
         yield (part[-1].position if is_kept else None), state
 
 

@@ -20,9 +20,9 @@ from webapp.analysis.services.epoch_states import EpochStates, joined, present_a
 from webapp.events.queries import Epochs
 from webapp.results.models import Series, counted
 from webapp.results.services import fetch_rows
-from webapp.stats import changes, decisive, detector
-from webapp.stats.levels import Finding as Found
-from webapp.stats.levels import Findings
+from webapp.stats import changes, decisive
+from webapp.stats.changes import Finding as Found
+from webapp.stats.changes import Findings
 from webapp.stats.odd_machine import faint_excursions
 from webapp.stats.slow_parts import largest_parts
 
@@ -133,7 +133,7 @@ def detect_changes(
         known, read = resumed[series.pk], points.get(series.pk, [])
         states = list(known.states)
         for number, its in known.by_epoch(read):
-            states += [detector.start() for _ in range(len(states), number + 1)]
+            states += [changes.start() for _ in range(len(states), number + 1)]
             is_over, since = known.is_over(number), known.begin_of(number)
             for position, state in checkpoints.fold(states[number], its, is_over=is_over):
                 states[number] = state
@@ -148,8 +148,8 @@ def detect_changes(
 
 def _detected(
     series: Series,
-    by_epoch: Sequence[detector.Report],
-    states: Sequence[detector.State],
+    by_epoch: Sequence[changes.Report],
+    states: Sequence[changes.State],
     first: FirstPairs | None,
     starts: Sequence[int],
 ) -> Detected:
@@ -273,7 +273,7 @@ def _point(position: int, name: str, rows: Sequence[Row]) -> changes.Point:
     return changes.Point(position, name, samples, boots, builds)
 
 
-def parts_of(found: Findings, state: detector.State) -> dict[int, list[SlowPart]]:
+def parts_of(found: Findings, state: changes.State) -> dict[int, list[SlowPart]]:
     """By the first position of each slow move, the parts that hold most of it: none where it went
     evenly. Steps are taken out, as they are of its size.
     """

@@ -12,7 +12,7 @@ from django.db import connection
 
 from webapp.events.queries import ONE_EPOCH, Epochs
 from webapp.results.models import Series, StateField
-from webapp.stats import changes, detector
+from webapp.stats import changes
 from webapp.stats.better import Better
 
 BEFORE_ALL, BEYOND_ALL = -1, 2**63 - 1
@@ -36,7 +36,7 @@ class EpochStates:
     """
 
     epochs: Epochs
-    states: Sequence[detector.State]
+    states: Sequence[changes.State]
     position: int | None
 
     @property
@@ -70,13 +70,13 @@ def resume(claimed: Sequence[Series], epochs: Mapping[int, Epochs]) -> dict[int,
         for series in claimed
         for interval in _intervals(epochs.get(series.pk, ONE_EPOCH))
     ]
-    found: dict[int, dict[int, detector.State]] = defaultdict(dict)
+    found: dict[int, dict[int, changes.State]] = defaultdict(dict)
     last: dict[int, int] = {}
     with connection.cursor() as cursor:
         columns = [list(column) for column in zip(*wanted, strict=True)]
         cursor.execute(NEWEST_OF_EPOCHS, columns or [[]] * 4)
         for pk, number, position, state in cursor.fetchall():
-            found[pk][number] = detector.State.from_data(StateField.unpack(state))
+            found[pk][number] = changes.State.from_data(StateField.unpack(state))
             last[pk] = max(position, last.get(pk, BEFORE_ALL))
     return {
         series.pk: EpochStates(
@@ -92,29 +92,29 @@ def _intervals(epochs: Epochs) -> Iterator[tuple[int, int, int]]:
     yield from zip(range(len(starts)), starts, [*epochs.starts, BEYOND_ALL], strict=True)
 
 
-def _filled(found: Mapping[int, detector.State]) -> list[detector.State]:
+def _filled(found: Mapping[int, changes.State]) -> list[changes.State]:
     """One after the other; an epoch without points has the state of nothing."""
-    return [found.get(number) or detector.start() for number in range(max(found, default=0) + 1)]
+    return [found.get(number) or changes.start() for number in range(max(found, default=0) + 1)]
 
 
-def present_all(states: Sequence[detector.State], better: Better) -> list[detector.Report]:
+def present_all(states: Sequence[changes.State], better: Better) -> list[changes.Report]:
     """What is said of each epoch. Of those that are over no candidate is left: no later revision
     will confirm it.
     """
-    found = [detector.present(state, better) for state in states]
+    found = [changes.present(state, better) for state in states]
     return [*(_over(one) for one in found[:-1]), found[-1]]
 
 
-def _over(report: detector.Report) -> detector.Report:
+def _over(report: changes.Report) -> changes.Report:
     proven = tuple(each for each in report.analysis.changes if each.state != "candidate")
     return replace(report, analysis=replace(report.analysis, changes=proven))
 
 
-def joined(by_epoch: Sequence[detector.Report]) -> detector.Report:
+def joined(by_epoch: Sequence[changes.Report]) -> changes.Report:
     """What is said of the whole series: noise and what can be proven are the last epoch's."""
     analyses = [one.analysis for one in by_epoch]
     others = [one.others for one in by_epoch]
-    return detector.Report(
+    return changes.Report(
         replace(
             analyses[-1],
             changes=tuple(each for one in analyses for each in one.changes),

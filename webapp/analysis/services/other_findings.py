@@ -11,11 +11,10 @@ from typing import Any
 
 from webapp.analysis.models import Finding, Verdict
 from webapp.analysis.services.detecting import Detected, SlowPart
-from webapp.stats import changes, detector
+from webapp.stats import changes
 from webapp.stats.better import Better, is_gain
-from webapp.stats.changes import At
-from webapp.stats.levels import Finding as Found
-from webapp.stats.levels import Findings, ModeChange, NoiseChange, Stretch
+from webapp.stats.changes import At, Findings, ModeChange, NoiseChange, Stretch
+from webapp.stats.changes import Finding as Found
 
 Kind = Finding.Kind
 
@@ -146,7 +145,7 @@ def _excursion(one: Found, better: Better) -> Other:
         one.previous,
         one.first,
         _verdict(one.pct, better),
-        detector.why_excursion(one),
+        changes.why_excursion(one),
         one.score,
         (one.pct, one.low_pct, one.high_pct),
         (one.before, one.level),
@@ -160,7 +159,7 @@ def _slow(one: Found, better: Better, parts: Sequence[SlowPart]) -> Other:
         one.first,
         one.last,
         _verdict(one.pct, better),
-        detector.why_slow(one),
+        changes.why_slow(one),
         one.score,
         (one.pct, one.low_pct, one.high_pct),
         (one.before, one.level),
@@ -176,7 +175,7 @@ def _noise(one: NoiseChange, stretches: Sequence[Stretch]) -> Other:
         one.previous,
         one.first,
         verdict,
-        detector.why_noise(one),
+        changes.why_noise(one),
         LIMITS[Kind.NOISE],
         levels=(level, level),
         details={"ratio": one.ratio},
@@ -185,7 +184,7 @@ def _noise(one: NoiseChange, stretches: Sequence[Stretch]) -> Other:
 
 def _modes(one: ModeChange, stretches: Sequence[Stretch], better: Better) -> Other:
     level = _level_at(one.first, stretches)
-    verdict = _verdict(detector.mean_change_pct(one), better)
+    verdict = _verdict(changes.mean_change_pct(one), better)
     shares = {
         "share_before": one.share_before,
         "share_after": one.share_after,
@@ -196,7 +195,7 @@ def _modes(one: ModeChange, stretches: Sequence[Stretch], better: Better) -> Oth
         one.previous,
         one.first,
         verdict,
-        detector.why_modes(one),
+        changes.why_modes(one),
         LIMITS[Kind.MODES],
         levels=(level, level),
         details=shares,

@@ -27,8 +27,7 @@ from webapp.results.models import Series
 from webapp.results.services import fetch_rows, insert_rows
 from webapp.stats import changes
 from webapp.stats.better import Better, is_gain
-from webapp.stats.changes import Loss, what_helps, why_not, why_retracted
-from webapp.stats.levels import Finding
+from webapp.stats.changes import Finding, Loss, what_helps, why_not, why_retracted
 
 # Every batch claims, so these are written out: composing them took a fifth of a worker's time.
 CANDIDATES = """

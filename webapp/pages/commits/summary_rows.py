@@ -36,7 +36,7 @@ from webapp.pages.parts.marks import SIMULATED, css_class, verdict_mark
 from webapp.pages.parts.summaries import CommitSummary, Largest
 from webapp.results.models import Revision
 from webapp.results.queries import Neighbour, Neighbours
-from webapp.stats.changes import Gate
+from webapp.stats.false_discovery import Gate
 
 CHARTS_SHOWN = 6
 

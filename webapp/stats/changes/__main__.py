@@ -1,33 +1,54 @@
-"""`python -m webapp.stats.changes`: the changes of a series, from CSV to JSON, in any shell."""
+"""`python -m webapp.stats.changes`: the findings of a series, from CSV to JSON, in any shell."""
 
 import argparse
+import csv
 import json
+import re
 import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from webapp.stats.changes import (
+from webapp.stats.changes import explain
+from webapp.stats.changes.detector import detect
+from webapp.stats.changes.findings import (
     Analysis,
     At,
-    BadSeriesError,
     Change,
+    Finding,
+    Findings,
+    ModeChange,
+    NoiseChange,
     Segment,
-    explain,
-    others,
-    series_csv,
 )
-from webapp.stats.detector import detect
+from webapp.stats.changes.points import BadSeriesError, Point
+from webapp.stats.limits import RANGE, is_sample
 from webapp.stats.shell import end_silently
 
 BAD_INPUT = 2
 """Exit code for input that cannot be read as a series."""
+
+NEAR = 10
+"""Positions by which the beginning of a change of noise or modes may lie elsewhere when it is
+first told."""
+
+One = Finding | NoiseChange | ModeChange
+
+NEEDED = ("revision", "value")
+
+# Plainer than what Python takes: no 1_000, no nan, no digits of other scripts.
+NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,4})?")
+
+WHOLE = re.compile(r"[+-]?[0-9]{1,18}")
+
+LONGEST_SHOWN = 50
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Read CSV from standard input, print JSON, return the exit code."""
     options = _parser().parse_args(arguments)
     try:
-        points = series_csv.read_points(sys.stdin)
-        told = detect(points, better=options.better)
+        points = read_points(sys.stdin)
+        found = detect(points, better=options.better)
     except BadSeriesError as error:
         sys.stderr.write(f"changes: {error}\n")
         return BAD_INPUT
@@ -35,7 +56,7 @@ def main(arguments: list[str] | None = None) -> int:
         sys.stderr.write(f"changes: the input is not UTF-8 text: {error.reason}\n")
         return BAD_INPUT
     shown = {"least_pct": options.min_effect, "online": options.online}
-    document = as_document(told.analysis, **shown) | others.as_lists(told.others, points, **shown)
+    document = as_document(found.analysis, **shown) | lists_of(found.others, points, **shown)
     json.dump(document, sys.stdout, indent=1)
     sys.stdout.write("\n")
     return 0
@@ -135,6 +156,182 @@ def _segment(segment: Segment) -> dict[str, Any]:
 
 def _rounded(value: float | None) -> float | None:
     return None if value is None else float(f"{value:.6g}")
+
+
+def lists_of(
+    findings: Findings, points: Sequence[Point], *, least_pct: float, online: bool
+) -> dict[str, list[dict[str, Any]]]:
+    """Return excursions, slow losses and gains, changes of noise and of modes.
+
+    Those smaller than `least_pct` are left out; a change of noise has no size in percent. With
+    `online` each says the revision at which it was first told when the series is read in order.
+    """
+    lists = {
+        kind: [(one, describe(one)) for one in getattr(findings, kind) if size(one) >= least_pct]
+        for kind, (describe, size) in KINDS.items()
+    }
+    return {
+        kind: [
+            {**shown, "detected_at": _first_notified(points, kind, one)} if online else shown
+            for one, shown in found
+        ]
+        for kind, found in lists.items()
+    }
+
+
+def _first_notified(points: Sequence[Point], kind: str, one: One) -> str:
+    """The revision at which a finding was told first."""
+    for stop in range(_index(points, one) + 1, len(points)):
+        if any(_is_same(one, other) for other in getattr(detect(points[:stop]).others, kind)):
+            return points[stop - 1].label
+    return points[-1].label
+
+
+def _index(points: Sequence[Point], one: One) -> int:
+    return next(i for i, point in enumerate(points) if point.position == one.first.position)
+
+
+def _is_same(one: One, other: One) -> bool:
+    if isinstance(one, Finding) and isinstance(other, Finding):
+        is_slow = one.last.position - one.first.position > NEAR
+        return (one.pct > 0) == (other.pct > 0) and (is_slow or one.first == other.first)
+    return abs(one.first.position - other.first.position) <= NEAR
+
+
+def _size(finding: Finding) -> dict[str, Any]:
+    return {
+        "change_pct": _rounded(finding.pct),
+        "ci_pct": [_rounded(finding.low_pct), _rounded(finding.high_pct)],
+    }
+
+
+def _excursion(one: Finding) -> dict[str, Any]:
+    return {"revision": one.first.label, **_size(one), "recovered_by": one.last.label}
+
+
+def _slow(one: Finding) -> dict[str, Any]:
+    return {"window": [one.first.label, one.last.label], **_size(one)}
+
+
+def _noise(one: NoiseChange) -> dict[str, Any]:
+    return {"revision": one.first.label, "ratio": _rounded(one.ratio)}
+
+
+def _modes(one: ModeChange) -> dict[str, Any]:
+    return {
+        "revision": one.first.label,
+        "share_before": _rounded(one.share_before),
+        "share_after": _rounded(one.share_after),
+        "gap_pct": _rounded(one.gap_pct),
+    }
+
+
+KINDS: dict[str, tuple[Callable[[Any], dict[str, Any]], Callable[[Any], float]]] = {
+    "excursions": (_excursion, lambda one: abs(one.pct)),
+    "slow": (_slow, lambda one: abs(one.pct)),
+    "noise_changes": (_noise, lambda _: float("inf")),
+    "modes": (_modes, lambda one: abs(one.gap_pct)),
+}
+"""By the key in `Findings` and in the document: how one is shown, and its size in percent."""
+
+
+def read_points(lines: Iterable[str]) -> list[Point]:
+    """Return the points of a CSV text with the columns revision, value, [position], [boot].
+
+    Rows of one revision follow each other; without positions the order of the rows counts.
+    Raises BadSeriesError that names the line.
+    """
+    reader = csv.DictReader(_without_mark(lines))
+    try:
+        return _read(reader)
+    except csv.Error as error:
+        raise BadSeriesError(f"line {reader.line_num}: this is not CSV: {error}") from None
+
+
+def _without_mark(lines: Iterable[str]) -> Iterator[str]:
+    """The lines without the byte-order mark that some spreadsheets put first."""
+    for i, line in enumerate(lines):
+        yield line.removeprefix("\ufeff") if i == 0 else line
+
+
+def _read(reader: "csv.DictReader[str]") -> list[Point]:
+    columns = reader.fieldnames
+    if columns is None:
+        raise BadSeriesError("line 1: nothing to read: a header with revision,value is needed")
+    missing = [name for name in NEEDED if name not in columns]
+    if missing:
+        raise BadSeriesError(f"line 1: the header has no column {' and no column '.join(missing)}")
+    rows = _Rows()
+    for row in reader:
+        try:
+            rows.add(row)
+        except BadSeriesError as error:
+            raise BadSeriesError(f"line {reader.line_num}: {error}") from None
+    return rows.points()
+
+
+class _Rows:
+    """The rows so far, grouped by revision."""
+
+    def __init__(self) -> None:
+        self.groups: dict[str, list[tuple[float, str | None]]] = {}
+        self.positions: dict[str, int] = {}
+        self.newest: str | None = None
+
+    def add(self, row: dict[str, str | None]) -> None:
+        revision = (row["revision"] or "").strip()
+        if not revision:
+            raise BadSeriesError("no revision")
+        value = _number(row["value"])
+        if revision != self.newest:
+            self._begin(revision, row.get("position"))
+        elif row.get("position") and _position(row["position"]) != self.positions[revision]:
+            raise BadSeriesError(f"revision {revision} has two positions")
+        self.groups[revision].append((value, row.get("boot") or None))
+
+    def _begin(self, revision: str, position: str | None) -> None:
+        if revision in self.groups:
+            raise BadSeriesError(
+                f"revision {revision} again, after others: rows go in order along the tree"
+            )
+        last = self.positions[self.newest] if self.newest is not None else None
+        here = _position(position) if position else (0 if last is None else last + 1)
+        if last is not None and here <= last:
+            raise BadSeriesError(f"position {here} does not follow {last}")
+        self.groups[revision] = []
+        self.positions[revision] = here
+        self.newest = revision
+
+    def points(self) -> list[Point]:
+        return [
+            Point(
+                position=self.positions[revision],
+                label=revision,
+                samples=tuple(value for value, _ in rows),
+                boots=tuple(boot for _, boot in rows),
+            )
+            for revision, rows in self.groups.items()
+        ]
+
+
+def _number(text: str | None) -> float:
+    written = (text or "").strip()
+    if not NUMBER.fullmatch(written):
+        raise BadSeriesError(f"{_shown(text)} is not a number")
+    value = float(written)
+    if not is_sample(value):
+        raise BadSeriesError(f"{_shown(text)} is out of range: values are {RANGE}")
+    return value
+
+
+def _position(text: str | None) -> int:
+    if not WHOLE.fullmatch((text or "").strip()):
+        raise BadSeriesError(f"position {_shown(text)} is not a whole number below 10^18")
+    return int(text or "")
+
+
+def _shown(text: str | None) -> str:
+    return repr(text if text is None or len(text) <= LONGEST_SHOWN else text[:LONGEST_SHOWN] + "…")
 
 
 if __name__ == "__main__":

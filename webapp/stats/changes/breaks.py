@@ -1,27 +1,131 @@
-"""Whether a crossing of the limit is a break, and of which kind."""
+"""Whether a crossing of the limit is a break, and of which kind: one step, or a line that bends."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import sqrt
 
 import numpy as np
 
-from webapp.stats.changes import drift, models, scale
-from webapp.stats.changes.layout import (
+from webapp.stats.changes import scale
+from webapp.stats.changes.online_state import Break, Kind, OnlineState, Regime
+from webapp.stats.changes.points import Floats
+from webapp.stats.changes.regimes import (
+    LEAST_SIDE,
+    REVIEWED,
     Table,
     give_to_next,
     join_to_former,
     lay_out,
+    move,
     of_mean,
+    settle,
     take_back,
 )
-from webapp.stats.changes.review import REVIEWED, move, settle
-from webapp.stats.changes.state import Break, Kind, Regime, State
+
+LEAST_RAMP = 10
+"""Revisions that a drift must last before it is told from a step."""
+
+STEP_LEAD = 4.0
+"""A drift must explain a stretch better than one step by this much, in units of the variance:
+where the two cannot be told apart, it is a step."""
+
+STEEPEST = 0.5
+"""Standard deviations that a drift gains per revision at most when it stands against one step."""
+
+STAIR_PRICE = 9.0
+"""What each further step of the same direction costs, in the same unit: it has two parameters
+(by BIC the logarithm of about 40 revisions, 3.7, for each) and a position of its choice."""
+
+STAIR_LOOK = 40
+"""Revisions from one step to the next, and before the first, that make a staircase."""
+
+SHORTEST_STAIR = 12
+"""Revisions from the first to the last of such steps: closer ones are steps, not a slow """
+
+END_PRICE = 2.0
+"""What a step costs where the series drifts already: the slope was estimated from few revisions,
+and drifts end, so that another bend is more likely than a step."""
+
+SAME_PLACE = 3
+"""A bend so few revisions after the beginning of a drift is a better slope of that """
 
 SMALL_SIDE = 40
 """Sides of at most so many revisions are tested without their most extreme one as well."""
 
 
-def try_break(state: State, variance: float, freedom: float, table: Table) -> bool:
+@dataclass(frozen=True, slots=True)
+class Bend:
+    """A drift that begins (or ends) at index `first` and replaces the last `steps` changes."""
+
+    first: int
+    slope: float
+    steps: int = 0
+
+
+def instead_of_step(
+    state: OnlineState, start: int, clipped: Floats, variance: float
+) -> Bend | None:
+    """Return the bend that explains the last regime better than one step, or None.
+
+    `clipped` are its kept revisions from ring row `start` on, relative to its slope.
+    """
+    _, step_gain = best_split(clipped, np.ones(len(clipped)))
+    offset = state.ring.start + start
+    slope = state.regimes[-1].slope
+    if slope:
+        at, gain = best_bend_of(clipped, -slope)
+        if gain > step_gain - END_PRICE * variance:
+            return Bend(offset + at, -slope)
+    lead = -END_PRICE if slope else STEP_LEAD
+    at, more, gain = best_bend(clipped)
+    is_slow = more * more <= STEEPEST**2 * variance
+    if is_slow and gain > step_gain + lead * variance:
+        return Bend(offset + at, more)
+    return None
+
+
+def instead_of_stairs(state: OnlineState, first: int, variance: float) -> Bend | None:
+    """Return the bend that explains a step at index `first` and the steps before it, or None."""
+    ring = state.ring
+    cuts = _stairs(state, first)
+    if len(cuts) < 2 or first - cuts[0] < SHORTEST_STAIR:
+        return None
+    base = state.regimes[-len(cuts)]
+    start = max(base.first, cuts[0] - STAIR_LOOK, ring.start)
+    locations = np.array(ring.location[start - ring.start :])
+    locations -= base.slope * np.arange(len(locations))
+    steps_gain = _gain(locations, [cut - start for cut in cuts])
+    at, slope, gain = best_bend(locations)
+    if gain <= steps_gain - (STAIR_PRICE * (len(cuts) - 1) - STEP_LEAD) * variance:
+        return None
+    return Bend(start + at, slope, len(cuts) - 1)
+
+
+def _stairs(state: OnlineState, first: int) -> list[int]:
+    """The first indices of the latest steps in the direction of the one at `first`."""
+    ring = state.ring
+    cuts = [first]
+    row = first - ring.start
+    newest = float(np.mean(ring.location[row:]))
+    upwards = newest > state.regimes[-1].at(first)
+    for i in range(len(state.breaks) - 1, -1, -1):
+        step, before, after = state.breaks[i], state.regimes[i], state.regimes[i + 1]
+        is_near = cuts[0] - step.index <= STAIR_LOOK and step.index > ring.start
+        if step.kind == "drift" or not is_near:
+            break
+        if (after.level > before.at(after.first)) != upwards:
+            break
+        cuts.insert(0, step.index)
+    return cuts
+
+
+def _gain(locations: Floats, cuts: list[int]) -> float:
+    """How much the sum of squares falls when each part has a level of its own."""
+    middle = float(locations.mean())
+    return sum(len(part) * (float(part.mean()) - middle) ** 2 for part in np.split(locations, cuts))
+
+
+def try_break(state: OnlineState, variance: float, freedom: float, table: Table) -> bool:
     """Break the last regime where it breaks best; False when the evidence is of one revision."""
     ring, regime = state.ring, state.regimes[-1]
     start = max(regime.first - ring.start, 0)
@@ -30,12 +134,12 @@ def try_break(state: State, variance: float, freedom: float, table: Table) -> bo
         # What has left the ring is one heavy value at its left end.
         clipped[0] = ring.totals[0] / ring.weights[0]
         weights[0] = ring.weights[0]
-    split, _ = models.best_split(clipped, weights)
+    split, _ = best_split(clipped, weights)
     first = ring.start + start + split
     sides = _flat(state, start, start + split), _flat(state, start + split, len(ring.location))
     if not sides_agree(sides, variance, freedom, table):
         return False
-    bend = drift.instead_of_stairs(state, first, variance) or drift.instead_of_step(
+    bend = instead_of_stairs(state, first, variance) or instead_of_step(
         state, start, clipped, variance
     )
     if bend is None:
@@ -53,11 +157,11 @@ def try_break(state: State, variance: float, freedom: float, table: Table) -> bo
     return True
 
 
-def _bend(state: State, bend: drift.Bend) -> None:
-    """Bend the last regime's line, or give it a better slope where it has just begun to drift."""
+def _bend(state: OnlineState, bend: Bend) -> None:
+    """Bend the last regime's line, or give it a better slope where it has just begun to"""
     regime = state.regimes[-1]
     is_kept = regime.first >= state.ring.start
-    if regime.slope and is_kept and bend.first - regime.first <= drift.SAME_PLACE:
+    if regime.slope and is_kept and bend.first - regime.first <= SAME_PLACE:
         regime.slope += bend.slope
         lay_out(state, regime.first)
     else:
@@ -65,7 +169,7 @@ def _bend(state: State, bend: drift.Bend) -> None:
         begin(state, "drift", max(bend.first, earliest), bend.slope)
 
 
-def begin(state: State, kind: Kind, first: int, slope: float) -> None:
+def begin(state: OnlineState, kind: Kind, first: int, slope: float) -> None:
     """Begin a new regime at index `first`, whose line gains `slope` more than the last one's."""
     ring, former = state.ring, state.regimes[-1]
     if state.breaks and not state.breaks[-1].settled:
@@ -125,10 +229,63 @@ def _middle(values: Sequence[float]) -> float:
     return (sum(values) - min(values) - max(values)) / (len(values) - 2)
 
 
-def _flat(state: State, start: int, stop: int) -> list[float]:
+def _flat(state: OnlineState, start: int, stop: int) -> list[float]:
     """The locations of ring rows, relative to the slope of the last regime."""
     ring, regime = state.ring, state.regimes[-1]
     return [
         ring.location[i] - regime.slope * (ring.start + i - regime.first)
         for i in range(start, stop)
     ]
+
+
+def best_split(values: Floats, weights: Floats) -> tuple[int, float]:
+    """Return the best first index of the right side, and the gain in the sum of squares.
+
+    The gain is wL wR / (wL + wR) (mR - mL)², the drop of the weighted sum of squares when two
+    means replace one; needs at least 2 * LEAST_SIDE values.
+    """
+    mass = np.cumsum(weights)
+    total = np.cumsum(weights * values)
+    left, rest = mass[:-1], mass[-1] - mass[:-1]
+    gap = (total[-1] - total[:-1]) / rest - total[:-1] / left
+    gain = left * rest / mass[-1] * gap * gap
+    inner = gain[LEAST_SIDE - 1 : len(gain) - (LEAST_SIDE - 1)]
+    at = int(np.argmax(inner))
+    return at + LEAST_SIDE, float(inner[at])
+
+
+def best_bend(values: Floats) -> tuple[int, float, float]:
+    """Return where a level line best bends into a ramp, the ramp's slope, and the gain.
+
+    The ramp is 1 at the returned index and grows by one slope per revision. Least squares for
+    every bend at once, from suffix sums; (0, 0, 0) when there are fewer than LEAST_RAMP values.
+    """
+    n = len(values)
+    if n < LEAST_RAMP:
+        return 0, 0.0, 0.0
+    centred = values - values.mean()
+    tails = np.cumsum(np.cumsum(centred[::-1]))[::-1]
+    length = n - np.arange(n, dtype=float)
+    sums = length * (length + 1) / 2
+    squares = sums * (2 * length + 1) / 3 - sums * sums / n
+    squares[squares <= 0] = np.inf
+    gain = tails * tails / squares
+    gain[n - LEAST_RAMP + 1 :] = 0.0
+    at = int(np.argmax(gain))
+    return at, float(tails[at] / squares[at]), float(gain[at])
+
+
+def best_bend_of(values: Floats, slope: float) -> tuple[int, float]:
+    """Return where a level line best bends into a ramp of a given slope, and the gain.
+
+    With the slope given, the gain is that of best_bend less what the wrong slope loses.
+    """
+    n = len(values)
+    centred = values - values.mean()
+    tails = np.cumsum(np.cumsum(centred[::-1]))[::-1]
+    length = n - np.arange(n, dtype=float)
+    sums = length * (length + 1) / 2
+    squares = sums * (2 * length + 1) / 3 - sums * sums / n
+    gain = 2 * slope * tails - slope * slope * squares
+    at = int(np.argmax(gain[1:])) + 1
+    return at, float(gain[at])

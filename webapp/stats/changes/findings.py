@@ -1,10 +1,12 @@
-"""What is said about a series: frozen results, in percent and in the metric's unit."""
+"""What is found in a series: frozen results, in percent and in the metric's unit."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 Verdict = Literal["better", "worse"]
+
 ChangeState = Literal["candidate", "one build", "confirmed"]
+
 Helps = Literal["runs", "revisions", "unknown"]
 
 
@@ -160,3 +162,102 @@ class Analysis:
     is_drifting: bool
     retracted: tuple[Retracted, ...]
     left_out: tuple[At, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What begins at revision `first`: its size in percent with its 95 % interval.
+
+    `last` is the end of a slow loss or gain, the revision by which an excursion is over, and the
+    last one at the new level of a change of level. `before` and `level` are in the metric's unit,
+    `score` is the evidence in standard deviations, `previous` the measured revision before `first`
+    (of the first one of a series itself).
+    """
+
+    first: At
+    last: At
+    pct: float
+    low_pct: float
+    high_pct: float
+    before: float = 0.0
+    level: float = 0.0
+    score: float = 0.0
+    previous: At = field(default=At(0, ""))
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A change of level, and where it may have begun.
+
+    `locations` are the measured revisions that may be the first at the new level, with their
+    probability; the first is the one before them, with none. `shown_by` is the revision with which
+    the evidence for it was complete, by what is known now.
+    """
+
+    finding: Finding
+    locations: tuple[tuple[At, float], ...]
+    shown_by: At
+    revisions: tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class NoiseChange:
+    """From revision `first` on, revisions scatter `ratio` times as much (below 1: less)."""
+
+    first: At
+    ratio: float
+    previous: At = field(default=At(0, ""))
+
+
+@dataclass(frozen=True, slots=True)
+class ModeChange:
+    """From revision `first` on another share (of 1) of the runs is in the lower of two modes.
+
+    `gap_pct` is the lower mode against the upper one: below 0, whichever way is better.
+    """
+
+    first: At
+    share_before: float
+    share_after: float
+    gap_pct: float
+    previous: At = field(default=At(0, ""))
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """`count` measured revisions at one level (in the metric's unit, with its 95 % interval).
+
+    `level` is where it begins, `end_level` where it ends: a curve may bend it.
+    """
+
+    first: At
+    last: At
+    count: int
+    level: float
+    low: float
+    high: float
+    end_level: float
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """All findings of a series, kind by kind, each in order along the tree.
+
+    `noise_pct` is the scatter of one revision now; None while too little is known. `stretches` are
+    the levels between the `steps`. `has_modes`: runs have two modes, and sizes are those of runs in
+    the usual one.
+    """
+
+    excursions: tuple[Finding, ...] = ()
+    noise_changes: tuple[NoiseChange, ...] = ()
+    modes: tuple[ModeChange, ...] = ()
+    slow: tuple[Finding, ...] = ()
+    noise_pct: float | None = None
+    steps: tuple[Step, ...] = ()
+    stretches: tuple[Stretch, ...] = ()
+    has_modes: bool = False
+
+    @property
+    def changes(self) -> tuple[Finding, ...]:
+        """The sizes of the steps."""
+        return tuple(step.finding for step in self.steps)

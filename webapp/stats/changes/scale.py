@@ -7,7 +7,11 @@ docs/figures.md for the rates they give.
 """
 
 from functools import cache
-from math import erfc, exp, log, sqrt
+from math import erfc, exp, expm1, log, sqrt
+
+MOST_PERCENT_LOG = 700.0
+"""A hundred times exp() of more than this is no number any more."""
+
 
 WINDOWS = (2, 3, 4, 6, 8, 12, 18, 30, 54)
 """Numbers of newest revisions that are held against the rest of their regime."""
@@ -109,3 +113,8 @@ def probability(score: float, revisions: int) -> float:
     """
     middle, slope = CANDIDATE_ODDS if revisions == 1 else CONFIRMED_ODDS
     return 1.0 / (1.0 + exp(-min(slope * (score - middle), 50.0)))
+
+
+def percent(log: float) -> float:
+    """Return a difference of logarithms in percent."""
+    return 100.0 * expm1(min(log, MOST_PERCENT_LOG))

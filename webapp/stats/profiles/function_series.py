@@ -12,11 +12,10 @@ from itertools import groupby
 
 import numpy as np
 
-from webapp.stats import detector
-from webapp.stats.changes import Analysis, At, Change, Point, Segment
+from webapp.stats import changes
+from webapp.stats.changes import Analysis, At, Change, Findings, Point, Segment
 from webapp.stats.compare import Samples, summarize
 from webapp.stats.false_discovery import gate_among
-from webapp.stats.levels import Findings
 from webapp.stats.profiles.calls import IDLE, Function, Ints, idle_functions
 from webapp.stats.profiles.costs import Basis, Floats, Side, basis
 from webapp.stats.profiles.sides import counted, same_functions
@@ -263,7 +262,7 @@ def _series(
 def _found(points: Sequence[Point], starts: Sequence[int]) -> tuple[Analysis, Findings]:
     """What is found in each epoch alone; noise, and what could be proven, are the last one's."""
     groups = groupby(points, key=lambda point: bisect_right(starts, point.position))
-    found = [detector.detect(its, better="less") for _, its in groups]
+    found = [changes.detect(its, better="less") for _, its in groups]
     *over, last = (one.analysis for one in found)
     proven = [each for one in over for each in one.changes if each.state != "candidate"]
     levels = [

@@ -1,9 +1,8 @@
 """Optimal partitioning: the cheapest way to cut a sequence into stretches of one state each."""
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from webapp.stats.changes.points import Floats
 
 BLOCK = 64
 """Revisions that are read at once. A block is read again from where the best partition first begins

@@ -5,21 +5,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from webapp.stats.changes.points import FINEST
-from webapp.stats.levels.partition import Floats, partition
-
-MEDIAN_OF_SQUARES = 0.4549
-"""Median of the square of a standard normal variable."""
+from webapp.stats.changes.noise import EFFICIENCY, MEDIAN_OF_SQUARES
+from webapp.stats.changes.partition import partition
+from webapp.stats.changes.points import FINEST, Floats
 
 CLIP = 2.5
 """Standard deviations that a difference counts at most."""
 
 OF_CLIPPED = 0.9775
 """Mean of the square of a standard normal variable clipped at `CLIP`."""
-
-EFFICIENCY = 2 / 3
-"""Degrees of freedom of a variance of successive differences, per difference (von Neumann et al.
-1941)."""
 
 TAIL = 5.0
 """Degrees of freedom of the t density by which stretches of scatter are compared: heavy tails are
@@ -36,6 +30,7 @@ WIDEST = 64.0
 """Largest ratio, either way, between a stretch's variance and that of all revisions."""
 
 _MOST = int(log(WIDEST) / log(STATES_APART))
+
 RATIOS = STATES_APART ** np.arange(-_MOST, _MOST + 1.0)
 """What is tried, in variances of all revisions."""
 
@@ -49,14 +44,12 @@ LEAST = 6
 LEAST_RATIO = 1.6
 """Ratio of standard deviations below which a change of noise is not worth telling."""
 
-
 LEAST_OF_SAMPLES = 4
 """Revisions that a stretch of other scatter inside builds holds at least: each has several
 samples."""
 
 SAMPLE_CAP = 9.0
 """What one revision's inner variance counts at most, in variances of its logarithm."""
-
 
 JUMP = 10.0
 """What a jump between neighbours counts at least, for it to be a step whatever memory there is, and
@@ -68,7 +61,7 @@ JUMPED = 4
 
 GUESS, GUESS_HALVES = 2.0, 6.0
 """Degrees of freedom of the guess that builds scatter as runs do, and revisions after which half
-is left; it fades as in `changes.noise`."""
+is left; it fades as in `noise`."""
 
 
 class Guess(NamedTuple):

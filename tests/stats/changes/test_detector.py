@@ -1,4 +1,4 @@
-"""What the fold told first and what levels say stands, as one."""
+"""What the online update reports first and what levels show still stands, as one."""
 
 import json
 
@@ -8,8 +8,7 @@ import pytest
 from benchmarks.cells import series_of
 from benchmarks.worlds.noises import with_modes
 from benchmarks.worlds.reading import USUAL, draw
-from webapp.stats import changes
-from webapp.stats.detector import State, advance, detect, present, start
+from webapp.stats.changes import State, advance, detect, online_analysis, present, start
 from webapp.stats.simulate import Scatter
 
 NOISY = Scatter(run=3 * USUAL.run, build=3 * USUAL.build)
@@ -103,13 +102,13 @@ def test_what_is_settled_is_carried_along_as_text_and_written_anew_where_there_i
 
 def test_the_fold_says_when_and_levels_say_how_large():
     points = series(stepped(60, (30, -0.08)))
-    [folded] = changes.detect(points).changes
+    [online] = online_analysis.detect(points).changes
 
     told = detect(points)
 
     [change] = told.analysis.changes
     [step] = told.others.steps
-    assert change.confirmed_by == folded.confirmed_by
+    assert change.confirmed_by == online.confirmed_by
     assert (change.change_pct, change.low_pct) == (step.finding.pct, step.finding.low_pct)
     assert change.low_pct < 100 * np.expm1(-0.08) < change.high_pct
 
@@ -120,10 +119,10 @@ def test_levels_that_return_stand_although_the_fold_tells_none():
         shift[first:stop] = np.log(0.95)
     for seed in range(40):
         points = series(shift, seed)
-        if not changes.detect(points).changes:
+        if not online_analysis.detect(points).changes:
             break
     else:
-        pytest.fail("the fold told some in each series")
+        pytest.fail("the online update reports some in each series")
 
     told = detect(points)
 
@@ -133,44 +132,44 @@ def test_levels_that_return_stand_although_the_fold_tells_none():
 
 
 def test_what_the_fold_takes_for_steps_in_growing_noise_does_not_stand():
-    told, folded = 0, 0
+    told, online = 0, 0
     for seed in range(6):
         rng = np.random.default_rng(seed)
         values = np.concatenate((draw(rng, np.zeros(100)), draw(rng, np.zeros(80), NOISY)))
         points = series_of(values)
-        folded += len(changes.detect(points).changes)
+        online += len(online_analysis.detect(points).changes)
         told += len([one for one in detect(points).analysis.changes if one.state == "confirmed"])
 
-    assert folded >= 6
+    assert online >= 6
     assert told <= 2
 
 
 def test_what_the_fold_takes_for_steps_among_two_modes_does_not_stand():
-    told, folded = 0, 0
+    told, online = 0, 0
     for seed in range(4):
         points = series_of(with_modes(np.random.default_rng(seed), 0.0, 0.2, -18.0))
-        folded += len(changes.detect(points).changes)
+        online += len(online_analysis.detect(points).changes)
         told += len([one for one in detect(points).analysis.changes if one.state == "confirmed"])
 
-    assert folded >= 12
+    assert online >= 12
     assert told <= 1
 
 
 def test_a_young_series_has_the_word_of_the_fold():
     points = series(stepped(8, (5, -0.3)))[:5]
 
-    assert detect(points).analysis == changes.detect(points)
+    assert detect(points).analysis == online_analysis.detect(points)
 
 
 def test_a_change_that_only_the_fold_tells_is_retracted_once_levels_could_bear_it_out():
     for seed in range(60):
         points = series(stepped(70, (35, -0.016)), seed)
-        fold = changes.detect(points)
+        online = online_analysis.detect(points)
         told = detect(points)
-        if fold.changes and not told.others.steps:
+        if online.changes and not told.others.steps:
             break
     else:
         pytest.fail("both agree in each series")
 
     assert told.analysis.changes == ()
-    assert fold.changes[0].revision in [one.revision for one in told.analysis.retracted]
+    assert online.changes[0].revision in [one.revision for one in told.analysis.retracted]

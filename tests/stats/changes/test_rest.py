@@ -8,9 +8,8 @@ import pytest
 from benchmarks.cells import series_of
 from benchmarks.worlds.reading import draw
 from tests.stats.series import worlds
-from webapp.stats.changes import Point
-from webapp.stats.detector import State, advance, detect, present, rest, start
-from webapp.stats.levels import find_in
+from webapp.stats.changes import Point, State, advance, detect, detector, present, start
+from webapp.stats.changes.level_findings import find_in
 
 
 def series(rng, count, steps=0, odd=0, unusable=0):
@@ -76,10 +75,10 @@ def test_a_series_at_rest_has_levels_looked_for_at_the_ends_of_its_blocks():
 
     looks = looks_of(points)
 
-    ends = {at for at in range(1, 301) if rest.ends_block(at)}
+    ends = {at for at in range(1, 301) if detector.ends_block(at)}
     assert ends <= set(looks)
     assert len(set(looks) - ends) <= 0.1 * len(points)
-    assert max(np.diff(looks)) == rest.LONGEST
+    assert max(np.diff(looks)) == detector.LONGEST
 
 
 def test_after_a_step_levels_are_looked_for_with_each_revision():
@@ -89,7 +88,7 @@ def test_after_a_step_levels_are_looked_for_with_each_revision():
     looks = looks_of(points)
 
     told = next(at for at in range(201, 300) if detect(points[:at]).analysis.changes)
-    assert set(range(told + 1, 200 + rest.FRESH)) <= set(looks)
+    assert set(range(told + 1, 200 + detector.FRESH)) <= set(looks)
 
 
 def test_where_levels_were_not_looked_for_the_last_one_goes_on():

@@ -1,9 +1,12 @@
-"""From the state of a series to what is said about it."""
+"""From the state of the online update to what it reports of a series."""
 
-from math import expm1, inf, sqrt
+from collections.abc import Iterable
+from math import inf, sqrt
+
+import numpy as np
 
 from webapp.stats.better import Better, is_gain
-from webapp.stats.changes import models, modes, review, scale
+from webapp.stats.changes import scale
 from webapp.stats.changes.findings import (
     Analysis,
     At,
@@ -15,13 +18,34 @@ from webapp.stats.changes.findings import (
     Segment,
     Smallest,
 )
-from webapp.stats.changes.layout import Table, is_silent, of_mean, spread
-from webapp.stats.changes.state import Break, Interval, Regime, State
+from webapp.stats.changes.online import advance
+from webapp.stats.changes.online_state import Break, Interval, OnlineState, Regime
+from webapp.stats.changes.points import Point
+from webapp.stats.changes.regimes import (
+    LEAST_SIDE,
+    Table,
+    interval_of,
+    is_silent,
+    of_mean,
+    score_of,
+    spread,
+)
+from webapp.stats.changes.scale import percent
 from webapp.stats.limits import worth_telling
 from webapp.stats.student import POWER_80, TWO_SIDED_95
 
-MOST_PERCENT_LOG = 700.0
-"""A hundred times exp() of more than this is no number any more."""
+LEAST_SAMPLES = 20
+"""Samples needed before two modes are spoken of."""
+
+LEAST_SHARE = 0.15
+"""Share of the samples that the smaller mode holds at least: less are odd samples."""
+
+LEAST_DISTANCE = 3.5
+"""Ashman's D of the two modes: 2 separates them cleanly when the split is known beforehand; a
+split chosen as the best one reaches 2.7 on normal samples, so more is asked for."""
+
+LEAST_MIXED = 1 / 3
+"""Share of the revisions that hold samples of both modes: else it is builds that differ."""
 
 SOON, LATER = 2, 10
 """Revisions after which the smallest provable change is given."""
@@ -36,7 +60,35 @@ DRIFT_SCORE = 3.0
 """A slope below so many standard errors of the level is not called a drift."""
 
 
-def present(state: State, better: Better, *, all_segments: bool = True) -> Analysis:
+def _has_two(state: OnlineState) -> bool:
+    """Return whether the newest revisions of the last regime show two modes of samples."""
+    if not state.regimes:
+        return False
+    rows = state.samples[-min(state.regimes[-1].count, len(state.samples)) :]
+    logs = np.sort(np.array([log for row in rows for log in row]))
+    n = len(logs)
+    if n < LEAST_SAMPLES or logs[0] == logs[-1]:
+        return False
+    cut = _best_cut(logs)
+    low, high = logs[:cut], logs[cut:]
+    if min(len(low), len(high)) < LEAST_SHARE * n:
+        return False
+    inner = sqrt((float(low.var()) + float(high.var())) / 2)
+    if float(high.mean() - low.mean()) <= LEAST_DISTANCE * inner:
+        return False
+    mixed = sum(1 for row in rows if min(row) < high[0] <= max(row))
+    return mixed >= LEAST_MIXED * len(rows)
+
+
+def _best_cut(logs: np.ndarray[tuple[int], np.dtype[np.float64]]) -> int:
+    """The cut of sorted values that leaves the smallest sum of squares inside both parts."""
+    centred = logs - logs.mean()
+    left = np.arange(1, len(logs))
+    between = np.cumsum(centred)[:-1] ** 2 / (left * (len(logs) - left))
+    return int(np.argmax(between)) + 1
+
+
+def present(state: OnlineState, better: Better, *, all_segments: bool = True) -> Analysis:
     """Return what is said about the series that `state` has read.
 
     Of its segments the last one alone is told where a caller has others (not `all_segments`).
@@ -56,7 +108,7 @@ def present(state: State, better: Better, *, all_segments: bool = True) -> Analy
         noise=_noise(state, variance, freedom) if freedom >= scale.LEAST_FREEDOM else None,
         smallest=_smallest(state, variance, freedom, table) if speaks else None,
         newest=newest,
-        is_bimodal=modes.has_two(state),
+        is_bimodal=_has_two(state),
         is_drifting=bool(segments) and segments[-1].drift_pct != 0,
         retracted=tuple(
             Retracted(At(item.position, item.label), At(*item.confirmed_by))
@@ -66,7 +118,7 @@ def present(state: State, better: Better, *, all_segments: bool = True) -> Analy
     )
 
 
-def largest_score(state: State) -> float:
+def largest_score(state: OnlineState) -> float:
     """Return the most that any number of newest revisions shows against the rest of their regime
     (`Newest.scan_score`); infinity while too little is known.
     """
@@ -74,12 +126,7 @@ def largest_score(state: State) -> float:
     return inf if newest is None else newest.scan_score
 
 
-def percent(log: float) -> float:
-    """Return a difference of logarithms in percent."""
-    return 100.0 * expm1(min(log, MOST_PERCENT_LOG))
-
-
-def _confirmed(state: State, better: Better) -> list[Change]:
+def _confirmed(state: OnlineState, better: Better) -> list[Change]:
     return [
         _change(state, i, broken, better)
         for i, broken in enumerate(state.breaks)
@@ -87,14 +134,14 @@ def _confirmed(state: State, better: Better) -> list[Change]:
     ]
 
 
-def _change(state: State, i: int, broken: Break, better: Better) -> Change:
+def _change(state: OnlineState, i: int, broken: Break, better: Better) -> Change:
     before, after = state.regimes[i], state.regimes[i + 1]
     if broken.settled and broken.interval is not None:
         interval, score = broken.interval, broken.score
         variance, freedom = broken.variance, broken.freedom
         table = scale.inflation(broken.memory_step)
     else:
-        interval, score = review.interval_of(state), review.score(state)
+        interval, score = interval_of(state), score_of(state)
         variance, freedom, table = spread(state)
     old = before.at(after.first)
     margin = sqrt(scale.as_student(TWO_SIDED_95, freedom) * variance)
@@ -112,7 +159,7 @@ def _change(state: State, i: int, broken: Break, better: Better) -> Change:
     )
 
 
-def _candidate(state: State, newest: Newest, better: Better) -> Change:
+def _candidate(state: OnlineState, newest: Newest, better: Better) -> Change:
     variance, freedom, table = spread(state)
     ring, regime = state.ring, state.regimes[-1]
     level, weight = _without_newest(state)
@@ -134,7 +181,7 @@ def _candidate(state: State, newest: Newest, better: Better) -> Change:
 
 
 def _sized(
-    state: State,
+    state: OnlineState,
     *,
     interval: Interval,
     revision: At,
@@ -176,7 +223,7 @@ def _share(regime: Regime, table: Table) -> float:
     return of_mean(table, regime.count) / regime.weight
 
 
-def _without_newest(state: State) -> tuple[float, float]:
+def _without_newest(state: OnlineState) -> tuple[float, float]:
     """The last regime's line at the newest revision, from the others, and their weight."""
     ring, regime = state.ring, state.regimes[-1]
     weight = regime.weight - ring.weight[-1]
@@ -184,10 +231,10 @@ def _without_newest(state: State) -> tuple[float, float]:
     return level + regime.slope * (state.count - 1 - regime.first), weight
 
 
-def _newest(state: State, variance: float, freedom: float, table: Table) -> Newest | None:
+def _newest(state: OnlineState, variance: float, freedom: float, table: Table) -> Newest | None:
     ring, regime = state.ring, state.regimes[-1]
     revision = At(ring.position[-1], ring.label[-1])
-    if regime.count <= models.LEAST_SIDE:
+    if regime.count <= LEAST_SIDE:
         return None
     level, weight = _without_newest(state)
     off = ring.location[-1] - level
@@ -198,13 +245,13 @@ def _newest(state: State, variance: float, freedom: float, table: Table) -> Newe
     return Newest(revision, percent(off), score, scale.SUSPECT, scanned, p_value)
 
 
-def _scan_score(state: State) -> float:
+def _scan_score(state: OnlineState) -> float:
     """The largest score of all windows that end at the newest revision."""
     variance, freedom, table = spread(state)
     ring, regime = state.ring, state.regimes[-1]
     largest = 0.0
     for m in scale.WINDOWS:
-        if m > regime.count - models.LEAST_SIDE:
+        if m > regime.count - LEAST_SIDE:
             break
         left, sum_left = ring.weights[-1 - m], ring.totals[-1 - m]
         right = regime.weight - left
@@ -215,7 +262,7 @@ def _scan_score(state: State) -> float:
 
 
 def _segment(
-    state: State, regime: Regime, variance: float, freedom: float, table: Table
+    state: OnlineState, regime: Regime, variance: float, freedom: float, table: Table
 ) -> Segment:
     start = state.origin + regime.level
     gain = regime.slope * (regime.count - 1)
@@ -234,7 +281,7 @@ def _segment(
     )
 
 
-def _noise(state: State, variance: float, freedom: float) -> Noise:
+def _noise(state: OnlineState, variance: float, freedom: float) -> Noise:
     tracker = state.tracker
     within = tracker.within_variance() if tracker.within_weight else None
     run = tracker.in_boot / tracker.in_boot_weight if tracker.in_boot_weight else None
@@ -263,7 +310,7 @@ def _pct(variance: float | None) -> float | None:
     return None if variance is None else 100.0 * sqrt(variance)
 
 
-def _smallest(state: State, variance: float, freedom: float, table: Table) -> Smallest | None:
+def _smallest(state: OnlineState, variance: float, freedom: float, table: Table) -> Smallest | None:
     """None of a single revision, where no two values differ yet, and beyond what is worth telling:
     what is known of the noise is then a floor, a guess or next to nothing.
     """
@@ -285,7 +332,17 @@ def _smallest(state: State, variance: float, freedom: float, table: Table) -> Sm
     return Smallest(now, later, doubled, _helps(state, run_part, variance))
 
 
-def _helps(state: State, run_part: float, variance: float) -> Helps:
+def _helps(state: OnlineState, run_part: float, variance: float) -> Helps:
     if not state.tracker.within_weight or state.tracker.nears < scale.LEAST_FREEDOM:
         return "unknown"
     return "runs" if run_part > variance / 2 else "revisions"
+
+
+def detect(points: Iterable[Point], *, better: Better = "more") -> Analysis:
+    """Return what the online update alone reports of a whole series: points in any order, one per
+    revision.
+
+    Raises BadSeriesError as `online.advance` does.
+    """
+    ordered = sorted(points, key=lambda point: point.position)
+    return present(advance(OnlineState(), ordered), better)

@@ -5,11 +5,10 @@ from math import log
 import numpy as np
 import pytest
 
-from webapp.stats.levels import screen as screens
-from webapp.stats.levels.curve import curves_of, fitted
-from webapp.stats.levels.fitting import fit_levels
-from webapp.stats.levels.scatter import FINEST
-from webapp.stats.levels.screen import Screen
+from webapp.stats.changes import curves as screens
+from webapp.stats.changes.curves import Screen, curves_of, fitted
+from webapp.stats.changes.points import FINEST
+from webapp.stats.changes.turns import fit_levels
 
 
 def series(seed):

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from webapp.stats.levels import turns
-from webapp.stats.levels.fitting import EFFICIENT, LEFT_OUT, fit_levels, variances_of
-from webapp.stats.levels.partition import partition, partition_of_sums, sums_of
-from webapp.stats.levels.scatter import CLIP, FINEST, MEDIAN_OF_SQUARES, OF_CLIPPED, variance_of
+from webapp.stats.changes import turns
+from webapp.stats.changes.partition import partition, partition_of_sums, sums_of
+from webapp.stats.changes.scatter import CLIP, FINEST, MEDIAN_OF_SQUARES, OF_CLIPPED, variance_of
+from webapp.stats.changes.turns import EFFICIENT, LEFT_OUT, fit_levels, variances_of
 
 
 def stretches(seed):

@@ -1,4 +1,4 @@
-"""What is known of a series after some of its revisions: bounded, plain, storable.
+"""What the online update knows of a series after some of its revisions: bounded, plain, storable.
 
 The state is all that the next revision needs. It holds the last `RING` revisions, the regimes
 and the breaks between them; it does not grow with the history, except by one entry per break.
@@ -171,7 +171,7 @@ class Past:
 
 
 @dataclass(slots=True)
-class State:
+class OnlineState:
     """A series as far as it was read; `changes.advance` makes the next one.
 
     `left_out` are the revisions without a usable sample. `origin` is the first location: all others
@@ -194,14 +194,14 @@ class State:
     left_out: list[tuple[int, str]] = field(default_factory=list)
     past: Past = field(default=Past(), compare=False, repr=False)
 
-    def copy(self) -> "State":
+    def copy(self) -> "OnlineState":
         """A state of its own: what `advance` works on, so that the old one stays as it was.
 
         Only breaks that the ring still holds can be taken back, and only the regimes around
         them can change: the others are shared.
         """
         settled = self._settled()
-        return State(
+        return OnlineState(
             count=self.count,
             origin=self.origin,
             last_position=self.last_position,
@@ -255,7 +255,7 @@ class State:
         return self.past
 
     @classmethod
-    def from_data(cls, data: dict[str, Any]) -> "State":
+    def from_data(cls, data: dict[str, Any]) -> "OnlineState":
         """Return the state that `to_data` wrote, also after a passage through JSON.
 
         Raises ValueError when another version of the method wrote it.

@@ -1,27 +1,48 @@
-"""What the fold told first and what levels say stands, as one."""
+"""What the online update reported first and what levels show still stands, as one."""
 
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from math import inf, log, sqrt
 from typing import Any
 
-from webapp.stats import changes
 from webapp.stats.better import Better, is_gain
-from webapp.stats.changes import Analysis, At, Change, Retracted, Segment, scale
-from webapp.stats.changes.findings import Verdict
-from webapp.stats.changes.present import DRIFT_SCORE
-from webapp.stats.detector.state import State
-from webapp.stats.levels import Findings, Step, Stretch
+from webapp.stats.changes import online_analysis, scale
+from webapp.stats.changes.findings import (
+    Analysis,
+    At,
+    Change,
+    Findings,
+    Retracted,
+    Segment,
+    Step,
+    Stretch,
+    Verdict,
+)
+from webapp.stats.changes.online import advance_point, check_order
+from webapp.stats.changes.online_analysis import DRIFT_SCORE, largest_score
+from webapp.stats.changes.online_state import OnlineState
+from webapp.stats.changes.points import Point, reduce_points
+from webapp.stats.changes.window import Window
 from webapp.stats.student import TWO_SIDED_95
 
+LONGEST = 16
+"""Points of a block: as many as lie between two states that are stored (`checkpoints`)."""
+
+SHARE = 8
+"""Part of a series that a block of it is at most: a young one must not wait."""
+
+AT_REST = scale.KEEP
+"""Normal score of the newest revisions, taken together in any number, below which a series is at
+rest: with less a confirmed change is retracted."""
+
 FRESH = 10
-"""Revisions of a new level by which levels must bear it out: with so many, whatever the fold can
-confirm pays for a level as well, and a change of noise is told as what it is (`noises`)."""
+"""Revisions of a new level by which levels must bear it out: with so many, whatever the update can
+confirm pays for a level as well, and a change of noise is reported as what it is (`noises`)."""
 
 ALONE = 5
-"""Revisions since a change from which on levels tell it where the fold does not: two would be one
-odd revision beside a neighbour that happens to lie on its side."""
+"""Revisions since a change from which on levels report it where the update does not: two would be
+one odd revision beside a neighbour that happens to lie on its side."""
 
 NEAR = 2
 """Measured revisions by which both may place the same change apart."""
@@ -33,32 +54,123 @@ LEAST_PLACES = 2
 """Revisions of an interval, with the one before it, that leave one place only."""
 
 EVIDENCE = ("verdict", "score", "needed", "p_value", "probability", "confirmed_by")
-"""Of a change, what is told of it since the fold confirmed it."""
+"""Of a change, what is reported of it since the update confirmed it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What is said of a series: its changes of level, and everything else that was found."""
+    """What is reported of a series: its changes of level, and everything else that was found."""
 
     analysis: Analysis
     others: Findings
 
 
-def present(state: State, better: Better) -> Report:
-    """Return what is said about the series that `state` has read.
+@dataclass(slots=True)
+class State:
+    """A series as far as it was read: the state of the online update, and the newest revisions."""
 
-    A change of level stands where levels show it (after `ALONE` revisions, where the fold does not
-    tell it), and for its first `FRESH` revisions where only the fold does; where the fold told it,
-    it says when. Too young a series has the fold's word.
+    online: OnlineState = field(default_factory=OnlineState)
+    window: Window = field(default_factory=Window)
+
+    @property
+    def length(self) -> int:
+        """The number of points that were read."""
+        return self.online.count + len(self.online.left_out)
+
+    def to_data(self) -> dict[str, Any]:
+        """Return numbers, strings, lists and dicts only: what JSON can hold."""
+        return {**self.online.to_data(), "window": self.window.to_data()}
+
+    @classmethod
+    def from_data(cls, data: dict[str, Any]) -> "State":
+        """Return the state that `to_data` wrote, also after a passage through JSON.
+
+        Raises ValueError when another version of the method wrote it.
+        """
+        data = dict(data)
+        window = data.pop("window", {})
+        return cls(OnlineState.from_data(data), Window.from_data(window))
+
+
+def start() -> State:
+    """Return the state before the first revision."""
+    return State()
+
+
+def advance(state: State, points: Sequence[Point]) -> State:
+    """Return the state after `points` as well; `state` itself stays as it is.
+
+    Levels are looked for anew at the end of a block, and where the series is not at rest: looking
+    for them takes ten times as long as all else, and a revision that lies where the series lay
+    moves no level. Which revisions those are is read from the online update alone, so that it does
+    not matter in how many pieces points came. (A series that moves by and by is never at rest:
+    `window.moves`.) Raises BadSeriesError as `online.advance` does.
+    """
+    online, window = state.online.copy(), state.window.copy()
+    check_order(online, points)
+    length = state.length
+    # Before the end of the last block it does not matter where levels were looked for.
+    since = last_block_end(length + len(points))
+    for point, value in zip(points, reduce_points(points), strict=True):
+        length += 1
+        before = _counts(online) if length >= since else None
+        advance_point(online, point, value)
+        if value is not None:
+            window.add(value)
+        if before is None:
+            continue
+        # One revision alone moves no level: what the newest shows counts with the one after it.
+        was_stirred, window.is_stirred = window.is_stirred, largest_score(online) >= AT_REST
+        is_due = was_stirred or _is_young(online) or _counts(online) != before
+        if is_due or ends_block(length):
+            window.look_anew()
+    return State(online, window)
+
+
+def ends_block(length: int) -> bool:
+    """Return whether a block of a series ends with its `length`-th point."""
+    return length % min(max(length // SHARE, 1), LONGEST) == 0
+
+
+def last_block_end(length: int) -> int:
+    """Return the number of points after which the last block of `length` points ended."""
+    return next(at for at in range(length, -1, -1) if not at or ends_block(at))
+
+
+def _is_young(online: OnlineState) -> bool:
+    """Whether the newest regime is so young that levels must bear it out."""
+    return bool(online.breaks) and online.regimes[-1].count <= FRESH + NEAR
+
+
+def _counts(online: OnlineState) -> tuple[int, int]:
+    """What changes when the online update finds something new, or takes it back."""
+    return len(online.breaks), len(online.retracted)
+
+
+def detect(points: Iterable[Point], *, better: Better = "more") -> Report:
+    """Return what is reported of a whole series: points in any order, one per revision.
+
+    Raises BadSeriesError as `advance` does.
+    """
+    ordered = sorted(points, key=lambda point: point.position)
+    return present(advance(start(), ordered), better)
+
+
+def present(state: State, better: Better) -> Report:
+    """Return what is reported of the series that `state` has read.
+
+    A change of level stands where levels show it (after `ALONE` revisions, where the update does
+    not report it), and for its first `FRESH` revisions where only the update does; where the update
+    confirmed it, that is when. A series too young for levels has the update's changes.
     """
     found = state.window.found()
-    analysis = changes.present(state.fold, better, all_segments=not found.stretches)
+    analysis = online_analysis.present(state.online, better, all_segments=not found.stretches)
     if not found.stretches:
         return Report(analysis, found)
     positions = state.window.rows.positions()
     rows, dropped = _join(analysis.changes, found, positions, better)
-    as_folded = {id(one) for one in analysis.changes}
-    fresh = [one for one in rows if id(one) in as_folded]
+    as_updated = {id(one) for one in analysis.changes}
+    fresh = [one for one in rows if id(one) in as_updated]
     segments = _segments(_shown_levels(found.stretches, rows), analysis.segments, fresh)
     retracted = [
         Retracted(one.revision, one.confirmed_by) for one in dropped if one.confirmed_by is not None
@@ -74,13 +186,13 @@ def present(state: State, better: Better) -> Report:
 
 
 def _join(
-    folded: Sequence[Change], found: Findings, positions: Sequence[int], better: Better
+    updated: Sequence[Change], found: Findings, positions: Sequence[int], better: Better
 ) -> tuple[list[Change], list[Change]]:
-    """The changes that stand, and those of the fold that levels do not bear out."""
+    """The changes that stand, and those of the update that levels do not bear out."""
     # Settled changes are held against each other too, and there may be many: by place alone.
     places = {
         i: (one.after.position, one.last.position, one.revision.position)
-        for i, one in enumerate(folded)
+        for i, one in enumerate(updated)
     }
     rows = []
     for step in found.steps:
@@ -89,19 +201,19 @@ def _join(
         near = [
             (abs(place - at), i)
             for i, (after, last, place) in places.items()
-            if (after < at <= last or low <= place <= high) and folded[i].verdict == verdict
+            if (after < at <= last or low <= place <= high) and updated[i].verdict == verdict
         ]
         same = None
         if near:
             _, i = min(near)
-            same = folded[i]
+            same = updated[i]
             del places[i]
         is_young = _count_from(step.finding.first, positions) < ALONE
         if is_young and (same is None or same.confirmed_by is None):
             rows += [same] if same is not None else []
             continue
         rows.append(_as_change(step, same, better, has_modes=found.has_modes))
-    left = [folded[i] for i in places]
+    left = [updated[i] for i in places]
     stands = [
         one
         for one in left
@@ -117,7 +229,7 @@ def _in_order(rows: Sequence[Change]) -> tuple[Change, ...]:
 
 
 def _near(at: int, positions: Sequence[int]) -> tuple[float, float]:
-    """The positions at which the fold may place the change that levels place at ``at``.
+    """The positions at which the update may place the change that levels place at ``at``.
 
     Where one of both is no longer kept, those at the beginning of what is kept are near it.
     """
@@ -146,7 +258,7 @@ def _is_part(one: Change, steps: Sequence[Step]) -> bool:
 
 def _is_beyond(one: Change, found: Findings) -> bool:
     """Whether it is more than what levels know of: noise that may have grown lately, and modes, by
-    which the fold's values jump.
+    which the update's values jump.
     """
     if found.has_modes:
         return False
@@ -161,9 +273,9 @@ def _verdict(step: Step, better: Better) -> Verdict:
 
 
 def _as_change(step: Step, same: Change | None, better: Better, *, has_modes: bool) -> Change:
-    """A change that levels show; ``same`` is what the fold says of it: since when it is known.
+    """A change that levels show; ``same`` is what the update reports of it: since when it is known.
 
-    Where runs have two modes, levels show the size of runs in the usual one; that of the fold
+    Where runs have two modes, levels show the size of runs in the usual one; that of the update
     is as measured.
     """
     if same is None or same.confirmed_by is None:
@@ -226,7 +338,7 @@ def _of_step(step: Step, evidence: Mapping[str, Any]) -> Change:
 
 
 def _shown_levels(stretches: Sequence[Stretch], rows: Sequence[Change]) -> Sequence[Stretch]:
-    """Without the newest level while no change to it is told."""
+    """Without the newest level while no change to it is reported."""
     if len(stretches) < LEAST_LEVELS:
         return stretches
     *others, former, last = stretches
@@ -236,12 +348,12 @@ def _shown_levels(stretches: Sequence[Stretch], rows: Sequence[Change]) -> Seque
 
 
 def _segments(
-    stretches: Sequence[Stretch], folded: Sequence[Segment], fresh: Sequence[Change]
+    stretches: Sequence[Stretch], updated: Sequence[Segment], fresh: Sequence[Change]
 ) -> tuple[Segment, ...]:
-    """The levels; the last one ends where a change begins that only the fold tells yet."""
+    """The levels; the last one ends where a change begins that only the update reports yet."""
     segments = [_segment(one) for one in stretches]
     last = segments[-1]
-    own = folded[-1] if folded else None
+    own = updated[-1] if updated else None
     begins = any(own is not None and one.revision == own.first for one in fresh)
     if own is None or not begins or own.first.position <= last.first.position:
         return tuple(segments)

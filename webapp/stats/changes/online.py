@@ -1,29 +1,30 @@
-"""One more revision: the whole method, one step at a time.
+"""The online update: one more revision, one step at a time.
 
-The findings of a series are the fold of `advance_one` over its revisions in order, nothing else;
-analysing a series at once runs the very same steps. A step looks at a bounded number of
-revisions, so that it costs the same at the 60th and at the 5,000th.
+Its findings are the outcome of `advance_one` over the revisions of a series in order, nothing else;
+a series read at once takes the very same steps. A step looks at a bounded number of revisions, so
+that it costs the same at the 60th and at the 5,000th.
 """
 
 from collections.abc import Sequence
 from math import inf, sqrt
 
-from webapp.stats.changes import models, scale
+from webapp.stats.changes import scale
 from webapp.stats.changes.breaks import try_break
-from webapp.stats.changes.layout import (
+from webapp.stats.changes.noise import YOUNG
+from webapp.stats.changes.online_state import KEPT_SAMPLES, OnlineState, Regime
+from webapp.stats.changes.points import BadSeriesError, Point, Value, reduce_points
+from webapp.stats.changes.regimes import (
     DRAWN_IN,
     LAG,
+    LEAST_SIDE,
     is_out_of_date,
     is_silent,
     lay_out,
     of_mean,
     refresh,
+    review,
     spread,
 )
-from webapp.stats.changes.noise import YOUNG
-from webapp.stats.changes.points import BadSeriesError, Point, Value
-from webapp.stats.changes.review import review
-from webapp.stats.changes.state import KEPT_SAMPLES, Regime, State
 
 WEIGHT_RANGE = (0.1, 4.0)
 """Weights of one revision beside a typical one."""
@@ -31,11 +32,11 @@ WEIGHT_RANGE = (0.1, 4.0)
 CENTRED = frozenset((3, 5, 8))
 """Sizes of a young regime at which wild values are drawn in towards its median anew."""
 
-LEAST_REGIME = 2 * models.LEAST_SIDE
+LEAST_REGIME = 2 * LEAST_SIDE
 """Revisions of a regime before it can break: two on either side."""
 
 
-def check_order(state: State, points: Sequence[Point]) -> None:
+def check_order(state: OnlineState, points: Sequence[Point]) -> None:
     """Raise BadSeriesError unless each position is larger than the last one that was read."""
     last = state.last_position
     for point in points:
@@ -47,7 +48,7 @@ def check_order(state: State, points: Sequence[Point]) -> None:
         last = point.position
 
 
-def advance_point(state: State, point: Point, value: Value | None) -> None:
+def advance_point(state: OnlineState, point: Point, value: Value | None) -> None:
     """Advance `state`, which is changed, by one more point; no `value`: it has no usable sample."""
     if value is None:
         state.left_out.append((point.position, point.label))
@@ -56,7 +57,7 @@ def advance_point(state: State, point: Point, value: Value | None) -> None:
         advance_one(state, value)
 
 
-def advance_one(state: State, value: Value) -> None:
+def advance_one(state: OnlineState, value: Value) -> None:
     """Advance `state`, which is changed, by one more revision."""
     if not state.regimes:
         state.origin = value.location
@@ -71,7 +72,7 @@ def advance_one(state: State, value: Value) -> None:
     state.ring.trim()
 
 
-def _append(state: State, value: Value) -> None:
+def _append(state: OnlineState, value: Value) -> None:
     """Add a revision to the ring and to the last regime, drawn in towards the regime's line."""
     ring, regime = state.ring, state.regimes[-1]
     location = value.location - state.origin
@@ -102,7 +103,7 @@ def _append(state: State, value: Value) -> None:
         del state.samples[0]
 
 
-def _weight(state: State, value: Value) -> float:
+def _weight(state: OnlineState, value: Value) -> float:
     """The weight of a revision beside a typical one: more samples help where runs scatter."""
     tracker = state.tracker
     if not state.variance or value.share * tracker.shares == tracker.share:
@@ -113,7 +114,7 @@ def _weight(state: State, value: Value) -> float:
     return min(max(1.0 / (part * value.share / typical + 1.0 - part), low), high)
 
 
-def _update_noise(state: State, value: Value) -> None:
+def _update_noise(state: OnlineState, value: Value) -> None:
     """Count the newest inner scatter, and the differences of the revision `LAG` ago.
 
     By now it is known that nothing new began there, or that something did.
@@ -128,7 +129,7 @@ def _update_noise(state: State, value: Value) -> None:
     refresh(state)
 
 
-def _scan(state: State, regime: Regime) -> bool:
+def _scan(state: OnlineState, regime: Regime) -> bool:
     """Hold the newest revisions against the rest of their regime; True when a break was made.
 
     The gap of two means is compared with its limit after multiplying by all three weights,
@@ -141,7 +142,7 @@ def _scan(state: State, regime: Regime) -> bool:
     mass, total = regime.weight, regime.total
     normal = scale.CONFIRM * scale.CONFIRM * variance
     weights, totals = state.ring.weights, state.ring.totals
-    most, of_left = count - models.LEAST_SIDE, of_mean(table, count)
+    most, of_left = count - LEAST_SIDE, of_mean(table, count)
     for m, every in scale.SCHEDULE:
         if m > most:
             break
@@ -156,3 +157,16 @@ def _scan(state: State, regime: Regime) -> bool:
             if cross * cross > limit * share:
                 return try_break(state, variance, freedom, table)
     return False
+
+
+def advance(state: OnlineState, points: Sequence[Point]) -> OnlineState:
+    """Return the state after `points` as well; `state` itself stays as it is.
+
+    Raises BadSeriesError for points out of order (each position must be larger than the last),
+    for a sample that is not a finite number and for a point without samples.
+    """
+    state = state.copy()
+    check_order(state, points)
+    for point, value in zip(points, reduce_points(points), strict=True):
+        advance_point(state, point, value)
+    return state

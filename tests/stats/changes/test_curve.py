@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from webapp.stats.levels.curve import (
+from webapp.stats.changes.curves import (
     LEAST_STEPS,
     WAVE_PRICE,
     bases,
@@ -11,7 +11,7 @@ from webapp.stats.levels.curve import (
     fitted,
     wave_of,
 )
-from webapp.stats.levels.segments import levels_of
+from webapp.stats.changes.levels import levels_of
 
 WEIGHTS = np.full(200, 100.0)
 EVERY = np.ones(200, dtype=bool)

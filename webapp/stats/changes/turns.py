@@ -1,23 +1,30 @@
 """Where levels begin, and how revisions scatter and remember around them: by turns."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from math import log, sqrt
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from webapp.stats.changes import scale
-from webapp.stats.levels.curve import LEAD
-from webapp.stats.levels.fitting import LEFT_OUT, Fit, fit_levels
-from webapp.stats.levels.partition import Floats, partition_of_sums, sums_of
-from webapp.stats.levels.scatter import (
-    EFFICIENCY,
-    Guess,
-    inflation_of,
-    variance_of,
-    with_guess,
-)
-from webapp.stats.levels.screen import unexplained
+from webapp.stats.changes.noise import EFFICIENCY
+from webapp.stats.changes.partition import partition_of_sums, sums_of
+from webapp.stats.changes.points import FINEST, Floats
+from webapp.stats.changes.scatter import Guess, inflation_of, variance_of, with_guess
+
+LEAD = 4.0
+"""Twice the log likelihood by which a curve must be better than steps alone: where the two cannot
+be told apart, it is steps."""
+
+LEFT_OUT = 4.0
+"""Standard deviations from its level at which a revision is left out, whole, of the mean."""
+
+EFFICIENT = 0.91
+"""Efficiency of a mean with biweights that are zero at `LEFT_OUT` (Beaton and Tukey 1974): one
+revision moves the mean of eleven by a tenth of its deviation at most."""
 
 PENALTY = 13.0
 """What a change of level costs, in variances of one revision. From simulated series alone
@@ -51,6 +58,76 @@ PASSES = 4
 SAME_BY, FINEST_MOVE = 0.01, 1e-8
 """Share of itself, and standard deviation besides, by which scatter and memory may still move when
 their estimates are taken for settled."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """Levels that begin at `starts`, one each in `centres`, and what of `values` they leave.
+
+    `off` is the distance of each revision from its level, `residuals` the same in standard
+    deviations; those that are not `inside` of `LEFT_OUT` are left out.
+    """
+
+    values: Floats
+    starts: list[int]
+    centres: Floats
+    off: Floats
+    residuals: Floats
+    inside: NDArray[np.bool_]
+
+
+def fit_levels(values: Floats, scatter: Floats, starts: list[int]) -> Fit:
+    """Return the levels that begin at `starts`, as `values` were measured, (revisions,).
+
+    `scatter` is the standard deviation of each revision. Values far from a level weigh less, and
+    nothing from `LEFT_OUT` on: a whole revision is left out. The first guess is the median.
+    """
+    stops = [*starts[1:], len(values)]
+    ordered = values.copy()
+    medians = []
+    for start, stop in zip(starts, stops, strict=True):
+        ordered[start:stop].sort()
+        medians.append((ordered[(start + stop - 1) // 2] + ordered[(start + stop) // 2]) / 2)
+    first, centres = np.array(starts), np.array(medians)
+    level = np.repeat(np.arange(len(starts)), np.diff([*starts, len(values)]))
+    off = biweighted(values, scatter, level, centres, partial(np.add.reduceat, indices=first))
+    residuals = off / scatter
+    return Fit(values, starts, centres, off, residuals, np.abs(residuals) < LEFT_OUT)
+
+
+def biweighted(
+    values: Floats,
+    scatter: Floats,
+    level: NDArray[np.intp],
+    centres: Floats,
+    sums: Callable[[Floats], Floats],
+) -> Floats:
+    """Return the distances of `values`, (…, revisions), from their levels.
+
+    `centres`, (…, levels), are first guesses, and overwritten; revision i is of the level
+    `level[i]`. `sums` adds up, level by level, what there is for each revision.
+    """
+    weights, far = scatter**-2.0, LEFT_OUT * scatter
+    for _ in range(3):
+        off = values - centres.take(level, axis=-1)
+        off /= far
+        off *= off
+        biweights = np.subtract(1, off, out=off)
+        np.maximum(biweights, 0.0, out=biweights)
+        biweights *= biweights
+        biweights *= weights
+        total = sums(biweights)
+        biweights *= values
+        np.divide(sums(biweights), total, out=centres, where=total > 0)
+    return np.asarray(values - centres.take(level, axis=-1))
+
+
+def variances_of(fit: Fit, scatter: Floats) -> Floats:
+    """Return the variance of each level, (levels,), if revisions had no memory."""
+    weights, far = scatter**-2.0, LEFT_OUT * scatter
+    kept = np.add.reduceat(np.where(np.abs(fit.off) < far, weights, 0.0), fit.starts)
+    most = np.maximum.reduceat(weights, fit.starts)
+    return np.asarray(1 / (EFFICIENT * np.where(kept > 0, kept, most)))
 
 
 class _Turn(NamedTuple):
@@ -191,3 +268,19 @@ def _around(fit: Fit, state: State) -> Floats:
         variance, _ = with_guess(variance, EFFICIENCY * own, guess)
         scatter[first:stop] = sqrt(variance)
     return scatter
+
+
+def unexplained(off: Floats, inside: NDArray[np.bool_]) -> Floats:
+    """Return what levels and the memory around them leave, as twice the negative log likelihood,
+    row by row: `off` are the distances from levels, (rows, revisions), those not `inside` left out.
+
+    Of innovations of an AR(1) process whose coefficient is that of the distances.
+    """
+    pairs = inside[:, 1:] & inside[:, :-1]
+    now, before = off[:, 1:] * pairs, off[:, :-1] * pairs
+    count = np.add.reduce(pairs, axis=1)
+    squares = np.einsum("ij,ij->i", before, before)
+    rho = np.einsum("ij,ij->i", now, before) / np.maximum(squares, FINEST**2)
+    innovations = now - np.maximum(rho, 0.0)[:, None] * before
+    left = np.einsum("ij,ij->i", innovations, innovations) / np.maximum(count, 1)
+    return np.asarray(count * np.log(np.maximum(left, FINEST**2)))

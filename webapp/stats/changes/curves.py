@@ -1,0 +1,390 @@
+"""Series that move by and by: a trend or a slow wave, where it explains more than steps do.
+
+Most curves that could bend a series do not pay. To see that takes no fit of each: all of them, and
+all that are left where one level is spared, share sums of products (normal equations). What is told
+of a series is never read from there, only which curves are worth a fit of their own.
+"""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import pairwise
+from math import inf
+
+import numpy as np
+from numpy.typing import NDArray
+
+from webapp.stats.changes.points import Floats
+from webapp.stats.changes.turns import (
+    LEAD,
+    LEFT_OUT,
+    PENALTY,
+    Fit,
+    State,
+    biweighted,
+    fit_levels,
+    starts_of,
+    unexplained,
+)
+
+TREND_PRICE, TERM_PRICE = 6.0, 6.0
+"""What a trend, and each term of a wave, must save in twice the log likelihood. A step costs twice
+as much, for it also has a place. With 12 for a trend, one in four series that lose 5 % over 200
+revisions is not told by the 120th (`slow`); `stepping` guards the other side."""
+
+TERMS = (4, 8, 12)
+"""Numbers of cosines that are tried: with n revisions the k-th has a period of 2 n / k."""
+
+REVISIONS_A_TERM = 12
+"""Revisions that there must be for each: shorter waves are levels."""
+
+KEPT = 64
+"""Lengths of series whose curves are kept: at most 75 kB each."""
+
+WAVE_PRICE = 38.0
+"""What a wave of one period costs: more than its terms and a place for the period (25), for levels
+that return at equal distances look like one. With 30 one in four changes between levels of
+thirty revisions is no longer told (`returning`); with 40 more is told of waves (`slow`)."""
+
+A_WAVE = 3
+"""What is estimated of it: two terms, and the period."""
+
+LEAST_PERIODS = 2
+"""Times that it must have been there: a single hump is a level that came and went."""
+
+FINER = 8
+"""Periods that are tried for each one more in the whole series: at most 1/16 of a period is missed
+in all, which leaves 1/78 of the wave's variance."""
+
+LEAST_STEPS = 2
+"""Steps from which on a wave may explain them better; a trend may explain one."""
+
+WELL_POSED = 1e-9
+"""Ratio of the least eigenvalue to the largest below which sums of products are not solved: where
+levels are short and many, waves can hardly be told from them."""
+
+ALL = [0]
+"""No level is spared: the first has none before it that it could be joined to."""
+
+CURVE_PASSES = 3
+"""Times that a curve and the levels beside it are, at most."""
+
+HOPELESS = 6 * PENALTY
+"""What a wave may cost more, after a turn, than the best that is known, to have another turn: most
+of the time of a series of steps went into waves that explain nothing. Of 400 series, a third of
+them with waves or odd revisions, none ends otherwise than without; with four times it are 3, with
+twice it 9."""
+
+SPARED = 2 * PENALTY
+"""What a curve with one level less may leave unexplained more than with all of them, for fewer
+levels to be looked for beside it. Of 800 series, half of them with slopes or waves, none ends
+otherwise than where they are always looked for; with half of it two do."""
+
+FREED = 4 * PENALTY
+"""What steps that a curve does not need may make it cost, at most, beside the best that is known,
+for them to be looked for. Of 600 series with slopes, waves, steps and walks, two waves beside many
+steps end otherwise than where this and `SPARED` are no limits."""
+
+
+def curves_of(
+    values: Floats, weights: Floats, kept: NDArray[np.bool_], steps: int
+) -> list[tuple[Floats, float]]:
+    """Return the curves to try for `values` that have so many steps, each with its price: `bases`,
+    and behind the trend a wave of one period (`wave_of`), where the series is long enough.
+
+    `weights` are reciprocals of standard deviations; revisions that are not `kept` do not count.
+    """
+    curves = bases(len(values), steps)
+    wave = wave_of(values, weights, kept) if steps >= LEAST_STEPS else None
+    return curves if wave is None else [curves[0], (wave, WAVE_PRICE), *curves[1:]]
+
+
+def wave_of(values: Floats, weights: Floats, kept: NDArray[np.bool_]) -> Floats | None:
+    """Return cosine and sine, (revisions, 2), of the period that explains most of `values`.
+
+    It is the highest peak of the periodogram (Schuster 1898). None where the series does not hold
+    two of the shortest ones that are tried. Arguments are those of `curves_of`.
+    """
+    count = len(values)
+    most = count * FINER // (A_WAVE * REVISIONS_A_TERM)
+    least = LEAST_PERIODS * FINER
+    weight = np.where(kept, weights * weights, 0.0)
+    total = float(weight.sum())
+    if most < least or not total:
+        return None
+    centred = weight * (values - float(weight @ values) / total)
+    power = np.abs(np.fft.rfft(centred, FINER * count)[least : most + 1])
+    often = (least + int(power.argmax())) / FINER
+    angle = 2 * np.pi * often * np.arange(count) / count
+    return np.column_stack([np.cos(angle), np.sin(angle)])
+
+
+def bases(count: int, steps: int) -> list[tuple[Floats, float]]:
+    """Return the curves to try for `count` revisions with so many steps, each with its price.
+
+    A curve is a matrix of shape (revisions, terms).
+    """
+    if not steps:
+        return []
+    curves = _bases(count)
+    return curves if steps >= LEAST_STEPS else curves[:1]
+
+
+@lru_cache(maxsize=KEPT)
+def _bases(count: int) -> list[tuple[Floats, float]]:
+    """All of them: the trend, then the waves. Nobody writes to them."""
+    index = (np.arange(count) + 0.5) / count
+    curves = [((index - 0.5)[:, None], TREND_PRICE)]
+    for terms in TERMS:
+        if terms * REVISIONS_A_TERM <= count:
+            waves = np.cos(np.pi * index[:, None] * np.arange(1, terms + 1))
+            curves.append((waves, terms * TERM_PRICE))
+    for curve, _ in curves:
+        curve.setflags(write=False)
+    return curves
+
+
+def fitted(
+    values: Floats, weights: Floats, basis: Floats, starts: list[int], kept: NDArray[np.bool_]
+) -> Floats:
+    """Return the curve of `basis` that fits values best beside levels that begin at `starts`.
+
+    `weights` are reciprocals of standard deviations; revisions that are not `kept` do not count.
+    """
+    weight = np.where(kept, weights * weights, 0.0)
+    # Levels are taken out of both sides first (Frisch and Waugh 1933): one column for each would
+    # make a series of many levels cost a hundred times as much.
+    both, _ = _within_levels(np.column_stack([basis, values]), weight, starts)
+    both *= np.sqrt(weight)[:, None]
+    solution = np.linalg.lstsq(both[:, :-1], both[:, -1], rcond=None)[0]
+    return np.asarray(basis @ solution)
+
+
+def variances_of_gaps(weights: Floats, basis: Floats, starts: list[int]) -> Floats:
+    """Return what the error of a curve of `basis` adds to the variance of each gap between levels.
+
+    `weights` are reciprocals of standard deviations, 0 where a revision does not count. The means
+    of levels are independent of the curve's coefficients, which are estimated inside levels: the
+    gap of two has the variance of both means and that of what the curve makes of their distance.
+    """
+    within, means = _within_levels(basis, weights * weights, starts)
+    within *= weights[:, None]
+    covariance = np.linalg.pinv(within.T @ within)
+    apart = np.diff(means, axis=0)
+    return np.asarray(np.einsum("ij,jk,ik->i", apart, covariance, apart))
+
+
+def _within_levels(columns: Floats, weight: Floats, starts: list[int]) -> tuple[Floats, Floats]:
+    """Return columns less their weighted mean of each level, and those means, (levels, columns)."""
+    level = np.searchsorted(starts, np.arange(len(columns)), side="right") - 1
+    total = np.maximum(np.bincount(level, weight), np.finfo(float).tiny)
+    means = np.stack([np.bincount(level, weight * one) / total for one in columns.T], axis=1)
+    return columns - means[level], means
+
+
+class Screen:
+    """Curves beside the levels `alone` of log `locations`, (revisions,), or all of them but one.
+
+    `scatter` is the standard deviation of each revision. `bases` are the curves, each
+    (revisions, terms).
+    """
+
+    def __init__(
+        self, locations: Floats, scatter: Floats, alone: Fit, bases: Sequence[Floats]
+    ) -> None:
+        self._locations, self._scatter, self._alone, self._bases = locations, scatter, alone, bases
+        self._first = np.array(alone.starts)
+        self._level = np.repeat(
+            np.arange(len(alone.starts)), np.diff([*alone.starts, len(locations)])
+        )
+        weight = np.where(alone.inside, scatter**-2.0, 0.0)
+        columns = np.column_stack([*bases, locations])
+        self._mass = np.maximum(np.add.reduceat(weight, self._first), np.finfo(float).tiny)
+        sums = np.add.reduceat(columns * weight[:, None], self._first, axis=0)
+        self._means = sums / self._mass[:, None]
+        columns -= self._means[self._level]
+        self._products = (columns * weight[:, None]).T @ columns
+        ends = np.cumsum([basis.shape[1] for basis in bases]).tolist()
+        self._terms = [slice(*one) for one in pairwise([0, *ends])]
+        # With a level spared they only grow.
+        self._is_well_posed = [
+            _is_well_posed(self._products[terms, terms]) for terms in self._terms
+        ]
+
+    def beside_all(self) -> list[float]:
+        """Return what each curve leaves unexplained beside all levels (`unexplained`)."""
+        curves = [self._curves(number, ALL)[0] for number in range(len(self._bases))]
+        left: list[float] = self._unexplained(np.stack(curves), ALL * len(curves)).tolist()
+        return left
+
+    def beside_fewer(self, numbers: Sequence[int]) -> list[list[float]]:
+        """Return what each of these curves leaves unexplained beside all levels but the first, but
+        the second, … (each is joined to the one before it).
+        """
+        if not numbers:
+            return []
+        spared = list(range(1, len(self._first)))
+        curves = np.concatenate([self._curves(number, spared) for number in numbers])
+        left = self._unexplained(curves, spared * len(numbers))
+        found: list[list[float]] = left.reshape(len(numbers), -1).tolist()
+        return found
+
+    def _curves(self, number: int, spared: list[int]) -> Floats:
+        """The curves, (spared, revisions), that fit best without level i each; 0: with all."""
+        basis = self._bases[number]
+        if not self._is_well_posed[number]:
+            return np.stack([self._fitted_alone(basis, i) for i in spared])
+        terms = self._terms[number]
+        products = self._products[None] if spared == ALL else self._joined(spared)
+        solved = np.linalg.solve(products[:, terms, terms], products[:, terms, -1:])
+        return np.asarray(solved[:, :, 0] @ basis.T)
+
+    def _joined(self, spared: list[int]) -> Floats:
+        """The sums of products without each level: what lay between it and the one before comes on
+        top.
+        """
+        at = np.array(spared)
+        apart = self._means[at] - self._means[at - 1]
+        share = self._mass[at - 1] / (self._mass[at - 1] + self._mass[at])
+        apart *= np.sqrt(share * self._mass[at])[:, None]
+        return np.asarray(self._products + apart[:, :, None] * apart[:, None, :])
+
+    def _fitted_alone(self, basis: Floats, spared: int) -> Floats:
+        starts = self._alone.starts
+        if spared:
+            starts = starts[:spared] + starts[spared + 1 :]
+        return fitted(self._locations, 1 / self._scatter, basis, starts, self._alone.inside)
+
+    def _unexplained(self, curves: Floats, spared: list[int]) -> Floats:
+        """What is left beside each of `curves`, (rows, revisions), without level i each."""
+        values = self._locations - curves
+        rows = np.flatnonzero(spared)
+        joined = np.array(spared)[rows]
+        centres = self._medians(values, spared)
+
+        def sums(one: Floats) -> Floats:
+            each = np.add.reduceat(one, self._first, axis=1)
+            if not len(rows):
+                return each
+            each[rows, joined] += each[rows, joined - 1]
+            each[rows, joined - 1] = each[rows, joined]
+            return each
+
+        off = biweighted(values, self._scatter, self._level, centres, sums)
+        inside = np.abs(off / self._scatter) < LEFT_OUT
+        return unexplained(off, inside)
+
+    def _medians(self, values: Floats, spared: list[int]) -> Floats:
+        stops = [*self._alone.starts[1:], values.shape[1]]
+        ends = list(zip(self._alone.starts, stops, strict=True))
+        medians = np.stack([_median(values[:, start:stop]) for start, stop in ends], axis=1)
+        for i in set(spared) - {0}:
+            rows = [row for row, one in enumerate(spared) if one == i]
+            whole = _median(values[rows, ends[i - 1][0] : ends[i][1]])
+            medians[rows, i - 1] = medians[rows, i] = whole
+        return medians
+
+
+def _is_well_posed(products: Floats) -> bool:
+    values = np.linalg.eigvalsh(products)
+    return bool(values[0] > WELL_POSED * values[-1])
+
+
+def _median(rows: Floats) -> Floats:
+    ordered, size = np.sort(rows, axis=1), rows.shape[1]
+    return np.asarray((ordered[:, (size - 1) // 2] + ordered[:, size // 2]) / 2)
+
+
+def _unexplained(fit: Fit) -> float:
+    """What levels leave (`unexplained`), and what they cost."""
+    left = unexplained(fit.off[None], fit.inside[None])
+    return float(left[0]) + PENALTY * (len(fit.starts) - 1)
+
+
+def best_curve(locations: Floats, state: State, alone: Fit) -> tuple[Floats, Floats | None]:
+    """The curve that explains the series better than the levels `alone`, and its basis; 0 and None
+    where none does.
+    """
+    chosen: tuple[Floats, Floats | None] = np.zeros(len(locations)), None
+    best = _unexplained(alone) - LEAD
+    curves = curves_of(locations, 1 / state.scatter, alone.inside, len(alone.starts) - 1)
+    if not curves:
+        return chosen
+    screen = Screen(locations, state.scatter, alone, [basis for basis, _ in curves])
+    mosts, of_steps = screen.beside_all(), PENALTY * (len(alone.starts) - 1)
+    # All at once: each call costs far more than another row in it.
+    unsure = [
+        number
+        for number, ((_, price), most) in enumerate(zip(curves, mosts, strict=True))
+        if most + price < best <= most + of_steps + price
+    ]
+    fewer = dict(zip(unsure, screen.beside_fewer(unsure), strict=True))
+    for number, ((basis, price), most) in enumerate(zip(curves, mosts, strict=True)):
+        # With all the levels it explains the most that it can: not worth looking for fewer, where
+        # even as if none were left to pay for it would be worse.
+        if most + price >= best:
+            continue
+        pays = most + of_steps + price < best
+        if not pays and min(fewer.get(number) or screen.beside_fewer([number])[0]) - most >= SPARED:
+            continue
+        # A slope against the steps hides without them; a wave hides beside too many.
+        everything = np.ones(len(locations), dtype=bool)
+        for first, kept in (([0], everything), (alone.starts, alone.inside)):
+            worst = inf if basis.shape[1] == 1 else best - price + HOPELESS
+            curve, left = _curve(locations, state, basis, (first, kept), worst)
+            cost = _unexplained(left) + price
+            # Half of a wave with a step either way beside it would pass for a wave and a half.
+            is_trend = basis.shape[1] == 1
+            if is_trend and cost - min(PENALTY * (len(left.starts) - 1), FREED) < best:
+                curve, left = _spared(locations, state, basis, (curve, left))
+                cost = _unexplained(left) + price
+            if cost < best:
+                best, chosen = cost, (curve, basis)
+    return chosen
+
+
+def _spared(
+    locations: Floats, state: State, basis: Floats, found: tuple[Floats, Fit]
+) -> tuple[Floats, Fit]:
+    """The trend `basis` and its levels, without those that cost more than they explain.
+
+    By turns curve and levels share between them what either could explain: a slope that was fitted
+    beside steps too many stays too flat, and keeps them.
+    """
+    curve, fit = found
+    while len(fit.starts) > 1:
+        (joined,) = Screen(locations, state.scatter, fit, [basis]).beside_fewer([0])
+        at = int(np.argmin(joined)) + 1
+        if joined[at - 1] + PENALTY * (len(fit.starts) - 2) >= _unexplained(fit) + SPARED:
+            break
+        starts = [*fit.starts[:at], *fit.starts[at + 1 :]]
+        other, fewer = _curve(locations, state, basis, (starts, fit.inside), inf)
+        if _unexplained(fewer) >= _unexplained(fit):
+            break
+        curve, fit = other, fewer
+    return curve, fit
+
+
+def _curve(
+    locations: Floats,
+    state: State,
+    basis: Floats,
+    first: tuple[list[int], NDArray[np.bool_]],
+    most: float,
+) -> tuple[Floats, Fit]:
+    """The curve of `basis`, and the levels that are left with it.
+
+    It is fitted first beside levels that begin as `first` says, to the revisions that are kept.
+    What leaves more than `most` unexplained after a turn has no other.
+    """
+    starts, kept = first
+    for _ in range(CURVE_PASSES):
+        curve = fitted(locations, 1 / state.scatter, basis, starts, kept)
+        former, kept_before = starts, kept
+        flat = locations - curve
+        starts = starts_of(flat, state)
+        fit = fit_levels(flat, state.scatter, starts)
+        kept = fit.inside
+        is_settled = starts == former and np.array_equal(kept, kept_before)
+        if is_settled or (most < inf and _unexplained(fit) > most):
+            break
+    return curve, fit

@@ -1,0 +1,376 @@
+"""What levels show of a series, in percent: changes and their places, excursions, slow moves."""
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from webapp.stats.changes import scale
+from webapp.stats.changes.findings import (
+    At,
+    Finding,
+    Findings,
+    ModeChange,
+    NoiseChange,
+    Step,
+    Stretch,
+)
+from webapp.stats.changes.levels import Level, Levels, freedom_between, levels_of
+from webapp.stats.changes.modes import Modes, take_out
+from webapp.stats.changes.points import FINEST, Floats, Point, Value, half_digit, reduce_points
+from webapp.stats.changes.scale import percent
+from webapp.stats.changes.scatter import inflation_of
+from webapp.stats.changes.turns import LEAST, LEFT_OUT
+from webapp.stats.student import TWO_SIDED_95
+
+LOOK = 24
+"""Revisions on either side of a change that may have been the first of it: at the gap that just
+pays for a change, the chance that it lies further away is below one in a thousand."""
+
+COVERED = 0.95
+"""Probability that the revisions told hold the first one of the new level."""
+
+FURTHEST = 8.0
+"""Standard deviations of one revision from which on an excursion is told: heavy tails reach less
+three times in a thousand revisions (`excursions`)."""
+
+LEAST_FREEDOM = 8.0
+"""Degrees of freedom of the scatter below which it is not known well enough for that."""
+
+AGREE = 0.5
+"""Share of the way back to the level that no sample may have gone: then the samples agree."""
+
+LIMIT = 5.0
+"""Normal score that a trend must reach (`slow`): with 3 it is told of 1.2 % of series whose builds
+stray together by 3 %; with 4.5 of waves that are back more often; with 6 fewer series that lose 5 %
+over 200 revisions are told by the 120th."""
+
+SHORTEST = 60
+"""Revisions that a stretch holds at least."""
+
+WINDOWS = (1.0, 0.5)
+"""Shares of the series, its end, over which a trend is looked for; the strongest counts."""
+
+LEAST_WINDOW = SHORTEST + 6
+"""Revisions of the shorter window at least, of which some may be left out. Half of a series of a
+hundred is shorter than a stretch may be: a loss after a calm half was told of hardly any."""
+
+
+class _Revisions:
+    """Where the revisions of a series are; made when asked for, for few are."""
+
+    def __init__(self, values: Sequence[Value]) -> None:
+        self._values = values
+
+    def __getitem__(self, index: int) -> At:
+        value = self._values[index]
+        return At(value.position, value.label)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """The likeliest first revision at a new level, `index`, and those that may be it.
+
+    `chances` are (index, probability) of the 95 % interval, after the revision before it, with
+    none. With revision `shown_by` the evidence was complete, by what is known of both levels.
+    """
+
+    index: int
+    chances: tuple[tuple[int, float], ...]
+    shown_by: int
+
+
+def beginning_of(found: Levels, locations: Floats, number: int) -> Beginning:
+    """Return where level `number` (from 1) of a series of log `locations` began.
+
+    Every place in question is as likely as two levels explain the revisions on its sides. One that
+    lies beyond both is of neither: a level never begins with it, though it may have brought it.
+    """
+    before, after = found.levels[number - 1], found.levels[number]
+    if number in found.rollouts:
+        return _during_rollout(found, before, after, number)
+    # No further than half a level: two changes never change their order.
+    first = max(after.first - min(LOOK, (after.first - before.first - 1) // 2), before.first + 1)
+    stop = after.first + min(LOOK, (after.stop - after.first) // 2) + 1
+    indices = np.arange(first, min(stop, after.stop))
+    values = (locations - found.curve)[before.first : after.stop]
+    scatter = found.scatter[before.first : after.stop]
+    off = np.minimum(abs(values - before.level), abs(values - after.level))
+    kept = off < LEFT_OUT * scatter
+    # Of two revisions that do not agree neither lies at their level: then both count.
+    border = after.first - before.first
+    kept[:border] |= not kept[:border].any()
+    kept[border:] |= not kept[border:].any()
+    weights = np.where(kept, scatter**-2.0, 0.0)
+    likely = _likely(values, weights, indices - before.first, found.inflation)
+    low, high = _interval(likely)
+    index = int(likely.argmax())
+    while index < high and not kept[first + index - before.first]:
+        index += 1
+    chances = [(first - 1 + low, 0.0)]
+    chances += [(first + i, float(likely[i])) for i in range(low, high + 1)]
+    return Beginning(first + index, tuple(chances), _shown_by(found, before, after, first + index))
+
+
+def _during_rollout(found: Levels, before: Level, after: Level, number: int) -> Beginning:
+    """A change that came over several revisions, each of which may have brought a part."""
+    first, stop = found.rollouts[number]
+    chances = [(at, 1 / (stop - first + 1)) for at in range(first, stop + 1)]
+    shown_by = _shown_by(found, before, after, after.first)
+    return Beginning(after.first, ((first - 1, 0.0), *chances), shown_by)
+
+
+def _likely(values: Floats, weights: Floats, indices: NDArray[np.intp], inflation: float) -> Floats:
+    """The probability that the second of two levels of `values` begins at each of `indices`.
+
+    The levels are unknown: the likelihood of each place is integrated over both. Memory leaves a
+    jump as sharp as it is, and lets what follows stray: with the square root of its inflation of a
+    mean, places are as likely as stated (`benchmarks.worlds.standing`).
+    """
+    mass, total = np.cumsum(weights), np.cumsum(weights * (values - values[0]))
+    left, right = mass[indices - 1], mass[-1] - mass[indices - 1]
+    sums = total[indices - 1]
+    evidence = np.full(len(indices), -np.inf)
+    known = (left > 0) & (right > 0)
+    squares = sums[known] ** 2 / left[known] + (total[-1] - sums[known]) ** 2 / right[known]
+    evidence[known] = squares / 2 / sqrt(inflation) - np.log(left[known] * right[known]) / 2
+    likely = np.exp(evidence - evidence.max())
+    return np.asarray(likely / likely.sum())
+
+
+def _interval(likely: Floats) -> tuple[int, int]:
+    """The ends of the likeliest places that hold `COVERED` together."""
+    order = np.argsort(-likely, kind="stable")
+    kept = order[: int(np.searchsorted(np.cumsum(likely[order]), COVERED)) + 1]
+    return int(kept.min()), int(kept.max())
+
+
+def _shown_by(found: Levels, before: Level, after: Level, index: int) -> int:
+    """The revision with which as many as are needed to confirm such a gap were measured."""
+    gap = after.level - before.level
+    needed = scale.as_student(scale.CONFIRM, float(found.freedom[index]))
+    own = float(found.scatter[index]) ** 2 * found.inflation
+    last = after.stop - 1
+    spare = gap * gap / needed - before.variance
+    count = own / spare if spare > 0 else float(last)
+    return int(min(index + max(np.ceil(count), LEAST) - 1, last))
+
+
+def _excursions(values: Sequence[Value], found: Levels, at: _Revisions) -> Iterator[Finding]:
+    """The excursions of a series, in order along the tree; each ends where a level is back.
+
+    The newest revision is none: the next one will show.
+    """
+    is_far = ~(np.abs(found.residuals) < FURTHEST)
+    near = np.flatnonzero(~is_far)
+    starts = [level.first for level in found.levels]
+    for index in np.flatnonzero(is_far).tolist():
+        # With an excursion no level begins: it left the one before.
+        level = found.levels[max(bisect_left(starts, index) - 1, 0)]
+        base = level.level + float(found.curve[index])
+        after = near[near > index]
+        freedom = float(found.freedom[index])
+        if freedom < LEAST_FREEDOM or not len(after) or not _agree(values[index], base):
+            continue
+        off = values[index].location - base
+        margin = sqrt(
+            scale.as_student(TWO_SIDED_95, freedom)
+            * (float(found.scatter[index]) ** 2 + level.variance)
+        )
+        score = abs(float(found.residuals[index]))
+        base = values[index].location - off
+        yield _sized(at, (index, int(after[0])), (off, margin), base=base, score=score)
+
+
+def _agree(value: Value, level: float) -> bool:
+    """Whether all samples lie on the same side, none of them half of the way back."""
+    off = value.location - level
+    return len(value.logs) > 1 and all((log - level) / off > AGREE for log in value.logs)
+
+
+def _slow(locations: Floats, found: Levels, at: _Revisions) -> Iterator[Finding]:
+    """The slow loss or gain that a series shows to its end: from where to where its level moved.
+
+    It begins at the log level at its beginning. Where steps lie within, it ends at what the level
+    would be without the move plus the move: between both is the move alone.
+    """
+    count = len(locations)
+    lengths = {max(int(share * count), min(LEAST_WINDOW, count)) for share in WINDOWS}
+    moves = [_trend(locations, found, count - length, at) for length in sorted(lengths)[::-1]]
+    move = max(filter(None, moves), key=lambda one: one.score, default=None)
+    if move is not None:
+        yield move
+
+
+def _trend(locations: Floats, found: Levels, first: int, at: _Revisions) -> Finding | None:
+    """The trend from revision `first` on, steps taken out; None below `LIMIT`."""
+    kept = np.flatnonzero(np.abs(found.residuals[first:]) < LEFT_OUT) + first
+    if len(kept) < SHORTEST:
+        return None
+    columns = [np.ones(len(kept)), (kept - kept.mean()) / (kept[-1] - kept[0])]
+    columns += [
+        (kept >= level.first).astype(float)
+        for level in found.levels
+        if kept[0] < level.first <= kept[-1]
+    ]
+    weights = 1 / found.scatter[kept]
+    design = np.stack(columns, axis=1) * weights[:, None]
+    inverse = np.linalg.pinv(design.T @ design)
+    values = locations[kept] * weights
+    fitted = inverse @ (design.T @ values)
+    residuals = values - design @ fitted
+    freedom = len(kept) - len(columns)
+    if freedom < SHORTEST // 2:
+        return None
+    spread = float(residuals @ residuals) / freedom
+    inflation = inflation_of(residuals)
+    variance = spread * inflation * float(inverse[1, 1])
+    if not variance:
+        # Equal values whose logarithm is 0: nothing moves, and nothing scatters.
+        return None
+    size = float(fitted[1])
+    own = freedom / inflation
+    score = scale.as_score(size * size / variance, own)
+    if score < LIMIT:
+        return None
+    margin = sqrt(scale.as_student(TWO_SIDED_95, own) * variance)
+    base = float(fitted[0] + size * columns[1][0] + fitted[2:].sum())
+    return _sized(at, (int(kept[0]), int(kept[-1])), (size, margin), base=base, score=score)
+
+
+def find(points: Iterable[Point]) -> Findings:
+    """Return what is found in a series: points in any order, one per revision.
+
+    Revisions without a positive sample are left out. Raises BadSeriesError as `changes.detect`
+    does.
+    """
+    ordered = sorted(points, key=lambda point: point.position)
+    return find_in([value for value in reduce_points(ordered) if value is not None])
+
+
+def find_in(measured: Sequence[Value], *, with_slow: bool = True) -> Findings:
+    """Return what is found in revisions that are reduced already, in order along the tree.
+
+    Slow losses and gains are looked for where a caller asks for them.
+    """
+    values, two = take_out(measured)
+    locations = np.array([value.location for value in values])
+    found = levels_of(locations, *_of_runs(values), _finest(measured))
+    if found is None:
+        return Findings()
+    at = _Revisions(values)
+    begun = _beginnings(found, locations)
+    return Findings(
+        excursions=tuple(_excursions(values, found, at)),
+        noise_changes=tuple(
+            NoiseChange(at[i], float(found.scatter[i] / found.scatter[i - 1]), at[i - 1])
+            for i in found.calm[1:]
+        ),
+        modes=tuple(_modes(two, at)) if two else (),
+        slow=tuple(_slow(locations, found, at)) if with_slow else (),
+        noise_pct=100 * float(found.scatter[-1]),
+        steps=tuple(_steps(found, begun, at)),
+        stretches=tuple(_stretches(found, begun, at)),
+        has_modes=two is not None,
+    )
+
+
+def _of_runs(values: list[Value]) -> tuple[Floats, float]:
+    """The variance of one sample inside each build, and one over the samples of a revision."""
+    within = np.array([value.variance if value.freedom else 0.0 for value in values])
+    return within, float(np.mean([value.share for value in values])) if values else 1.0
+
+
+def _finest(measured: Sequence[Value]) -> float:
+    """The smallest standard deviation of a revision that is believed."""
+    least = 1.0
+    for value in measured:
+        least = min(least, half_digit(value.logs))
+        if least <= FINEST:
+            return FINEST
+    return least
+
+
+def _beginnings(found: Levels, locations: Floats) -> list[Beginning]:
+    """Where each level but the first began."""
+    return [beginning_of(found, locations, i) for i in range(1, len(found.levels))]
+
+
+def _steps(found: Levels, begun: Sequence[Beginning], at: _Revisions) -> Iterator[Step]:
+    """The changes of level.
+
+    Where a place is told by fewer revisions than lie between two changes, none is told twice.
+    """
+    for i, beginning in enumerate(begun):
+        stop = begun[i + 1].index if i + 1 < len(begun) else len(at)
+        yield _step(found, i, beginning, (beginning.index, stop - 1), at)
+
+
+def _step(
+    found: Levels,
+    number: int,
+    beginning: Beginning,
+    ends: tuple[int, int],
+    at: _Revisions,
+) -> Step:
+    before, after = found.levels[number : number + 2]
+    gap = after.level - before.level
+    variance = before.variance + after.variance + found.of_curve[number]
+    freedom = freedom_between(before, after)
+    margin = sqrt(scale.as_student(TWO_SIDED_95, freedom) * variance)
+    score = scale.as_score(gap * gap / variance, freedom)
+    first, last = ends
+    base = before.level + float(found.curve[first])
+    return Step(
+        _sized(at, (first, last), (gap, margin), base=base, score=score),
+        tuple((at[i], chance) for i, chance in beginning.chances),
+        at[beginning.shown_by],
+        (before.count, after.count),
+    )
+
+
+def _modes(two: Modes, at: _Revisions) -> Iterator[ModeChange]:
+    for one in two.changes:
+        before = at[max(one.index - 1, 0)]
+        yield ModeChange(at[one.index], one.before, one.after, percent(-two.gap), before)
+
+
+def _stretches(found: Levels, begun: Sequence[Beginning], at: _Revisions) -> Iterator[Stretch]:
+    """The levels, each from where a change most likely began to the next."""
+    edges = [0, *(one.index for one in begun), len(at)]
+    for one, (first, stop) in zip(found.levels, pairwise(edges), strict=True):
+        start = one.level + float(found.curve[first])
+        end = one.level + float(found.curve[stop - 1])
+        margin = sqrt(scale.as_student(TWO_SIDED_95, one.freedom) * one.variance)
+        levels = (scale.exponential(log) for log in (start, start - margin, start + margin, end))
+        yield Stretch(at[first], at[stop - 1], stop - first, *levels)
+
+
+def _sized(
+    at: _Revisions,
+    ends: tuple[int, int],
+    size: tuple[float, float],
+    *,
+    base: float,
+    score: float,
+) -> Finding:
+    """A finding from one revision to another, off the log level `base` by a `size` ± its margin."""
+    (first, last), (log, margin) = ends, size
+    return Finding(
+        at[first],
+        at[last],
+        percent(log),
+        percent(log - margin),
+        percent(log + margin),
+        before=scale.exponential(base),
+        level=scale.exponential(base + log),
+        score=score,
+        previous=at[max(first - 1, 0)],
+    )
