@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.stats.series import simulated
-from webapp.stats.changes.losses import RESTORED, recoveries
+from webapp.stats.changes.findings import RESTORED, recoveries
 from webapp.stats.changes.online_analysis import detect
 from webapp.stats.simulate import Step as Planted
 

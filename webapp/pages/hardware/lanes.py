@@ -302,7 +302,7 @@ def _change(row: FindingOnMachine, along: Sequence[int]) -> Change:
 
 @dataclass(frozen=True, slots=True)
 class OpenLoss:
-    """A loss that stands in a series (``webapp.stats.changes.losses``), as its summary has it."""
+    """A loss that stands in a series (``webapp.stats.changes.findings``), as its summary has it."""
 
     series: SeriesOnMachine
     stands: Mapping[str, Any]

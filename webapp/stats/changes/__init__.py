@@ -36,13 +36,16 @@ from webapp.stats.changes.findings import (
     Change,
     Finding,
     Findings,
+    Loss,
     ModeChange,
+    NetLoss,
     Noise,
     NoiseChange,
     Segment,
     Stretch,
+    net_loss,
+    recoveries,
 )
-from webapp.stats.changes.losses import Loss, NetLoss, net_loss, recoveries
 from webapp.stats.changes.online_state import VERSION
 from webapp.stats.changes.points import BadSeriesError, Point
 from webapp.stats.changes.scale import probability

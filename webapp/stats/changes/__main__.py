@@ -29,7 +29,7 @@ BAD_INPUT = 2
 
 NEAR = 10
 """Positions by which the beginning of a change of noise or modes may lie elsewhere when it is
-first told."""
+first reported."""
 
 One = Finding | NoiseChange | ModeChange
 
@@ -164,7 +164,7 @@ def lists_of(
     """Return excursions, slow losses and gains, changes of noise and of modes.
 
     Those smaller than `least_pct` are left out; a change of noise has no size in percent. With
-    `online` each says the revision at which it was first told when the series is read in order.
+    `online` each has the revision at which it was first reported when the series is read in order.
     """
     lists = {
         kind: [(one, describe(one)) for one in getattr(findings, kind) if size(one) >= least_pct]
@@ -180,7 +180,7 @@ def lists_of(
 
 
 def _first_notified(points: Sequence[Point], kind: str, one: One) -> str:
-    """The revision at which a finding was told first."""
+    """The revision at which a finding was reported first."""
     for stop in range(_index(points, one) + 1, len(points)):
         if any(_is_same(one, other) for other in getattr(detect(points[:stop]).others, kind)):
             return points[stop - 1].label

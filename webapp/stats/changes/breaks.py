@@ -23,7 +23,7 @@ from webapp.stats.changes.regimes import (
 )
 
 LEAST_RAMP = 10
-"""Revisions that a drift must last before it is told from a step."""
+"""Revisions that a drift must last before it is taken for one."""
 
 STEP_LEAD = 4.0
 """A drift must explain a stretch better than one step by this much, in units of the variance:
@@ -147,7 +147,7 @@ def try_break(state: OnlineState, variance: float, freedom: float, table: Table)
         # The split was chosen on values drawn in; a large step is placed better without that.
         move(state)
         if state.regimes[-1].count >= REVIEWED:
-            # A small change found late: the ring may soon drop the revisions that say where.
+            # A small change found late: the ring may soon drop the revisions that show where.
             settle(state)
         return True
     for _ in range(bend.steps):

@@ -1,8 +1,8 @@
 """Series that move by and by: a trend or a slow wave, where it explains more than steps do.
 
 Most curves that could bend a series do not pay. To see that takes no fit of each: all of them, and
-all that are left where one level is spared, share sums of products (normal equations). What is told
-of a series is never read from there, only which curves are worth a fit of their own.
+all that are left where one level is spared, share sums of products (normal equations). Nothing is
+reported from those sums: they only show which curves are worth a fit of their own.
 """
 
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ from webapp.stats.changes.turns import (
 TREND_PRICE, TERM_PRICE = 6.0, 6.0
 """What a trend, and each term of a wave, must save in twice the log likelihood. A step costs twice
 as much, for it also has a place. With 12 for a trend, one in four series that lose 5 % over 200
-revisions is not told by the 120th (`slow`); `stepping` guards the other side."""
+revisions is not found by the 120th (`slow`); `stepping` guards the other side."""
 
 TERMS = (4, 8, 12)
 """Numbers of cosines that are tried: with n revisions the k-th has a period of 2 n / k."""
@@ -43,7 +43,7 @@ KEPT = 64
 WAVE_PRICE = 38.0
 """What a wave of one period costs: more than its terms and a place for the period (25), for levels
 that return at equal distances look like one. With 30 one in four changes between levels of
-thirty revisions is no longer told (`returning`); with 40 more is told of waves (`slow`)."""
+thirty revisions is no longer found (`returning`); with 40 more is found in waves (`slow`)."""
 
 A_WAVE = 3
 """What is estimated of it: two terms, and the period."""
@@ -60,7 +60,7 @@ LEAST_STEPS = 2
 
 WELL_POSED = 1e-9
 """Ratio of the least eigenvalue to the largest below which sums of products are not solved: where
-levels are short and many, waves can hardly be told from them."""
+levels are short and many, waves can hardly be distinguished from them."""
 
 ALL = [0]
 """No level is spared: the first has none before it that it could be joined to."""
@@ -373,7 +373,7 @@ def _curve(
 ) -> tuple[Floats, Fit]:
     """The curve of `basis`, and the levels that are left with it.
 
-    It is fitted first beside levels that begin as `first` says, to the revisions that are kept.
+    It is fitted first beside levels that begin as in `first`, to the revisions that are kept.
     What leaves more than `most` unexplained after a turn has no other.
     """
     starts, kept = first

@@ -175,14 +175,14 @@ def present(state: State, better: Better) -> Report:
     retracted = [
         Retracted(one.revision, one.confirmed_by) for one in dropped if one.confirmed_by is not None
     ]
-    told = replace(
+    joined = replace(
         analysis,
         changes=_in_order(rows),
         segments=segments,
         is_drifting=segments[-1].drift_pct != 0 or bool(found.slow),
         retracted=(*analysis.retracted, *retracted),
     )
-    return Report(told, found)
+    return Report(joined, found)
 
 
 def _join(
@@ -283,11 +283,11 @@ def _as_change(step: Step, same: Change | None, better: Better, *, has_modes: bo
     at = step.finding.first.position
     if has_modes and same.first.position <= at <= same.last.position:
         return same
-    told = _of_step(step, {name: getattr(same, name) for name in EVIDENCE})
+    change = _of_step(step, {name: getattr(same, name) for name in EVIDENCE})
     if not has_modes:
-        return told
+        return change
     return replace(
-        told,
+        change,
         change_pct=same.change_pct,
         low_pct=same.low_pct,
         high_pct=same.high_pct,

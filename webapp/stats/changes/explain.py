@@ -19,7 +19,7 @@ NO_SCATTER_YET = "All values are equal so far, so nothing is known of the noise 
 
 
 def why_flagged(change: Change, analysis: Analysis) -> str:
-    """Return the sentence that says why a change is reported."""
+    """Return the sentence why a change is reported."""
     noise = _noise(analysis)
     size = _beside(change)
     if change.state == "candidate":
@@ -50,7 +50,7 @@ def _beside(change: Change) -> str:
 
 
 def why_not(analysis: Analysis) -> str:
-    """Return the sentence that says why the newest revision is not reported."""
+    """Return the sentence why the newest revision is not reported."""
     newest = analysis.newest
     if newest is None:
         return TOO_FEW
@@ -67,7 +67,7 @@ def why_not(analysis: Analysis) -> str:
 
 
 def why_not_at(analysis: Analysis, position: int) -> str:
-    """Return the sentence that says why no change is reported at an earlier revision.
+    """Return the sentence why no change is reported at an earlier revision.
 
     `position` is that of a measured revision at which no change was found.
     """
@@ -78,7 +78,7 @@ def why_not_at(analysis: Analysis, position: int) -> str:
 
 
 def why_withdrawn(analysis: Analysis, position: int) -> str:
-    """Return the sentence that says which revisions took back a change at an earlier revision."""
+    """Return the sentence with the revisions that took back a change at an earlier one."""
     level = _level_at(analysis, position)
     if level is None:
         return "Withdrawn: what is measured now shows no such change."
@@ -99,7 +99,7 @@ def _level_at(analysis: Analysis, position: int) -> str | None:
 
 
 def why_retracted(retracted: Retracted) -> str:
-    """Return the sentence that says why a change is no longer reported."""
+    """Return the sentence why a change is no longer reported."""
     return (
         f"Retracted: {retracted.confirmed_by.label} seemed to confirm a change at "
         f"{retracted.revision.label}, but the revisions after it went back to the old level, or "
@@ -108,7 +108,7 @@ def why_retracted(retracted: Retracted) -> str:
 
 
 def what_helps(analysis: Analysis) -> str:
-    """Return the sentence that says how small a change could be proven now, and what would help."""
+    """Return the sentence how small a change could be proven now, and what would help."""
     smallest, noise = analysis.smallest, analysis.noise
     if smallest is None or noise is None:
         return TOO_FEW if noise is None or noise.within_pct != 0 else NO_SCATTER_YET
@@ -152,7 +152,7 @@ def _suspects(change: Change) -> str:
 
 
 def why_excursion(one: Finding) -> str:
-    """Return the sentence that says why a revision is told as an excursion."""
+    """Return the sentence why a revision is an excursion."""
     return (
         f"Excursion: {one.first.label} alone is {_size(one)}, {one.score:.0f} standard deviations "
         f"off, and all its samples agree; {one.last.label} is back. Nothing lasted."
@@ -160,7 +160,7 @@ def why_excursion(one: Finding) -> str:
 
 
 def why_slow(one: Finding) -> str:
-    """Return the sentence that says why a slow loss or gain is told."""
+    """Return the sentence why a slow loss or gain is reported."""
     return (
         f"Slow: {_size(one)} from {one.first.label} to {one.last.label}, {one.score:.1f} standard "
         "deviations of a trend beside all steps. No single commit."
@@ -168,7 +168,7 @@ def why_slow(one: Finding) -> str:
 
 
 def why_noise(one: NoiseChange) -> str:
-    """Return the sentence that says why a change of noise is told."""
+    """Return the sentence why a change of noise is reported."""
     word = "more" if one.ratio > 1 else "less"
     ratio = max(one.ratio, 1 / one.ratio)
     return (
@@ -177,7 +177,7 @@ def why_noise(one: NoiseChange) -> str:
 
 
 def why_modes(one: ModeChange) -> str:
-    """Return the sentence that says why a change of modes is told."""
+    """Return the sentence why a change of modes is reported."""
     return (
         f"Modes: from {one.first.label} on {100 * one.share_after:.0f} % of runs are "
         f"{abs(one.gap_pct):.1f} % below the others, {100 * one.share_before:.0f} % before."

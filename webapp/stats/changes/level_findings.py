@@ -32,11 +32,11 @@ LOOK = 24
 pays for a change, the chance that it lies further away is below one in a thousand."""
 
 COVERED = 0.95
-"""Probability that the revisions told hold the first one of the new level."""
+"""Probability that the revisions reported hold the first one of the new level."""
 
 FURTHEST = 8.0
-"""Standard deviations of one revision from which on an excursion is told: heavy tails reach less
-three times in a thousand revisions (`excursions`)."""
+"""Standard deviations of one revision from which on it is an excursion: heavy tails reach that less
+often than three times in a thousand revisions (`excursions`)."""
 
 LEAST_FREEDOM = 8.0
 """Degrees of freedom of the scatter below which it is not known well enough for that."""
@@ -45,9 +45,9 @@ AGREE = 0.5
 """Share of the way back to the level that no sample may have gone: then the samples agree."""
 
 LIMIT = 5.0
-"""Normal score that a trend must reach (`slow`): with 3 it is told of 1.2 % of series whose builds
+"""Normal score that a trend must reach (`slow`): with 3 it is found in 1.2 % of series whose builds
 stray together by 3 %; with 4.5 of waves that are back more often; with 6 fewer series that lose 5 %
-over 200 revisions are told by the 120th."""
+over 200 revisions are found by the 120th."""
 
 SHORTEST = 60
 """Revisions that a stretch holds at least."""
@@ -57,7 +57,7 @@ WINDOWS = (1.0, 0.5)
 
 LEAST_WINDOW = SHORTEST + 6
 """Revisions of the shorter window at least, of which some may be left out. Half of a series of a
-hundred is shorter than a stretch may be: a loss after a calm half was told of hardly any."""
+hundred is shorter than a stretch may be: a loss after a calm half was found in hardly any."""
 
 
 class _Revisions:
@@ -306,7 +306,7 @@ def _beginnings(found: Levels, locations: Floats) -> list[Beginning]:
 def _steps(found: Levels, begun: Sequence[Beginning], at: _Revisions) -> Iterator[Step]:
     """The changes of level.
 
-    Where a place is told by fewer revisions than lie between two changes, none is told twice.
+    Where fewer revisions show a change than lie between two, none is reported twice.
     """
     for i, beginning in enumerate(begun):
         stop = begun[i + 1].index if i + 1 < len(begun) else len(at)

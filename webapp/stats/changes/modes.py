@@ -35,7 +35,7 @@ GAP_WIDTH = 4.0
 """Standard deviations inside a mode by which a revision's gap may differ from the common one."""
 
 NEIGHBOURS = 8
-"""Revisions with both modes, before and after, that say where the modes lie for one without."""
+"""Revisions with both modes, before and after, that show where the modes lie for one without."""
 
 AT_MODE = 0.25
 """Share of the gap within which a revision without both modes lies at one of them."""
@@ -55,7 +55,7 @@ STRAY = 0.05
 """Share of the revisions of a stretch that may show both modes by a wild sample."""
 
 LEAST_CHANGE = 0.1
-"""Change of the share below which nothing is told."""
+"""Change of the share below which nothing is reported."""
 
 LEAST_WHOLE = 3
 """Revisions in a row, all of whose runs are in the mode that is not the usual one, that are a level

@@ -48,7 +48,7 @@ MEDIAN_OF_SQUARES = 0.4549
 """Median of the square of a standard normal variable."""
 
 LATELY = 10.0
-"""Differences that say how the series scatters now."""
+"""Differences that show how the series scatters now."""
 
 SHIFT = 4.0
 """When the latest differences are so many times more or less (in variance) than the older ones,
@@ -143,7 +143,7 @@ class Tracker:
         """Take in these differences and no others; return what each counted as.
 
         Negative ones are none. All are clipped by the variance that the median of the nears
-        makes (ties, as of rounded values, say nothing of it).
+        makes (ties, as of rounded values, show nothing of it).
         """
         apart = [near for near in nears if near > 0]
         most = CLIP * CLIP * median_low(apart) / MEDIAN_OF_SQUARES if apart else 0.0

@@ -89,9 +89,9 @@ def _best_cut(logs: np.ndarray[tuple[int], np.dtype[np.float64]]) -> int:
 
 
 def present(state: OnlineState, better: Better, *, all_segments: bool = True) -> Analysis:
-    """Return what is said about the series that `state` has read.
+    """Return what is reported of the series that `state` has read.
 
-    Of its segments the last one alone is told where a caller has others (not `all_segments`).
+    Of its segments the last one alone is reported where a caller has others (not `all_segments`).
     """
     variance, freedom, table = spread(state)
     speaks = not is_silent(state)

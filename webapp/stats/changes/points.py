@@ -227,7 +227,7 @@ def _reduce_builds(point: Point) -> Value | None:
 
 
 def _with_boots(value: Value | None, point: Point) -> Value | None:
-    """Add what the boots tell: the scatter inside a boot, where one boot has several samples."""
+    """Add what the boots show: the scatter inside a boot, where one boot has several samples."""
     if value is None or point.boots is None or None in point.boots:
         return value
     boots = len(set(point.boots))

@@ -36,7 +36,7 @@ MOVES = frozenset((3, 4, 6, 9, 14, 20, REVIEWED))
 """Revisions after a change at which its interval is looked for again."""
 
 AROUND = 32
-"""Revisions on either side that say where a change lies and how sure it is."""
+"""Revisions on either side that show where a change lies and how sure it is."""
 
 SURE_SHARE = 0.95
 """The probability that the interval of a change covers."""
@@ -290,7 +290,7 @@ def _mass(state: OnlineState) -> tuple[int, Floats]:
 
 
 def move(state: OnlineState) -> None:
-    """Move the newest change to where the evidence now says it lies."""
+    """Move the newest change to where the evidence now shows it."""
     start, mass = _mass(state)
     best = start + int(np.argmax(mass))
     regime = state.regimes[-1]

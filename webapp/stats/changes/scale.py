@@ -17,7 +17,7 @@ WINDOWS = (2, 3, 4, 6, 8, 12, 18, 30, 54)
 """Numbers of newest revisions that are held against the rest of their regime."""
 
 SCHEDULE = tuple((m, max(m // 4, 1)) for m in WINDOWS)
-"""Windows, and how often each is looked at: neighbouring long windows say nearly the same."""
+"""Windows, and how often each is looked at: neighbouring long windows show nearly the same."""
 
 CONFIRM = 3.3
 """Normal score at which two or more agreeing revisions confirm a change."""
@@ -35,7 +35,7 @@ ODD = 3.3
 """Deviations from the others of its window at which a revision is odd and has no vote."""
 
 LEAST_FREEDOM = 2.0
-"""Degrees of freedom below which nothing is said at all."""
+"""Degrees of freedom below which nothing is reported at all."""
 
 LEAST_REVISIONS = 6
 """Revisions from which on something may be found in a series: before, it has at most one difference

@@ -36,7 +36,7 @@ RATIOS = STATES_APART ** np.arange(-_MOST, _MOST + 1.0)
 
 PRICE, SAMPLE_PRICE = 20.0, 16.0
 """Of a change of noise between revisions and inside them, in twice the log likelihood: `calm` and
-`returning` suffer from smaller ones, `noises` (told within ten revisions) from larger ones."""
+`returning` suffer from smaller ones, `noises` (found within ten revisions) from larger ones."""
 
 LEAST = 6
 """Differences that a stretch of other noise holds at least."""
@@ -115,7 +115,7 @@ def stretches(locations: Floats, within: Floats, finest: float) -> list[int]:
     between = _of_revisions(locations, finest)
     inside = _of_samples(within)
     for one in inside:
-        # The differences need longer to say where: the samples know better.
+        # The differences need longer to show where: the samples know better.
         between = [other for other in between if abs(other - one) > LEAST + LEAST]
     return sorted({0, *between, *inside})
 
@@ -169,7 +169,7 @@ def inflation_of(residuals: Floats) -> float:
     inflation = 1.0
     for lag in range(1, count // 4 + 1):
         rho = float(centred[lag:] @ centred[:-lag]) / total + 1.0 / count
-        # A correlation that chance alone makes says nothing, and would add up.
+        # A correlation that chance alone makes shows nothing, and would add up.
         if rho <= 1.0 / sqrt(count):
             break
         inflation += 2 * rho

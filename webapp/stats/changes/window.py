@@ -26,7 +26,7 @@ PLAIN, PACKED = ("position", "label"), ("location", "variance", "freedom", "shar
 packed as well, where nothing asks for them before all are read."""
 
 KEPT = 256
-"""Revisions that are read at once at least: a loss of 5 % over 200 of them is told as slow."""
+"""Revisions that are read at once at least: a loss of 5 % over 200 of them is found as slow."""
 
 BLOCK = 128
 """Revisions that are settled at once. The window is read anew with each revision, so that it must
@@ -245,7 +245,7 @@ class Window:
         """Settle what was found in the oldest block, and drop it."""
         self.look_anew()
         values = self.rows.values()
-        # A slow move is told of the end of a series only.
+        # A slow move is reported of the end of a series only.
         whole = self._with_settled(self.seen or find_in(values, with_slow=False))
         cut = values[BLOCK + GUARD].position
         kept = _part(whole, None, cut)
