@@ -167,6 +167,9 @@ WORLDS = {
     "memory .5, no change": World(
         lambda rng: draw(rng, np.zeros(200), Scatter(run=0.01, build=0.01, memory=0.5))
     ),
+    "a step of 5 sd at revision 4": _stepped(60, ((4, -_sds(5)),), 98.0),
+    "a step of 3 sd at revision 12": _stepped(60, ((12, -_sds(3)),), 98.0),
+    "a step of 2 sd at revision 30": _stepped(60, ((30, -_sds(2)),), 85.0),
 }
 
 BEFORE: dict[str, str] = {

@@ -18,7 +18,7 @@ RING = 96
 KEPT_SAMPLES = 24
 """Newest revisions whose samples are kept to recognise two modes."""
 
-VERSION = 15
+VERSION = 16
 """Of the stored form and of the method: another version means that a series is done anew."""
 
 PACKED = ("location", "weight", "clipped", "near", "far", "weights", "totals")
@@ -176,7 +176,7 @@ class OnlineState:
 
     `left_out` are the revisions without a usable sample. `origin` is the first location: all others
     are kept relative to it. `variance`, `freedom` and `memory_step` are the noise as known now.
-    `past` is how what is settled was stored last: it says nothing that the lists do not.
+    `past` is how what is settled was stored last: it holds nothing that the lists do not.
     """
 
     count: int = 0

@@ -35,7 +35,7 @@ YOUNG = 60
 """Revisions below which a change costs less, for it has fewer places: twice the logarithm of their
 ratio, so that the chance of a false one anywhere stays what it is."""
 
-CAP = 16.0
+CAP = 17.3
 """What one revision costs at most, however far off, in the same unit: less than two changes cost,
 so that one revision alone is never a level; two agreeing ones are, where both are far off."""
 
