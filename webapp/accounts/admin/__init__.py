@@ -16,20 +16,3 @@ from webapp.accounts.admin.operators import (
     count_of,
     whether,
 )
-
-__all__ = [
-    "Admin",
-    "Confirmation",
-    "Inline",
-    "InlineFormSet",
-    "ModelForm",
-    "OperatedAdmin",
-    "ReadOnlyAdmin",
-    "ReadOnlyInline",
-    "ask",
-    "bind",
-    "confirmed",
-    "count_of",
-    "users",
-    "whether",
-]

@@ -3,14 +3,3 @@
 from webapp.alerts.models.alerts import Alert, AlertEvent, FormerAlert
 from webapp.alerts.models.membership import AlertFinding, AlertHold, Assignment
 from webapp.alerts.models.min_effects import MinEffect, MinEffectChange
-
-__all__ = [
-    "Alert",
-    "AlertEvent",
-    "AlertFinding",
-    "AlertHold",
-    "Assignment",
-    "FormerAlert",
-    "MinEffect",
-    "MinEffectChange",
-]

@@ -5,5 +5,3 @@ commit is history: an alert keeps its number, its state and its log when its com
 """
 
 from webapp.alerts.plan.making import plan_changes
-
-__all__ = ["plan_changes"]

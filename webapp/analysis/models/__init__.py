@@ -7,16 +7,3 @@ from webapp.analysis.models.analysis import (
 )
 from webapp.analysis.models.comparisons import Comparison, Flag, Tally, Verdict
 from webapp.analysis.models.findings import Finding, FindingEvent, FindingQuerySet
-
-__all__ = [
-    "Checkpoint",
-    "Comparison",
-    "Finding",
-    "FindingEvent",
-    "FindingQuerySet",
-    "Flag",
-    "SeriesAnalysis",
-    "SeriesSettings",
-    "Tally",
-    "Verdict",
-]

@@ -15,22 +15,3 @@ from webapp.analysis.services.steps import (
     store_findings,
 )
 from webapp.analysis.services.storing import store_job_result, store_runs
-
-__all__ = [
-    "ALL_RUNS",
-    "FEWEST_REVISIONS",
-    "Detected",
-    "Other",
-    "are_as_read",
-    "as_rows",
-    "claim_series",
-    "claim_stale",
-    "compare_and_detect",
-    "finish",
-    "mark_for_analysis",
-    "mark_stale",
-    "stale_among",
-    "store_findings",
-    "store_job_result",
-    "store_runs",
-]

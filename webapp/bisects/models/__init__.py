@@ -3,13 +3,3 @@
 from webapp.bisects.models.bisects import Bisect, BisectSubject
 from webapp.bisects.models.decisions import BisectAct, BisectBoot, BisectDecision, BisectJob
 from webapp.bisects.models.settings import BisectSettings
-
-__all__ = [
-    "Bisect",
-    "BisectAct",
-    "BisectBoot",
-    "BisectDecision",
-    "BisectJob",
-    "BisectSettings",
-    "BisectSubject",
-]

@@ -11,18 +11,3 @@ from webapp.bisects.services.bisect_acts import (
 )
 from webapp.bisects.services.drafting import MOST_BESIDE, draft_bisect, start_bisect
 from webapp.bisects.services.settling import DONE
-
-__all__ = [
-    "DONE",
-    "MOST_BESIDE",
-    "BisectError",
-    "BisectRunning",
-    "act_on_bisect",
-    "advance_bisect",
-    "draft_bisect",
-    "move_to_alert",
-    "paste_boots",
-    "refuse_merge",
-    "rename_along",
-    "start_bisect",
-]

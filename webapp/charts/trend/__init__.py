@@ -16,30 +16,3 @@ from webapp.charts.trend.series import (
 )
 from webapp.charts.trend.svg import draw
 from webapp.charts.trend.trend import Axis, Split, Trend, Values, Whiskers
-
-__all__ = [
-    "NARROW",
-    "WIDE",
-    "AlertMark",
-    "Apart",
-    "Axis",
-    "Entry",
-    "Found",
-    "Level",
-    "Marker",
-    "MarkerKind",
-    "Revisions",
-    "Room",
-    "Split",
-    "Trend",
-    "TrendSeries",
-    "Values",
-    "Whiskers",
-    "coloured",
-    "distinct",
-    "draw",
-    "figure",
-    "legend",
-    "room_for",
-    "room_of",
-]

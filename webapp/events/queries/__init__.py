@@ -22,28 +22,3 @@ from webapp.events.queries.releases import (
     release_names,
     stretches,
 )
-
-__all__ = [
-    "ONE_EPOCH",
-    "RELEASE",
-    "Axis",
-    "Boot",
-    "Disturbance",
-    "Epochs",
-    "LocatedEvent",
-    "ReleaseName",
-    "Stretch",
-    "WatchedCanary",
-    "Window",
-    "axis_of",
-    "chart_stamp",
-    "disturbances",
-    "epochs_of",
-    "events_along",
-    "names_called",
-    "names_with",
-    "neighbouring",
-    "release_names",
-    "stretches",
-    "watch",
-]

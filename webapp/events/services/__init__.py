@@ -20,20 +20,3 @@ from webapp.events.services.naming import (
     event_fields,
     record_release,
 )
-
-__all__ = [
-    "CanaryNames",
-    "EventFields",
-    "EventNames",
-    "ReleaseTaken",
-    "canary_of",
-    "create_canary",
-    "edit_event",
-    "end_twins",
-    "event_fields",
-    "record_changes",
-    "record_event",
-    "record_release",
-    "set_canary_active",
-    "withdraw_event",
-]

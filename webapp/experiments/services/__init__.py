@@ -10,18 +10,3 @@ from webapp.experiments.services.keeping import (
     set_baseline,
     set_margin,
 )
-
-__all__ = [
-    "TOGETHER",
-    "Directory",
-    "add_note",
-    "are_beside",
-    "beside",
-    "combine",
-    "conclude",
-    "give_up",
-    "import_directory",
-    "keep_comparison",
-    "set_baseline",
-    "set_margin",
-]

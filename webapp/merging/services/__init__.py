@@ -11,17 +11,3 @@ from webapp.merging.services.joining import (
     undo_name_alias,
 )
 from webapp.merging.services.lab_removal import LabError, Removed, remove_lab
-
-__all__ = [
-    "LabError",
-    "Removed",
-    "adopt_builtin_rules",
-    "make_name_alias",
-    "merge_hardware",
-    "merge_modes",
-    "merge_revisions",
-    "refile_by_label_rules",
-    "remove_lab",
-    "settle_counts",
-    "undo_name_alias",
-]

@@ -19,22 +19,3 @@ from webapp.notifications.services.notifying import (
     switch,
 )
 from webapp.notifications.status import checks
-
-__all__ = [
-    "AddressNotTaken",
-    "NameTaken",
-    "NewAddress",
-    "alert_line",
-    "ask_address",
-    "ask_new_password",
-    "asked_address",
-    "checks",
-    "delete_subscription",
-    "notify_events",
-    "notify_of_change",
-    "one_line",
-    "preview",
-    "save_subscription",
-    "switch",
-    "take_address",
-]

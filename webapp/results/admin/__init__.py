@@ -3,14 +3,3 @@
 from webapp.results.admin import history, runs, subjects
 from webapp.results.admin.history import RevisionAdmin
 from webapp.results.admin.subjects import HardwareAdmin, ModeAdmin
-
-__all__ = [
-    "HardwareAdmin",
-    "ModeAdmin",
-    "RevisionAdmin",
-    "decisions",
-    "history",
-    "runs",
-    "series",
-    "subjects",
-]

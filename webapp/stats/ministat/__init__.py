@@ -16,17 +16,3 @@ from webapp.stats.ministat.numbers import (
     summarize,
 )
 from webapp.stats.student import LEVELS, true_level
-
-__all__ = [
-    "LEAST_POINTS",
-    "LEVELS",
-    "Difference",
-    "Flavour",
-    "Summary",
-    "difference",
-    "difference_from_moments",
-    "difference_lines",
-    "render",
-    "summarize",
-    "true_level",
-]

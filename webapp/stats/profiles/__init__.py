@@ -4,15 +4,3 @@ from webapp.stats.profiles.costs import Boot, Side
 from webapp.stats.profiles.difference import difference
 from webapp.stats.profiles.headline import Headline, Part, headline
 from webapp.stats.profiles.judging import Change, Difference, Row
-
-__all__ = [
-    "Boot",
-    "Change",
-    "Difference",
-    "Headline",
-    "Part",
-    "Row",
-    "Side",
-    "difference",
-    "headline",
-]

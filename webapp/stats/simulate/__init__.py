@@ -19,24 +19,3 @@ from webapp.stats.simulate.series import (
     draw_samples,
     make_series,
 )
-
-__all__ = [
-    "MACHINES",
-    "Drift",
-    "Event",
-    "Lab",
-    "LabRun",
-    "Noise",
-    "OddRevision",
-    "OddSample",
-    "Planted",
-    "Scatter",
-    "Simulated",
-    "Step",
-    "branch",
-    "draw_levels",
-    "draw_samples",
-    "hunt",
-    "make_lab",
-    "make_series",
-]
