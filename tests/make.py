@@ -11,7 +11,6 @@ from webapp.alerts.models import Alert, AlertFinding
 from webapp.analysis.models import Comparison, Finding, Flag, SeriesAnalysis, Verdict
 from webapp.labs.models import Agent, Lab
 from webapp.notifications.models import Subscription
-from webapp.results.label_parts import ModeName
 from webapp.results.models import (
     Hardware,
     Measurement,
@@ -24,8 +23,8 @@ from webapp.results.models import (
     Series,
     Tree,
 )
-from webapp.results.revision_ids import position_of
 from webapp.results.services.points import moments, of_runs
+from webapp.results.spellings import ModeName, position_of
 
 DAY_ONE = datetime(2026, 1, 1, 12, tzinfo=UTC)
 FIVE_SAMPLES = (100.0, 101.0, 99.0, 100.5, 99.5)

@@ -20,9 +20,9 @@ from tests.documents import run_document
 from tests.fuzzing import NASTY, cases, nasty_bytes, nasty_text
 from webapp.alerts.services.min_effects import MinEffectError
 from webapp.analysis.queries import Side, SideError
-from webapp.api.body import BoundedJSON
 from webapp.api.errors import BadBody, BodyTooLarge
 from webapp.api.hardware import HardwareIn
+from webapp.api.requests import BoundedJSON
 from webapp.api.schemas.jobs import FailIn, HeartbeatIn, PollIn, ResultIn
 from webapp.api.schemas.runs import BatchIn
 from webapp.api.schemas.types import Facts
@@ -45,8 +45,7 @@ from webapp.results.bounds import (
 from webapp.results.commit_documents import read_file
 from webapp.results.documents import Unprocessable
 from webapp.results.git_history import logged
-from webapp.results.label_parts import ModeName
-from webapp.results.revision_ids import position_of
+from webapp.results.spellings import ModeName, position_of
 from webapp.stats import ministat
 from webapp.stats.changes import BadSeriesError
 from webapp.stats.changes.__main__ import read_points

@@ -22,8 +22,8 @@ from webapp.charts.curve import Level
 from webapp.charts.theme import style_of
 from webapp.results.fact_names import MOST_NAMES, cut, ends, intervals_of, kept_facts
 from webapp.results.identity import Bound, Evidence, Known, identify
-from webapp.results.label_parts import ModeName
 from webapp.results.models.subjects import FACT_VALUE_MAX
+from webapp.results.spellings import ModeName
 from webapp.stats.agreement import History, judge, may_disagree, upload_of
 
 pytestmark = pytest.mark.fuzz

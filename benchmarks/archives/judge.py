@@ -15,7 +15,7 @@ from benchmarks.archives.planning import DIRECTORIES
 from benchmarks.archives.sound import VARIANTS
 from benchmarks.archives.writing import TrueRun, Truth, write_archive
 from webapp.results.identity import Evidence, Identity, identify
-from webapp.results.label_parts import BUILTIN_RULES, ModeName, tell
+from webapp.results.spellings import BUILTIN_RULES, ModeName, tell
 
 MEMORY = Path("/dev/shm")  # noqa: S108
 """Where files cost little, if the system has it: an archive has three thousand."""

@@ -2,7 +2,7 @@
 
 from django.db import migrations, models
 
-import webapp.results.revision_ids
+import webapp.results.spellings
 
 
 class Migration(migrations.Migration):
@@ -19,7 +19,7 @@ class Migration(migrations.Migration):
                 db_default="",
                 help_text="Where a commit is, with {revision}, {number} or {hash} in it. cgit: https://HOST/REPOSITORY/commit/?id={hash}; Phabricator: https://HOST/rS{number}; GitHub: https://github.com/OWNER/REPOSITORY/commit/{hash}",
                 max_length=500,
-                validators=[webapp.results.revision_ids.check_source_template],
+                validators=[webapp.results.spellings.check_source_template],
                 verbose_name="source browser",
             ),
         ),

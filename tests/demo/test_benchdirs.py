@@ -18,7 +18,7 @@ from webapp.demo.benchdirs import (
     simulated_files,
 )
 from webapp.demo.published import PUBLICATIONS
-from webapp.results.label_parts import BUILTIN_RULES, ModeName, tell
+from webapp.results.spellings import BUILTIN_RULES, ModeName, tell
 from webapp.stats.profiles.calls import Function, calls_of
 from webapp.stats.profiles.costs import Boot, Side
 from webapp.stats.profiles.function_series import (

@@ -10,7 +10,7 @@ from tests.smtp import MailServer
 from webapp.outbox import services
 from webapp.outbox.models import Endpoint, HookDelivery, Mail
 from webapp.outbox.models import MailServer as ServerRow
-from webapp.outbox.services import claims, delivering, mailing
+from webapp.outbox.services import delivering, items, mailing
 
 pytestmark = pytest.mark.django_db
 DAYS = timedelta(days=3)
@@ -30,10 +30,10 @@ def test_what_was_posted_ahead_of_time_is_sent(
     post: Callable[..., Mail], server: MailServer, now: datetime, ahead: timedelta
 ) -> None:
     write(post(), created_at=now + ahead, due=now + ahead)
-    assert claims.correct_times(Mail.objects.all()) == 1
+    assert items.correct_times(Mail.objects.all()) == 1
     services.send_due_mails()
     assert server.number == 1
-    assert claims.correct_times(Mail.objects.all()) == 0
+    assert items.correct_times(Mail.objects.all()) == 0
 
 
 @pytest.mark.parametrize("ahead", [DAYS, timedelta(hours=6)], ids=["days", "hours"])
@@ -41,7 +41,7 @@ def test_a_pause_that_began_ahead_of_time_is_over(
     post: Callable[..., Mail], server: MailServer, now: datetime, ahead: timedelta
 ) -> None:
     write(post(), tried_at=now + ahead, due=now + ahead + timedelta(hours=2), attempts=4)
-    assert claims.correct_times(Mail.objects.all()) == 1
+    assert items.correct_times(Mail.objects.all()) == 1
     services.send_due_mails()
     assert server.number == 1
 
@@ -49,7 +49,7 @@ def test_a_pause_that_began_ahead_of_time_is_over(
 def test_a_claim_made_ahead_of_time_is_over(post: Callable[..., Mail], now: datetime) -> None:
     mail = post()
     write(mail, state="claimed", claim="36a77ff0-99ca-4651-907a-8d81b42ddd5d", due=now + DAYS)
-    assert claims.correct_times(Mail.objects.all()) == 1
+    assert items.correct_times(Mail.objects.all()) == 1
     assert Mail.objects.claimable(timezone.now()).get() == mail
 
 
@@ -58,14 +58,14 @@ def test_what_waits_for_a_reason_goes_on_waiting(
     post: Callable[..., Mail], now: datetime, hours: int
 ) -> None:
     write(post(), due=now + timedelta(hours=hours))
-    assert claims.correct_times(Mail.objects.all()) == 0
+    assert items.correct_times(Mail.objects.all()) == 0
 
 
 def test_a_mail_server_left_alone_ahead_of_time_is_tried(now: datetime) -> None:
     mailing.note_failure("refused")
-    assert claims.correct_pauses() == 0
+    assert items.correct_pauses() == 0
     ServerRow.objects.update(next_try=now + DAYS, failing_since=now + DAYS)
-    assert claims.correct_pauses() == 1
+    assert items.correct_pauses() == 1
     assert not mailing.is_left_alone(timezone.now())
     row = ServerRow.objects.get()
     assert row.failing_since is not None
@@ -87,6 +87,6 @@ def test_an_endpoint_left_alone_ahead_of_time_is_tried_with_the_same_bytes(now: 
         tried_at=made,
         due=made,
     )
-    assert claims.correct_pauses() == claims.correct_times(HookDelivery.objects.all()) == 1
+    assert items.correct_pauses() == items.correct_times(HookDelivery.objects.all()) == 1
     assert delivering.are_deliveries_due()
     assert HookDelivery.objects.get().created_at == made

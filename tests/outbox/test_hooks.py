@@ -25,7 +25,7 @@ from webapp.outbox import addresses, http_post, services
 from webapp.outbox.addresses import Target, explain
 from webapp.outbox.deadlines import Deadline
 from webapp.outbox.models import Endpoint, HookDelivery
-from webapp.outbox.services import claims, delivering, endpoints
+from webapp.outbox.services import delivering, endpoints, items
 
 pytestmark = pytest.mark.django_db
 
@@ -155,10 +155,10 @@ def test_what_fails_while_its_endpoint_is_disabled_waits_no_more(
     receiver: Receiver, endpoint: Endpoint
 ) -> None:
     post()
-    token = claims.claim(HookDelivery.objects.all(), limit=1, lease=timedelta(minutes=2))
+    token = items.claim(HookDelivery.objects.all(), limit=1, lease=timedelta(minutes=2))
     endpoints.disable_endpoint(endpoint=endpoint, reason="By op.")
     delivery = HookDelivery.objects.get(claim=token)
-    claims.record_failed(delivery, "It answered 500.")
+    items.record_failed(delivery, "It answered 500.")
     endpoints.note_failure(endpoint=endpoint, reason="It answered 500.")
     delivery.refresh_from_db()
     assert delivery.state == "dropped"

@@ -15,7 +15,7 @@ from webapp.outbox import messages, services
 from webapp.outbox.messages import Message, NothingToSay, NotYet
 from webapp.outbox.models import Mail
 from webapp.outbox.models import MailServer as ServerRow
-from webapp.outbox.services import claims, mailing
+from webapp.outbox.services import items, mailing
 from webapp.outbox.services.operating import retry_mails
 
 pytestmark = pytest.mark.django_db
@@ -239,17 +239,17 @@ def test_a_refusal_for_now_is_tried_again_after_longer_and_longer_pauses_then_gi
 ) -> None:
     server.mode = Mode.LATER
     mail = post()
-    for number, pause in enumerate(claims.PAUSES, 1):
+    for number, pause in enumerate(items.PAUSES, 1):
         before = timezone.now()
         send()
         mail.refresh_from_db()
         assert (mail.state, mail.attempts) == ("waiting", number)
-        assert before + pause <= mail.due <= timezone.now() + pause * (1 + claims.JITTER)
+        assert before + pause <= mail.due <= timezone.now() + pause * (1 + items.JITTER)
         wait_over()
     send()
     mail.refresh_from_db()
     assert mail.state == "dead"
-    assert mail.reason.startswith(f"Given up after {len(claims.PAUSES) + 1} tries: The server")
+    assert mail.reason.startswith(f"Given up after {len(items.PAUSES) + 1} tries: The server")
 
 
 def test_every_try_sends_the_same_message(
@@ -326,15 +326,15 @@ def test_a_claim_that_ran_out_is_taken_by_another_and_the_first_sends_nothing(
     server: MailServer, post: Post
 ) -> None:
     mail = post()
-    token = claims.claim(Mail.objects.all(), limit=1, lease=mailing.LEASE)
+    token = items.claim(Mail.objects.all(), limit=1, lease=mailing.LEASE)
     assert token
-    assert claims.claim(Mail.objects.all(), limit=1, lease=mailing.LEASE) is None
+    assert items.claim(Mail.objects.all(), limit=1, lease=mailing.LEASE) is None
     wait_over()
     send()
     mail.refresh_from_db()
     assert mail.state == "sent"
     mailing._send_claimed(token)
     mail.claim = token
-    assert not claims.record_failed(mail, "too late")
+    assert not items.record_failed(mail, "too late")
     mail.refresh_from_db()
     assert (mail.state, len(server.mails)) == ("sent", 1)

@@ -20,8 +20,8 @@ from webapp.outbox import addresses, deadlines, http_post, services
 from webapp.outbox.addresses import Target
 from webapp.outbox.deadlines import Deadline
 from webapp.outbox.models import Endpoint, HookDelivery
-from webapp.outbox.services import claims, delivering, endpoints
-from webapp.outbox.services.claims import singleton_lock
+from webapp.outbox.services import delivering, endpoints, items
+from webapp.outbox.services.items import singleton_lock
 
 pytestmark = pytest.mark.django_db
 LONG = pytest.mark.long
@@ -75,7 +75,7 @@ def overdue_after(monkeypatch: pytest.MonkeyPatch) -> OverdueAfter:
 
     def after(count: int) -> list[int]:
         failed: list[int] = []
-        record = claims.record_sent
+        record = items.record_sent
 
         def record_sent(*arguments: Any, **options: Any) -> None:
             record(*arguments, **options)
@@ -84,7 +84,7 @@ def overdue_after(monkeypatch: pytest.MonkeyPatch) -> OverdueAfter:
         def monotonic() -> float:
             return time.monotonic() + (2 * PATIENCE if len(failed) >= count else 0)
 
-        monkeypatch.setattr(claims, "record_sent", record_sent)
+        monkeypatch.setattr(items, "record_sent", record_sent)
         monkeypatch.setattr(deadlines, "time", SimpleNamespace(monotonic=monotonic))
         return failed
 

@@ -14,9 +14,9 @@ from webapp.results.commit_documents import CommitDocument
 from webapp.results.documents import Unprocessable
 from webapp.results.git_history import Ids
 from webapp.results.models import Revision, RevisionAlias, Series, Tree
-from webapp.results.revision_ids import position_of
 from webapp.results.services import history
 from webapp.results.services.history import Imported
+from webapp.results.spellings import position_of
 
 pytestmark = pytest.mark.django_db
 HASH = "0123456789abcdef0123456789abcdef01234567"

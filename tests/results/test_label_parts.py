@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webapp.results.label_parts import (
+from webapp.results.spellings import (
     BUILTIN_RULES,
     ModeName,
     PartRule,

@@ -7,7 +7,7 @@ from django.test import Client
 
 from tests import make
 from webapp.results.models import RevisionAlias, Tree
-from webapp.results.revision_ids import PRESETS, check_source_template, source_link
+from webapp.results.spellings import PRESETS, check_source_template, source_link
 
 HASH = "9f3ac1e02b11aa5b"
 

@@ -23,8 +23,8 @@ from webapp.results.models import (
     Series,
 )
 from webapp.results.services import forget_names, restore_run, withdraw_run
+from webapp.results.services.database import begin_reshaping, begin_writing
 from webapp.results.services.history import import_revisions
-from webapp.results.services.locks import begin_reshaping, begin_writing
 from webapp.results.services.subjects import register_hardware, rename_hardware
 
 pytestmark = pytest.mark.django_db

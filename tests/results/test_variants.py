@@ -16,9 +16,9 @@ from webapp.analysis.models import Comparison, Finding, SeriesSettings
 from webapp.api.schemas.runs import RunIn
 from webapp.merging.services import adopt_builtin_rules, refile_by_label_rules
 from webapp.results.documents import Conflict
-from webapp.results.label_parts import BUILTIN_RULES
 from webapp.results.models import LabelRule, Mode, Point, Revision, Run, Series, Variant
 from webapp.results.services import withdraw_run
+from webapp.results.spellings import BUILTIN_RULES
 
 pytestmark = pytest.mark.django_db
 N = len(SAMPLES)

@@ -21,7 +21,7 @@ from webapp.results.models import (
     WaitingRun,
 )
 from webapp.results.services import decide_waiting, reopen_waiting, restore_run, withdraw_run
-from webapp.results.services.waiting import apply_rule
+from webapp.results.services.identities import apply_rule
 
 pytestmark = pytest.mark.django_db
 HASH = "97be6fced7d"

@@ -13,10 +13,10 @@ from tests.results.steps import analyse, measured, mode, places, upload
 from webapp.events.services import record_release
 from webapp.merging.services import settle_counts
 from webapp.results.models import Point, Revision, RevisionAlias, Run
-from webapp.results.revision_ids import day_of
 from webapp.results.services import Unprocessable
 from webapp.results.services.estimating import estimate
 from webapp.results.services.revisions import displace_revision, place_revision
+from webapp.results.spellings import day_of
 
 pytestmark = pytest.mark.django_db
 GIT = 10**9

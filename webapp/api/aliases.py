@@ -8,7 +8,7 @@ from ninja import Query, Router, Schema, Status
 from pydantic import Field
 
 from webapp.accounts.models import User
-from webapp.api.auth import OperatorSession
+from webapp.api.requests import OperatorSession
 from webapp.api.runs import REFUSALS
 from webapp.api.schemas.types import Asked, ErrorOut, Line, Name, RevisionName, Strict
 from webapp.api.tables import Page, bounded, csv_response, newest

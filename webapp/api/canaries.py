@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from ninja import Query, Router, Status
 
-from webapp.api.auth import OperatorSession
+from webapp.api.requests import OperatorSession
 from webapp.api.runs import REFUSALS
 from webapp.api.schemas.events import CanaryDetail, CanaryIn, CanaryList, CanaryOut
 from webapp.api.schemas.types import Asked, ErrorOut

@@ -7,7 +7,7 @@ from ninja import Query, Router, Status
 from pydantic import Field
 
 from webapp.accounts.models import User
-from webapp.api.auth import AgentToken, OperatorSession
+from webapp.api.requests import AgentToken, OperatorSession
 from webapp.api.runs import REFUSALS
 from webapp.api.schemas.events import EventIn, EventList, EventOut
 from webapp.api.schemas.types import Asked, ErrorOut

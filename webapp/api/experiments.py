@@ -12,8 +12,8 @@ from pydantic import Field, model_validator
 
 from webapp.accounts.models import User
 from webapp.analysis.queries import MOST_SIDES, Side, as_points
-from webapp.api.auth import AgentToken, OperatorSession
 from webapp.api.compare import headline_out, row_out
+from webapp.api.requests import AgentToken, OperatorSession
 from webapp.api.runs import REFUSALS
 from webapp.api.schemas.types import Asked, ErrorOut, Line, Strict, Text
 from webapp.api.tables import Page, bounded, newest

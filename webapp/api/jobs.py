@@ -6,8 +6,8 @@ from django.http import HttpRequest
 from ninja import Query, Router, Status
 
 from webapp.analysis import services as analysis
-from webapp.api.auth import AgentToken
 from webapp.api.prometheus import count_runs
+from webapp.api.requests import AgentToken
 from webapp.api.runs import REFUSALS, recorded_out
 from webapp.api.schemas.jobs import (
     FailedOut,

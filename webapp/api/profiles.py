@@ -20,7 +20,7 @@ from webapp.analysis.queries import (
     function_history,
     stored_profiles,
 )
-from webapp.api.auth import AgentToken
+from webapp.api.requests import AgentToken
 from webapp.api.runs import REFUSALS
 from webapp.api.schemas.types import Asked, ErrorOut, Line, Strict, Text
 from webapp.labs.models import Token

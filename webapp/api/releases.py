@@ -6,7 +6,7 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from ninja import Query, Router, Status
 
-from webapp.api.auth import OperatorSession
+from webapp.api.requests import OperatorSession
 from webapp.api.runs import REFUSALS
 from webapp.api.schemas.events import ReleaseIn, ReleaseList, ReleaseOut
 from webapp.api.schemas.types import Asked, ErrorOut

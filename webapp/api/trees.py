@@ -6,7 +6,7 @@ from django.http import HttpRequest
 from ninja import Router, Schema
 from pydantic import Field
 
-from webapp.api.auth import OperatorSession
+from webapp.api.requests import OperatorSession
 from webapp.api.runs import REFUSALS
 from webapp.api.schemas.types import ErrorOut, Line, Name, Strict
 from webapp.results.models import Tree

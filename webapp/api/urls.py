@@ -31,9 +31,8 @@ from webapp.api import (
     variants,
     waiting,
 )
-from webapp.api.auth import AgentToken
-from webapp.api.body import BoundedJSON
 from webapp.api.errors import add_handlers, refuse_stranger
+from webapp.api.requests import AgentToken, BoundedJSON
 from webapp.labs.models import Scope
 
 NAMESPACE = "api"

@@ -8,7 +8,7 @@ from django.http import HttpRequest
 from ninja import Query, Router
 from pydantic import BaseModel, Field
 
-from webapp.api.auth import AgentToken
+from webapp.api.requests import AgentToken
 from webapp.api.runs import REFUSALS
 from webapp.api.schemas.runs import MOST_RUNS
 from webapp.api.schemas.types import Asked, ErrorOut, Name, Strict

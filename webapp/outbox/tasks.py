@@ -8,8 +8,8 @@ from django.conf import settings
 from webapp.outbox import services
 from webapp.outbox.deadlines import Deadline
 from webapp.outbox.models import HookDelivery, Mail
-from webapp.outbox.services import claims, delivering, mailing
-from webapp.outbox.services.claims import singleton_lock
+from webapp.outbox.services import delivering, items, mailing
+from webapp.outbox.services.items import singleton_lock
 from webapp.queueing import Task, begins
 
 SOFT, HARD = settings.SENDING_SOFT_LIMIT, settings.SENDING_TIME_LIMIT
@@ -25,8 +25,8 @@ def send_mails() -> None:
 @shared_task(ignore_result=True, soft_time_limit=SOFT, time_limit=HARD)
 def sweep_mails() -> None:
     """Send what became due, and what a lost message or a killed worker left (beat runs this)."""
-    claims.correct_times(Mail.objects.all())
-    claims.correct_pauses()
+    items.correct_times(Mail.objects.all())
+    items.correct_pauses()
     send_mails()
 
 
@@ -40,8 +40,8 @@ def send_deliveries() -> None:
 @shared_task(ignore_result=True, soft_time_limit=SOFT, time_limit=HARD)
 def sweep_deliveries() -> None:
     """Send what became due, and what a lost message or a killed worker left (beat runs this)."""
-    claims.correct_times(HookDelivery.objects.all())
-    claims.correct_pauses()
+    items.correct_times(HookDelivery.objects.all())
+    items.correct_pauses()
     send_deliveries()
 
 

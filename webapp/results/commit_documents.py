@@ -13,7 +13,7 @@ from typing import Any, Self, TextIO
 
 from webapp.results.bounds import EARLIEST, LATEST_COMMIT, wrong_with_text
 from webapp.results.documents import Problem, Unprocessable
-from webapp.results.revision_ids import SVN_PATTERN, position_of
+from webapp.results.spellings import SVN_PATTERN, position_of
 
 MOST_PATHS = 200
 """Kept of one commit. Few commits touch more (imports of foreign sources, sweeps over a whole

@@ -13,7 +13,7 @@ from uuid import UUID
 from webapp.results.fact_names import ChangedFact
 from webapp.results.histograms import Histograms
 from webapp.results.identity import Evidence
-from webapp.results.label_parts import ModeName, VariantPart
+from webapp.results.spellings import ModeName, VariantPart
 from webapp.results.validity import Mark
 
 

@@ -21,7 +21,7 @@ from webapp.results.commit_documents import (
     clipped,
 )
 from webapp.results.documents import Problem, Unprocessable
-from webapp.results.revision_ids import position_of
+from webapp.results.spellings import position_of
 
 # NUL cannot occur in a commit's text or in a path, so it ends every field and, by -z, every path.
 # No path begins with a slash: one alone says that a commit begins.

@@ -23,7 +23,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
-from webapp.results.revision_ids import (
+from webapp.results.spellings import (
     COUNT_PATTERN,
     HASH_PATTERN,
     SVN_PATTERN,

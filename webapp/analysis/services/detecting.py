@@ -16,7 +16,7 @@ import numpy as np
 
 from webapp.analysis.models import SeriesAnalysis
 from webapp.analysis.services import checkpoints
-from webapp.analysis.services.epoch_states import EpochStates, joined, present_all, resume
+from webapp.analysis.services.checkpoints import EpochStates, joined, present_all, resume
 from webapp.events.queries import Epochs
 from webapp.results.models import Series, counted
 from webapp.results.services import fetch_rows

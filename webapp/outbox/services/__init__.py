@@ -23,6 +23,7 @@ from webapp.outbox.services.endpoints import (
     renew_secret,
     retry_deliveries,
 )
+from webapp.outbox.services.items import post_event, post_mails, post_messages
 from webapp.outbox.services.mailing import OTHER_ADDRESS, send_due_mails
 from webapp.outbox.services.operating import (
     TestMailError,
@@ -32,4 +33,3 @@ from webapp.outbox.services.operating import (
     retry_mails,
     send_test_mail,
 )
-from webapp.outbox.services.posting import post_event, post_mails, post_messages

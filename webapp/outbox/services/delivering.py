@@ -24,7 +24,7 @@ from webapp.outbox import addresses, channels, http_post
 from webapp.outbox.deadlines import Deadline
 from webapp.outbox.messages import CHANNEL
 from webapp.outbox.models import LOST, MESSAGE, Endpoint, HookDelivery, Mail
-from webapp.outbox.services import claims, endpoints, mailing
+from webapp.outbox.services import endpoints, items, mailing
 from webapp.readiness.services import heartbeats, still_works
 
 SIGNATURE_HEADER = "X-Driftline-Signature"
@@ -205,10 +205,10 @@ class Sending:
         delivery = attempt.delivery
         if isinstance(outcome, DeliveryError):
             # First the delivery: when the endpoint is disabled for this, all that wait are dropped.
-            claims.record_failed(delivery, str(outcome), **answer_fields(outcome.answer))
+            items.record_failed(delivery, str(outcome), **answer_fields(outcome.answer))
             endpoints.note_failure(endpoint=delivery.endpoint, reason=str(outcome))
         else:
-            claims.record_sent(delivery, **answer_fields(outcome))
+            items.record_sent(delivery, **answer_fields(outcome))
             endpoints.note_success(endpoint=delivery.endpoint)
 
 
@@ -243,7 +243,7 @@ def _is_composed(delivery: HookDelivery) -> bool:
         return False
     delivery.payload[MESSAGE] = {"title": message.subject, "text": message.text}
     delivery.payload["composed_at"] = timezone.now().isoformat()
-    return claims.keep(delivery, lease=LEASE, payload=delivery.payload)
+    return items.keep(delivery, lease=LEASE, payload=delivery.payload)
 
 
 @transaction.atomic
@@ -256,7 +256,7 @@ def _claim(limit: int) -> list[HookDelivery]:
     locked = list(ready.select_for_update(skip_locked=True, no_key=True)[:limit])
     # Looked at again under the locks: another process may have claimed since the first look.
     firsts = HookDelivery.objects.first_due_of(locked, now)
-    token = claims.claim_these(firsts, lease=LEASE)
+    token = items.claim_these(firsts, lease=LEASE)
     if token is None:
         return []
     return list(HookDelivery.objects.select_related("endpoint").filter(claim=token))

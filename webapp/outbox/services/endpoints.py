@@ -14,12 +14,12 @@ from django.utils import timezone
 from webapp.accounts.models import User
 from webapp.outbox import addresses, channels
 from webapp.outbox.models import MESSAGE, Endpoint, HookDelivery, OutboxItem, new_secret
-from webapp.outbox.services import claims
+from webapp.outbox.services import items
 from webapp.queueing import Task, queue_on_commit
 
 DISABLED_AFTER = timedelta(days=5)
 """Of failures without one success between them: as long as one delivery is tried."""
-LEAST_FAILURES = len(claims.PAUSES) + 1
+LEAST_FAILURES = len(items.PAUSES) + 1
 """Of those, as many as one delivery is tried."""
 
 KIND = re.compile(r"[a-z][a-z0-9_.-]{0,39}")
@@ -176,7 +176,7 @@ def note_failure(*, endpoint: Endpoint, reason: str) -> None:
     row = Endpoint.objects.select_for_update().get(pk=endpoint.pk)
     row.failures += 1
     row.failing_since = row.failing_since or now
-    row.next_try = now + claims.pause_after(row.failures, claims.SERVER_PAUSES)
+    row.next_try = now + items.pause_after(row.failures, items.SERVER_PAUSES)
     row.save(update_fields=["failures", "failing_since", "next_try"])
     # The number too: a clock that is set forward makes days of a minute.
     if row.enabled and row.failures >= LEAST_FAILURES and now - row.failing_since > DISABLED_AFTER:

@@ -14,7 +14,7 @@ from django.utils import timezone
 from webapp.outbox import messages
 from webapp.outbox.deadlines import Deadline
 from webapp.outbox.models import Mail, MailServer, OutboxItem
-from webapp.outbox.services import claims
+from webapp.outbox.services import items
 from webapp.outbox.smtp import Line, NotNow, Refused, ServerAway, explain
 from webapp.readiness.services import heartbeats, still_works
 
@@ -48,7 +48,7 @@ def send_due_mails(*, until: Deadline | None = None) -> bool:
     """
     if is_left_alone(timezone.now()):
         return False
-    token = claims.claim(Mail.objects.all(), limit=BATCH, lease=LEASE)
+    token = items.claim(Mail.objects.all(), limit=BATCH, lease=LEASE)
     return token is not None and _send_claimed(token, until)
 
 
@@ -63,13 +63,13 @@ def _send_claimed(token: uuid.UUID, until: Deadline | None = None) -> bool:
     try:
         for mail in Mail.objects.filter(claim=token).select_related("recipient").order_by("pk"):
             if until is not None and until.is_over:
-                claims.release(Mail.objects.all(), token)
+                items.release(Mail.objects.all(), token)
                 break
             still_works(heartbeats.DELIVERIES)
             _send(mail, line)
     except ServerAway as error:
         log.warning("the mail server takes no mails, all wait", reason=str(error))
-        claims.release(Mail.objects.all(), token)
+        items.release(Mail.objects.all(), token)
         note_failure(explain(error))
         return False
     finally:
@@ -85,7 +85,7 @@ def _send(mail: Mail, line: Line) -> None:
     line.open()
     # What is sent is kept before it is sent, and only by who holds the claim.
     message = {name: getattr(mail, name) for name in MESSAGE_FIELDS}
-    if claims.keep(mail, lease=LEASE, **message):
+    if items.keep(mail, lease=LEASE, **message):
         _deliver(mail, line)
 
 
@@ -93,9 +93,9 @@ def _has_a_reader(mail: Mail) -> bool:
     """Whether somebody is there to read it; it is dropped otherwise."""
     mail.address = mail.data.get(OTHER_ADDRESS) or mail.recipient.email
     if not mail.recipient.is_active:
-        claims.record_dropped(mail, f"The account {mail.recipient} is not active.")
+        items.record_dropped(mail, f"The account {mail.recipient} is not active.")
     elif not mail.address:
-        claims.record_dropped(mail, f"{mail.recipient} has no e-mail address.")
+        items.record_dropped(mail, f"{mail.recipient} has no e-mail address.")
     else:
         return True
     return False
@@ -109,7 +109,7 @@ def _is_wanted_now(mail: Mail) -> bool:
     until = mail.recipient.after_quiet_hours(now)
     if until <= now or OTHER_ADDRESS in mail.data:
         return True
-    claims.put_off(mail, "It waits for the end of the quiet hours.", until=until)
+    items.put_off(mail, "It waits for the end of the quiet hours.", until=until)
     return False
 
 
@@ -132,14 +132,14 @@ def composed(item: OutboxItem, mail: Mail) -> messages.Message | None:
         with transaction.atomic():
             return messages.compose(mail)
     except messages.NothingToSay as nothing:
-        claims.record_dropped(item, str(nothing))
+        items.record_dropped(item, str(nothing))
     except messages.NotYet as early:
-        claims.put_off(item, str(early), until=early.until)
+        items.put_off(item, str(early), until=early.until)
     except Exception as error:
         # One that cannot be composed must not hold up the others; it is tried again, as a
         # later version may compose it, and the operator sees why it waits.
         log.exception("a message could not be composed", item=str(item), kind=item.kind)
-        claims.record_failed(item, f"It could not be composed: {_named(error)}")
+        items.record_failed(item, f"It could not be composed: {_named(error)}")
     return None
 
 
@@ -160,16 +160,16 @@ def _deliver(mail: Mail, line: Line) -> None:
     try:
         line.send(messages.as_email(mail))
     except Refused as error:
-        claims.record_dead(mail, str(error))
+        items.record_dead(mail, str(error))
     except NotNow as error:
-        claims.record_failed(mail, str(error))
+        items.record_failed(mail, str(error))
     except ServerAway as error:
         if error.during_a_mail:
             # Otherwise a mail that brings the server down would be the first of every batch.
-            claims.record_failed(mail, str(error))
+            items.record_failed(mail, str(error))
         raise
     else:
-        claims.record_sent(mail)
+        items.record_sent(mail)
 
 
 def _named(error: Exception) -> str:
@@ -189,7 +189,7 @@ def note_failure(reason: str) -> None:
     server = MailServer.objects.select_for_update().get(pk=MailServer.ROW)
     server.failures += 1
     server.failing_since = server.failing_since or now
-    server.next_try = now + claims.pause_after(server.failures, claims.SERVER_PAUSES)
+    server.next_try = now + items.pause_after(server.failures, items.SERVER_PAUSES)
     server.reason = reason.replace("\0", "")
     server.save()
 

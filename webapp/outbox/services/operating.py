@@ -22,7 +22,7 @@ from webapp.outbox.models import (
     data_without,
 )
 from webapp.outbox.services import mailing
-from webapp.outbox.services.posting import DROPPED_BY
+from webapp.outbox.services.items import DROPPED_BY
 from webapp.outbox.smtp import Line, MailError, explain
 from webapp.queueing import Task, queue_on_commit
 

@@ -30,9 +30,8 @@ from webapp.pages.overview.wall import (
     ranked,
     short_machine,
 )
-from webapp.pages.parts.ages import age
 from webapp.pages.parts.kept import Kept
-from webapp.pages.parts.marks import machine_html
+from webapp.pages.parts.marks import age, machine_html
 
 DAYS = 45
 TILES_EACH = 3

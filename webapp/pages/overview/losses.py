@@ -20,7 +20,7 @@ from webapp.charts.tile import Tile
 from webapp.charts.today import today_beside
 from webapp.charts.trend.series import Level
 from webapp.jobs.queries import Machine
-from webapp.pages.parts.ages import age
+from webapp.pages.parts.marks import age
 from webapp.pages.templatetags.components import state_pill
 
 CARDS = 3

@@ -17,8 +17,8 @@ from webapp.charts import text
 from webapp.charts.text import cost_sentence, cost_within, level_figure
 from webapp.charts.today import today_short
 from webapp.pages.commits.summary_rows import finding_item, rows
-from webapp.pages.parts import ages, links
-from webapp.pages.parts.marks import SIMULATED, css_class, verdict_mark
+from webapp.pages.parts import links
+from webapp.pages.parts.marks import SIMULATED, css_class, verdict_mark, when
 from webapp.pages.parts.summaries import CommitSummary
 from webapp.results.models import Hardware, Run, Series
 from webapp.results.queries import NamedSeries
@@ -198,7 +198,7 @@ def span(length: timedelta) -> str:
     return f"{seconds:.0f} s"
 
 
-register.filter("when", ages.when)
+register.filter("when", when)
 
 
 @register.simple_tag

@@ -34,7 +34,7 @@ from webapp.results.models import (
     WaitingRun,
 )
 from webapp.results.services import decide_samples, restore_run, undo_sample_decision, withdraw_run
-from webapp.results.services.waiting import apply_rule
+from webapp.results.services.identities import apply_rule
 
 
 class SamplesOfRun(ReadOnlyInline):

@@ -10,14 +10,6 @@ from webapp.results.bounds import (
     wrong_with_text,
 )
 from webapp.results.histograms import Histograms, derived_name, histogram_name
-from webapp.results.label_parts import (
-    MODE_PATTERN,
-    NAME_MAX,
-    PART_MAX,
-    PART_PATTERN,
-    ModeName,
-    VariantPart,
-)
 from webapp.results.models.costs import CostSamples
 from webapp.results.models.decisions import (
     Choice,
@@ -55,5 +47,16 @@ from webapp.results.models.subjects import (
 )
 from webapp.results.models.variants import LabelRule, Variant
 from webapp.results.packed import StateField
-from webapp.results.revision_ids import HASH_PATTERN, Span, as_total, position_of
+from webapp.results.spellings import (
+    HASH_PATTERN,
+    MODE_PATTERN,
+    NAME_MAX,
+    PART_MAX,
+    PART_PATTERN,
+    ModeName,
+    Span,
+    VariantPart,
+    as_total,
+    position_of,
+)
 from webapp.results.validity import Kind, LeftOut, Mark, counted, why_counted

@@ -12,7 +12,7 @@ from django.db.models.expressions import RawSQL
 from django.urls import reverse
 
 from webapp.labs.models import Agent
-from webapp.results.revision_ids import (
+from webapp.results.spellings import (
     EXAMPLES,
     HASH_PATTERN,
     Span,

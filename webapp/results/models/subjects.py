@@ -13,7 +13,7 @@ from django.urls import reverse
 from webapp.accounts.models import User
 from webapp.labs.models import Lab
 from webapp.results.bounds import SHORT_FACT
-from webapp.results.label_parts import NAME_MAX, PART_MAX, ModeName
+from webapp.results.spellings import NAME_MAX, PART_MAX, ModeName
 
 FACT_VALUE_MAX = 500
 METRIC_MAX = 300

@@ -7,7 +7,7 @@ from django.db import models
 from django.db.models import Q
 
 from webapp.labs.models import Lab
-from webapp.results.label_parts import NAME_MAX, PART_MAX, PartRule, wrong_with_rule
+from webapp.results.spellings import NAME_MAX, PART_MAX, PartRule, wrong_with_rule
 
 
 class VariantQuerySet(models.QuerySet["Variant"]):

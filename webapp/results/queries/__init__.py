@@ -27,4 +27,4 @@ from webapp.results.queries.subjects import (
     series_by_id,
     subject_sql,
 )
-from webapp.results.revision_ids import whole_history_sql
+from webapp.results.spellings import whole_history_sql

@@ -13,9 +13,16 @@ from webapp.results.documents import (
 from webapp.results.fact_names import ChangedFact, as_text
 from webapp.results.identity import Evidence
 from webapp.results.services.aliases import file_by_names, move_whole_series
-from webapp.results.services.bulk import fetch_rows, insert_rows, update_rows
 from webapp.results.services.cost_pairs import changed_costs
 from webapp.results.services.costs import renew_costs
+from webapp.results.services.database import (
+    begin_reshaping,
+    begin_writing,
+    fetch_rows,
+    insert_rows,
+    lock_trees,
+    update_rows,
+)
 from webapp.results.services.estimating import (
     Unsettled,
     count_moves,
@@ -23,8 +30,8 @@ from webapp.results.services.estimating import (
     unsettled_counts,
 )
 from webapp.results.services.facts import machines_retold, rebuild_facts
+from webapp.results.services.identities import decide_waiting, reopen_waiting
 from webapp.results.services.label_rules import drop_unused, make_missing_rules, refile_by_rules
-from webapp.results.services.locks import begin_reshaping, begin_writing, lock_trees
 from webapp.results.services.name_aliases import AliasNames, add_alias, end_alias, preview_alias
 from webapp.results.services.named_rows import (
     foreign_hardware,
@@ -57,4 +64,3 @@ from webapp.results.services.subjects import (
 from webapp.results.services.upload.identifying import note_refused_replacement
 from webapp.results.services.upload.recording import record_runs
 from webapp.results.services.upload_consistency import ask_for_epochs
-from webapp.results.services.waiting import decide_waiting, reopen_waiting

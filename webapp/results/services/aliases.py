@@ -12,7 +12,6 @@ from typing import Any, Literal
 
 from django.db.models import QuerySet
 
-from webapp.results.label_parts import ModeName
 from webapp.results.models import (
     WAITING_FROM,
     AliasedRun,
@@ -22,7 +21,7 @@ from webapp.results.models import (
     Run,
     Series,
 )
-from webapp.results.services.bulk import chunks, fetch_rows, insert_rows
+from webapp.results.services.database import chunks, fetch_rows, insert_rows
 from webapp.results.services.facts import machines_retold, rebuild_facts
 from webapp.results.services.named_rows import HardwareAndMode, hardware_named, modes_named
 from webapp.results.services.refiling import (
@@ -31,6 +30,7 @@ from webapp.results.services.refiling import (
     move_series_or_runs,
     move_to_series,
 )
+from webapp.results.spellings import ModeName
 
 IN_FORCE = """
 SELECT alias.id, alias.kind, alias.name, alias.means,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from webapp.results.models import ModeName, Series
-from webapp.results.services.bulk import fetch_rows
+from webapp.results.services.database import fetch_rows
 
 FEWEST_REVISIONS = 5
 """Revisions that must have been measured both with and without: the detector asks as many of a

@@ -14,9 +14,8 @@ from typing import NamedTuple
 
 from webapp.results.models import Metric, Series, counted
 from webapp.results.models.costs import CostSamples, cost_name
-from webapp.results.services.bulk import fetch_rows, insert_rows
 from webapp.results.services.cost_pairs import Changed, Key, Pair
-from webapp.results.services.locks import lock_series_ids
+from webapp.results.services.database import fetch_rows, insert_rows, lock_series_ids
 from webapp.results.services.points import COST_SAMPLES, SeriesRevision, mark_dirty, refresh_points
 from webapp.stats.option_cost import PairedRun, ratios
 

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 
 from webapp.results.models import Revision, Run, Tree
 from webapp.results.models.history import WAITING_FROM
-from webapp.results.revision_ids import GIT_COUNT_OFFSET, TOTAL_PATTERN, position_of
 from webapp.results.services.aliases import file_by_names
-from webapp.results.services.bulk import fetch_rows
+from webapp.results.services.database import fetch_rows
 from webapp.results.services.identities import pairs_of
 from webapp.results.services.revisions import Move, lock_series_of, move_revisions
+from webapp.results.spellings import GIT_COUNT_OFFSET, TOTAL_PATTERN, position_of
 
 Pair = tuple[int, int]
 """The two counts of one commit: first parents, all commits."""

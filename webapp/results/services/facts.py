@@ -33,7 +33,7 @@ from webapp.results.fact_names import (
     steps_after,
 )
 from webapp.results.models import Hardware, HardwareFact, Mode, Run
-from webapp.results.services.bulk import fetch_rows, insert_rows
+from webapp.results.services.database import fetch_rows, insert_rows
 
 CHUNK = 2000
 # Of each fact the interval that begins before what is new, those that begin within, and the next.

@@ -12,17 +12,9 @@ from typing import Any
 
 from django.db import connection, transaction
 
-from webapp.results.label_parts import (
-    BUILTIN_RULES,
-    ModeAndVariant,
-    ModeName,
-    PartRule,
-    VariantPart,
-    tell,
-)
 from webapp.results.models import LabelRule, Measurement, Mode, Run, Series, Variant
 from webapp.results.services.aliases import file_by_names
-from webapp.results.services.bulk import fetch_rows
+from webapp.results.services.database import fetch_rows
 from webapp.results.services.facts import machines_retold, rebuild_facts
 from webapp.results.services.named_rows import (
     PLAIN,
@@ -33,6 +25,14 @@ from webapp.results.services.named_rows import (
 )
 from webapp.results.services.refiling import RunSeries, lock_series_of_runs, move_series_or_runs
 from webapp.results.services.subjects import relations_to
+from webapp.results.spellings import (
+    BUILTIN_RULES,
+    ModeAndVariant,
+    ModeName,
+    PartRule,
+    VariantPart,
+    tell,
+)
 
 # One row for all runs that the rules cannot tell apart.
 RUNS = """

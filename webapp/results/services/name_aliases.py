@@ -10,7 +10,6 @@ from django.utils import timezone
 from webapp.accounts.models import User
 from webapp.labs.models import Lab
 from webapp.results.documents import Problem, Unprocessable
-from webapp.results.label_parts import PART, PART_MAX
 from webapp.results.models import (
     DIRECTORY_MAX,
     Hardware,
@@ -30,9 +29,9 @@ from webapp.results.services.aliases import (
     with_hardware,
     wrong_with,
 )
-from webapp.results.services.bulk import fetch_rows
-from webapp.results.services.locks import begin_reshaping
+from webapp.results.services.database import begin_reshaping, fetch_rows
 from webapp.results.services.named_rows import HardwareAndMode, forget_names, hardware_named
+from webapp.results.spellings import PART, PART_MAX
 
 EXAMPLES = 20
 # Of each pair of modes (with hardware) what was measured of both at one revision, and how far the

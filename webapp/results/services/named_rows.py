@@ -19,7 +19,6 @@ from django.db import transaction
 from webapp.labs.models import Lab
 from webapp.labs.services import Stored
 from webapp.results.documents import MetricDocument, Problem
-from webapp.results.label_parts import ModeName, VariantPart
 from webapp.results.models import (
     Hardware,
     HardwareAlias,
@@ -30,7 +29,8 @@ from webapp.results.models import (
     Tree,
     Variant,
 )
-from webapp.results.services.bulk import fetch_rows
+from webapp.results.services.database import fetch_rows
+from webapp.results.spellings import ModeName, VariantPart
 
 SECONDS = 30.0
 MOST_NAMES = 10_000

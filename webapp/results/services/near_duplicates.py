@@ -17,9 +17,9 @@ from django.utils import timezone
 from django.utils.http import urlencode
 
 from webapp.accounts.models import User
-from webapp.results.label_parts import ModeName
 from webapp.results.models import DismissedTwins, Mode
-from webapp.results.services.bulk import fetch_rows
+from webapp.results.services.database import fetch_rows
+from webapp.results.spellings import ModeName
 
 TOGETHER = """
 SELECT pair.one, pair.other

@@ -16,9 +16,9 @@ from webapp.queueing import Task, queue_on_commit
 from webapp.results.documents import Problem, Unprocessable
 from webapp.results.models import PlaceProposal, Revision, Tree
 from webapp.results.models.history import WAITING_FROM
-from webapp.results.revision_ids import day_of, is_total, position_of
-from webapp.results.services.bulk import fetch_rows
+from webapp.results.services.database import fetch_rows
 from webapp.results.services.positions import far_off, places_of_days
+from webapp.results.spellings import day_of, is_total, position_of
 
 Key = tuple[str, str]  # (tree, a name of the revision)
 

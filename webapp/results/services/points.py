@@ -21,7 +21,7 @@ from django.utils import timezone
 
 from webapp.results.models import Point, Series, digest_of_builds
 from webapp.results.models.history import WAITING_FROM
-from webapp.results.services.bulk import fetch_rows, insert_rows, update_rows
+from webapp.results.services.database import fetch_rows, insert_rows, update_rows
 from webapp.results.services.upload_consistency import judge_uploads, uploads_apart
 from webapp.results.validity import LeftOut, counted, marks_of
 from webapp.stats import ministat

@@ -12,8 +12,8 @@ from datetime import UTC, date, datetime, timedelta
 from typing import TypeVar
 
 from webapp.results.models.history import WAITING_FROM
-from webapp.results.revision_ids import GIT_COUNT_OFFSET, day_of
-from webapp.results.services.bulk import fetch_rows
+from webapp.results.services.database import fetch_rows
+from webapp.results.spellings import GIT_COUNT_OFFSET, day_of
 
 Key = TypeVar("Key")
 # The last commit up to the end of the day and the first after it, along the tree and not by the

@@ -14,7 +14,7 @@ from webapp.labs.services import Stored, spend_quota
 from webapp.results.documents import Forbidden, Problem, ResultsError, Unprocessable
 from webapp.results.models.profiles import Profile
 from webapp.results.models.runs import Run
-from webapp.results.services.bulk import fetch_rows
+from webapp.results.services.database import fetch_rows
 from webapp.stats.profiles.calls import Calls, Function, packed
 
 MOST_PROFILES = 200

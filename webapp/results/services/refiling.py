@@ -9,9 +9,8 @@ from datetime import datetime
 from django.db import connection
 
 from webapp.results.models import Measurement, Series
-from webapp.results.services.bulk import fetch_rows
+from webapp.results.services.database import fetch_rows, lock_series_ids
 from webapp.results.services.facts import machines_retold, rebuild_facts
-from webapp.results.services.locks import lock_series_ids
 from webapp.results.services.named_rows import PLAIN, HardwareAndMode, SeriesKey, lock_series
 from webapp.results.services.placing import Placed
 from webapp.results.services.points import SeriesRevision, mark_dirty, refresh_points

@@ -8,11 +8,15 @@ from django.utils import timezone
 
 from webapp.results.identity import Evidence, Identity
 from webapp.results.models import NameAlias, Revision, Run, Tree, WaitingRun
-from webapp.results.revision_ids import day_of
 from webapp.results.services.aliases import file_by_names
-from webapp.results.services.bulk import chunks
-from webapp.results.services.identities import identify_stored
-from webapp.results.services.locks import begin_reshaping
+from webapp.results.services.database import begin_reshaping, chunks
+from webapp.results.services.identities import (
+    WAITS,
+    Doubt,
+    decide_waiting,
+    identify_stored,
+    note_doubts,
+)
 from webapp.results.services.placing import Placed, place_names
 from webapp.results.services.positions import places_of_days
 from webapp.results.services.refiling import (
@@ -23,7 +27,7 @@ from webapp.results.services.refiling import (
     renew,
 )
 from webapp.results.services.revisions import Move, lock_series_of, move_revisions
-from webapp.results.services.waiting import WAITS, Doubt, decide_waiting, note_doubts
+from webapp.results.spellings import day_of
 
 HISTORY = "imported history"
 

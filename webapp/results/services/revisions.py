@@ -19,12 +19,11 @@ from webapp.results.models import (
     Tree,
 )
 from webapp.results.models.history import WAITING_FROM
-from webapp.results.revision_ids import position_of
 from webapp.results.services.aliases import file_by_names
-from webapp.results.services.bulk import chunks
-from webapp.results.services.locks import begin_reshaping, begin_writing
+from webapp.results.services.database import begin_reshaping, begin_writing, chunks
 from webapp.results.services.points import mark_dirty, refresh_points
 from webapp.results.services.subjects import begin_merge, hand_over, move_runs
+from webapp.results.spellings import position_of
 
 # UNIQUE (tree, position) is checked row by row, for bulk inserts rely on it (ON CONFLICT takes no
 # deferrable constraint). So two revisions change places by way of a range that is free.

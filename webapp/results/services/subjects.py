@@ -29,11 +29,11 @@ from webapp.results.models import (
     Series,
     Tree,
 )
-from webapp.results.revision_ids import check_source_template
+from webapp.results.services.database import begin_reshaping, begin_writing, lock_series_ids
 from webapp.results.services.facts import call_by_facts
-from webapp.results.services.locks import begin_reshaping, begin_writing, lock_series_ids
 from webapp.results.services.named_rows import forget_names
 from webapp.results.services.points import mark_dirty, refresh_points
+from webapp.results.spellings import check_source_template
 
 _PART = rf"[^\s:?#&/{INVISIBLE}{HALVES}]+"
 HARDWARE_NAME = re.compile(rf"(?=.{{1,{HARDWARE_MAX}}}\Z){_PART}(/{_PART})*")

@@ -20,7 +20,7 @@ from uuid import UUID
 
 from django.db import connection
 
-from webapp.results.services.bulk import fetch_rows
+from webapp.results.services.database import fetch_rows
 from webapp.stats import agreement
 
 LEVELS = """

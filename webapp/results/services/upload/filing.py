@@ -39,7 +39,7 @@ from webapp.results.services.aliases import (
     meant,
     names_as_sent,
 )
-from webapp.results.services.identities import Identities
+from webapp.results.services.identities import Doubt, Identities
 from webapp.results.services.named_rows import (
     PLAIN,
     HardwareAndMode,
@@ -54,7 +54,6 @@ from webapp.results.services.named_rows import (
 )
 from webapp.results.services.placing import Placed, Remarks, place_revisions
 from webapp.results.services.upload.identifying import Identified, refuse_foreign_runs
-from webapp.results.services.waiting import Doubt
 
 
 @dataclass(frozen=True, slots=True)

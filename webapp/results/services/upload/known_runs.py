@@ -19,8 +19,14 @@ from webapp.results.documents import RunDocument
 from webapp.results.models import Mode, RevisionAlias, Run, WaitingRun
 from webapp.results.models.history import WAITING_FROM
 from webapp.results.services.aliases import file_by_names, names_as_sent, note_names
-from webapp.results.services.bulk import fetch_rows
-from webapp.results.services.identities import Identities
+from webapp.results.services.database import fetch_rows
+from webapp.results.services.identities import (
+    LEFT_OUT,
+    WAITS,
+    Identities,
+    decide_waiting,
+    note_doubts,
+)
 from webapp.results.services.named_rows import SeriesKey
 from webapp.results.services.refiling import (
     leave_out,
@@ -32,7 +38,6 @@ from webapp.results.services.refiling import (
 )
 from webapp.results.services.run_decisions import adopt_marks
 from webapp.results.services.upload.filing import Filed, FiledRun, lock_current
-from webapp.results.services.waiting import LEFT_OUT, WAITS, decide_waiting, note_doubts
 
 # A count of all commits that had no place by right is another name of the commit.
 ANSWER_TO = """

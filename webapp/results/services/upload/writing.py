@@ -23,8 +23,9 @@ from webapp.results.fact_names import ChangedFact
 from webapp.results.models import Measurement, Run, RunHistograms
 from webapp.results.packed import SourcesField
 from webapp.results.services.aliases import note_names
-from webapp.results.services.bulk import fetch_rows, insert_rows
+from webapp.results.services.database import fetch_rows, insert_rows
 from webapp.results.services.facts import Report, note_facts, renew_facts
+from webapp.results.services.identities import LEFT_OUT, WAITS, note_doubts
 from webapp.results.services.named_rows import lock_series
 from webapp.results.services.placing import waiting_text
 from webapp.results.services.points import SeriesRevision
@@ -32,7 +33,6 @@ from webapp.results.services.refiling import points_at, renew
 from webapp.results.services.run_decisions import marked
 from webapp.results.services.upload.filing import Filed, FiledRun
 from webapp.results.services.upload.known_runs import adopt, adopt_modes
-from webapp.results.services.waiting import LEFT_OUT, WAITS, note_doubts
 
 REPLACED = "Other content was uploaded under its UUID."
 # A new run is current from its insert on, and a UUID has one current run: the former one has to
