@@ -11,20 +11,8 @@ from pydantic import (
     BaseModel,
 )
 
+from webapp.alerts import queries
 from webapp.alerts.models import Alert
-from webapp.alerts.queries import (
-    SharperInterval,
-    Suspicion,
-    Unmoved,
-    beside,
-    findings_of,
-    lab_hint,
-    left_out_beside,
-    left_out_of,
-    sharper_interval,
-    suspicion_of,
-    suspicions_of,
-)
 from webapp.analysis.models import Finding
 from webapp.analysis.queries import stands_of
 from webapp.api.compare import net_loss_out
@@ -180,7 +168,7 @@ def list_alerts(request: HttpRequest, wanted: Query[Wanted]) -> Any:
         tree=wanted.tree, hardware=wanted.hardware, mode=wanted.mode
     )
     shown, following = newest(found.with_revisions(), wanted)
-    suspicions = suspicions_of(shown)
+    suspicions = queries.suspicions_of(shown)
     return {
         "alerts": [alert_out(row, suspicions[row.pk]) for row in shown],
         "next": following,
@@ -196,15 +184,15 @@ def one_alert(request: HttpRequest, number: int) -> Any:
     """Asked for one that was joined to another, the answer is the other, with its own number."""
     alert = get_object_or_404(Alert.objects.with_revisions().numbered(bounded(number)))
     findings = list(
-        findings_of([alert]).with_revisions().with_subjects().with_builds().with_today()
+        queries.findings_of([alert]).with_revisions().with_subjects().with_builds().with_today()
     )
-    around = beside(alert, findings)
-    left_out = left_out_beside([*findings, *around.candidates])
-    hint = lab_hint(alert, findings)
+    around = queries.beside(alert, findings)
+    left_out = queries.left_out_beside([*findings, *around.candidates])
+    hint = queries.lab_hint(alert, findings)
     return {
-        **alert_out(alert, suspicion_of(alert)),
+        **alert_out(alert, queries.suspicion_of(alert)),
         "lab": hint.sentences if hint else [],
-        "together": _together_out(sharper_interval(findings)),
+        "together": _together_out(queries.sharper_interval(findings)),
         "findings": [_finding_out(row, left_out) for row in findings],
         "candidates": [_finding_out(row, left_out) for row in around.candidates],
         "unmoved": [_unmoved_out(row) for row in around.unmoved],
@@ -220,7 +208,7 @@ def one_alert(request: HttpRequest, number: int) -> Any:
     }
 
 
-def alert_out(alert: Alert, suspicion: Suspicion) -> dict[str, Any]:
+def alert_out(alert: Alert, suspicion: queries.Suspicion) -> dict[str, Any]:
     """An alert as the API shows it. Needs its revisions loaded."""
     fixed_by = alert.resolution_revision
     return {
@@ -251,7 +239,7 @@ def alert_out(alert: Alert, suspicion: Suspicion) -> dict[str, Any]:
     }
 
 
-def _together_out(interval: SharperInterval | None) -> dict[str, Any] | None:
+def _together_out(interval: queries.SharperInterval | None) -> dict[str, Any] | None:
     if interval is None:
         return None
     return {
@@ -272,11 +260,11 @@ def _finding_out(finding: Finding, left_out: Sequence[Point]) -> dict[str, Any]:
         **_series_out(finding.series),
         "series": finding.series_id,
         "net_loss": net_loss_out(stands_of(finding)),
-        "left_out": left_out_of(finding, left_out),
+        "left_out": queries.left_out_of(finding, left_out),
     }
 
 
-def _unmoved_out(row: Unmoved) -> dict[str, Any]:
+def _unmoved_out(row: queries.Unmoved) -> dict[str, Any]:
     judged = row.judged
     return {
         **_series_out(row.series),

@@ -10,27 +10,7 @@ from ninja import Query, Router, Schema
 from pydantic import Field
 
 from webapp.alerts.queries import ComparedReleases, compare_releases
-from webapp.analysis.queries import (
-    PLAIN_BLOCK,
-    BlockOptions,
-    ComparedRow,
-    ComparedSet,
-    MeasuredRelease,
-    ModeClaim,
-    PointTable,
-    RangeRow,
-    Side,
-    SideError,
-    Unmatched,
-    as_points,
-    compare_sides,
-    compare_written_ranges,
-    is_range,
-    lost_between,
-    lost_between_ranges,
-    moment_of,
-    stands_by_series,
-)
+from webapp.analysis import queries
 from webapp.api.schemas.comparisons import CompareOut, RangesOut, ReleaseRowOut, ReleasesOut
 from webapp.api.schemas.types import ErrorOut
 from webapp.api.tables import csv_response
@@ -83,18 +63,20 @@ class Releases(Schema):
 )
 def compare(request: HttpRequest, sides: Query[Sides]) -> Any:
     """Rows are matched over the parts that every side leaves open."""
-    options = BlockOptions.read(sides.dict(exclude={"a", "b", "asof"}))
+    options = queries.BlockOptions.read(sides.dict(exclude={"a", "b", "asof"}))
     moment = _moment(sides.asof)
-    if any(is_range(text) for text in [sides.a, *sides.b]):
-        raise SideError("ranges of revisions are compared by /api/v1/compare/ranges")
-    table = compare_sides([Side.parse(text) for text in [sides.a, *sides.b]], moment)
+    if any(queries.is_range(text) for text in [sides.a, *sides.b]):
+        raise queries.SideError("ranges of revisions are compared by /api/v1/compare/ranges")
+    table = queries.compare_sides(
+        [queries.Side.parse(text) for text in [sides.a, *sides.b]], moment
+    )
     series = (row.sets[0].series_id for row in table.rows)
-    stands = {} if moment else stands_by_series(series)
+    stands = {} if moment else queries.stands_by_series(series)
     return {
         "sides": [str(side) for side in table.sides],
         "unmatched": len(table.unmatched),
         "not_compared": [_unmatched(one) for one in table.unmatched],
-        "headline": headline_out(as_points(table)),
+        "headline": headline_out(queries.as_points(table)),
         "rows": [row_out(row, options, stands) for row in table.rows],
     }
 
@@ -108,8 +90,8 @@ def compare(request: HttpRequest, sides: Query[Sides]) -> Any:
 def ranges(request: HttpRequest, sides: Query[Ranges]) -> Any:
     """A row for each series that both ranges have; better and worse pass one gate over all rows."""
     moment = _moment(sides.asof)
-    table = compare_written_ranges([sides.a, sides.b], moment)
-    stands = {} if moment else lost_between_ranges(table)
+    table = queries.compare_written_ranges([sides.a, sides.b], moment)
+    stands = {} if moment else queries.lost_between_ranges(table)
     return {
         "a": {"range": table.a.text, "first": table.a.first.name, "last": table.a.last.name},
         "b": {"range": table.b.text, "first": table.b.first.name, "last": table.b.last.name},
@@ -154,7 +136,7 @@ def releases_csv(request: HttpRequest, asked: Query[Releases]) -> HttpResponse:
     return csv_response("releases.csv", columns, [[row[name] for name in columns] for row in rows])
 
 
-def _release(one: MeasuredRelease) -> dict[str, str]:
+def _release(one: queries.MeasuredRelease) -> dict[str, str]:
     return {
         "name": one.title,
         "tree": one.measured.tree.name,
@@ -167,7 +149,7 @@ def _release(one: MeasuredRelease) -> dict[str, str]:
 def _release_rows(found: ComparedReleases) -> list[dict[str, Any]]:
     pairs = zip(found.table.rows, found.table.headline.verdicts, strict=True)
     series = (row.base.series_id for row in found.table.rows)
-    stands = {} if found.asof else stands_by_series(series)
+    stands = {} if found.asof else queries.stands_by_series(series)
     return [
         {
             "hardware": row.base.hardware.name,
@@ -188,7 +170,7 @@ def _release_rows(found: ComparedReleases) -> list[dict[str, Any]]:
             "verdict": row.judged[0].label,
             "proven": proven.value,
             "epoch_between": row.parted[0],
-            **_flat_loss(lost_between(stands, row.base, row.points[1])),
+            **_flat_loss(queries.lost_between(stands, row.base, row.points[1])),
         }
         for row, proven in pairs
     ]
@@ -205,19 +187,19 @@ def _flat_loss(stands: Mapping[str, Any] | None) -> dict[str, Any]:
     }
 
 
-def _unmatched(one: Unmatched) -> dict[str, Any]:
+def _unmatched(one: queries.Unmatched) -> dict[str, Any]:
     return one._asdict()
 
 
 def _moment(asof: str) -> datetime | None:
     """Raises SideError for what is no time."""
-    moment = moment_of(asof)
+    moment = queries.moment_of(asof)
     if asof and moment is None:
-        raise SideError(f"asof={asof[:40]!r} is no time: write 2026-01-31T12:00:00Z")
+        raise queries.SideError(f"asof={asof[:40]!r} is no time: write 2026-01-31T12:00:00Z")
     return moment
 
 
-def _range_row(row: RangeRow, stands: Mapping[str, Any] | None) -> dict[str, Any]:
+def _range_row(row: queries.RangeRow, stands: Mapping[str, Any] | None) -> dict[str, Any]:
     one, series = row.change, row.series
     return {
         "hardware": series.hardware.name,
@@ -239,7 +221,7 @@ def _range_row(row: RangeRow, stands: Mapping[str, Any] | None) -> dict[str, Any
     }
 
 
-def headline_out(table: PointTable) -> dict[str, Any]:
+def headline_out(table: queries.PointTable) -> dict[str, Any]:
     """What all rows together may be said to show: of each mode, and of single pairs."""
     together = table.headline
     return {
@@ -252,7 +234,7 @@ def headline_out(table: PointTable) -> dict[str, Any]:
     }
 
 
-def _mode(one: ModeClaim) -> dict[str, Any]:
+def _mode(one: queries.ModeClaim) -> dict[str, Any]:
     across = one.across
     mean = across.mean
     return {
@@ -270,15 +252,15 @@ def _mode(one: ModeClaim) -> dict[str, Any]:
 
 
 def row_out(
-    row: ComparedRow,
-    options: BlockOptions = PLAIN_BLOCK,
+    row: queries.ComparedRow,
+    options: queries.BlockOptions = queries.PLAIN_BLOCK,
     stands: Mapping[int, Mapping[str, Any]] | None = None,
 ) -> dict[str, Any]:
     """A row with its sets, verdicts, what was lost between them and is today by ``stands``, and its
     block.
     """
     base, *others = row.sets
-    lost = [net_loss_out(lost_between(stands or {}, base, one)) for one in others]
+    lost = [net_loss_out(queries.lost_between(stands or {}, base, one)) for one in others]
     return {
         "key": row.key_label,
         "metric": row.metric.name,
@@ -298,7 +280,7 @@ def row_out(
     }
 
 
-def _set(one: ComparedSet) -> dict[str, Any]:
+def _set(one: queries.ComparedSet) -> dict[str, Any]:
     summary = one.summary
     return {
         "side": one.side_index,

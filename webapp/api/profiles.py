@@ -14,12 +14,7 @@ from django.urls import reverse
 from ninja import Query, Router, Schema, Status
 from pydantic import Field, model_validator
 
-from webapp.analysis.queries import (
-    AskedFunctions,
-    FunctionHistory,
-    function_history,
-    stored_profiles,
-)
+from webapp.analysis import queries
 from webapp.api.requests import AgentToken
 from webapp.api.runs import REFUSALS
 from webapp.api.schemas.types import Asked, ErrorOut, Line, Strict, Text
@@ -322,13 +317,13 @@ def profile_out(profile: Profile, run: UUID) -> dict[str, Any]:
 def list_functions(request: HttpRequest, costs: Query[Costs]) -> Any:
     """Columns along the tree, an entry each revision of which a cost can be claimed."""
     functions = tuple(dict.fromkeys(costs.fn))
-    asked = AskedFunctions(
+    asked = queries.AskedFunctions(
         costs.tree, costs.hardware, costs.mode, costs.variant, functions, costs.calls
     )
-    return functions_out(function_history(asked, stored_profiles(asked)))
+    return functions_out(queries.function_history(asked, queries.stored_profiles(asked)))
 
 
-def functions_out(history: FunctionHistory) -> dict[str, Any]:
+def functions_out(history: queries.FunctionHistory) -> dict[str, Any]:
     """The series of functions as the API shows them."""
     asked, costs = history.asked, history.costs
     return {

@@ -8,18 +8,7 @@ from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from ipaddress import AddressValueError, IPv4Address
 
-from webapp.analysis.queries import (
-    SESSION_MARK,
-    ComparedRow,
-    ComparedTable,
-    PointTable,
-    SeriesFacts,
-    Side,
-    SidePoint,
-    as_points,
-    compare_points,
-    compare_sides,
-)
+from webapp.analysis import queries
 from webapp.experiments.models import QUESTION_MAX, Cell, Experiment
 from webapp.experiments.typed import key_of, read_typed
 from webapp.results.models import Run, Series
@@ -41,7 +30,7 @@ _FACTS = ("release", "senders", "sender_command", "routes", "sysctl")
 Key = tuple[int, int, int]
 
 
-def machine_lines(experiment: Experiment, table: PointTable) -> list[str]:
+def machine_lines(experiment: Experiment, table: queries.PointTable) -> list[str]:
     """Machines, kernels, traffic and tuning; what no fact says is left out. One statement."""
     machines = dict.fromkeys(str(row.base.hardware) for row in table.rows)
     shown = list(machines)[:MOST_MACHINES]
@@ -59,7 +48,7 @@ def machine_lines(experiment: Experiment, table: PointTable) -> list[str]:
     ]
 
 
-def _facts(experiment: Experiment, table: PointTable) -> list[tuple[object, ...]]:
+def _facts(experiment: Experiment, table: queries.PointTable) -> list[tuple[object, ...]]:
     """The facts that its runs have, each combination once."""
     runs = Run.objects.filter(
         revision__in=table.revisions,
@@ -75,9 +64,9 @@ def _values(facts: Sequence[tuple[object, ...]], column: int) -> list[str]:
     return sorted({str(row[column]) for row in facts if row[column] is not None})
 
 
-def _sessions(table: PointTable) -> list[str]:
+def _sessions(table: queries.PointTable) -> list[str]:
     """Each that a side names, once; where it names several, they alone."""
-    several = (one for side in table.sides for one in side.session.split(SESSION_MARK))
+    several = (one for side in table.sides for one in side.session.split(queries.SESSION_MARK))
     return list(filter(None, dict.fromkeys(several)))
 
 
@@ -188,7 +177,7 @@ class FrozenTable:
     """The rows of ``table`` are those of ``cells``, one by one; ``lost`` are the cells that have no
     row any more."""
 
-    table: ComparedTable
+    table: queries.ComparedTable
     cells: tuple[Cell, ...]
     lost: tuple[Cell, ...]
 
@@ -197,7 +186,7 @@ class FrozenTable:
 class FrozenPoints:
     """The same without samples."""
 
-    table: PointTable
+    table: queries.PointTable
     cells: tuple[Cell, ...]
     lost: tuple[Cell, ...]
 
@@ -213,10 +202,10 @@ def frozen_table(experiment: Experiment, only: Collection[int] | None = None) ->
     cells = list(experiment.cells.all())
     known = {(cell.hardware_id, cell.mode_id, cell.metric_id): cell for cell in cells}
 
-    def judged_by(series: Iterable[Series]) -> Mapping[int, SeriesFacts]:
+    def judged_by(series: Iterable[Series]) -> Mapping[int, queries.SeriesFacts]:
         return {one.pk: _frozen_facts(one.better, known.get(_key(one))) for one in series}
 
-    table = compare_sides(_sides(experiment), experiment.asof, judged_by, only)
+    table = queries.compare_sides(_sides(experiment), experiment.asof, judged_by, only)
     rows = {_key_of(row): row for row in table.rows}
     found = [(cell, rows[key]) for key, cell in known.items() if key in rows]
     return FrozenTable(
@@ -233,13 +222,13 @@ def frozen_points(experiment: Experiment) -> FrozenPoints:
     cells = list(experiment.cells.all())
     known = {(cell.hardware_id, cell.mode.name, cell.metric.name): cell for cell in cells}
 
-    def judged_by(base: SidePoint) -> SeriesFacts:
+    def judged_by(base: queries.SidePoint) -> queries.SeriesFacts:
         return _frozen_facts(base.better, known.get((base.hardware.pk, base.mode, base.metric)))
 
-    table = compare_points(_sides(experiment), experiment.asof, judged_by)
+    table = queries.compare_points(_sides(experiment), experiment.asof, judged_by)
     if table is None:
         frozen = frozen_table(experiment)
-        return FrozenPoints(as_points(frozen.table), frozen.cells, frozen.lost)
+        return FrozenPoints(queries.as_points(frozen.table), frozen.cells, frozen.lost)
     bases = ((row.base, row) for row in table.rows)
     rows = {(base.hardware.pk, base.mode, base.metric): row for base, row in bases}
     found = [(cell, rows[key]) for key, cell in known.items() if key in rows]
@@ -250,7 +239,7 @@ def frozen_points(experiment: Experiment) -> FrozenPoints:
     )
 
 
-def _sides(experiment: Experiment) -> list[Side]:
+def _sides(experiment: Experiment) -> list[queries.Side]:
     return [side.compared for side in experiment.sides.all()]
 
 
@@ -258,22 +247,22 @@ def _key(series: Series) -> Key:
     return series.hardware_id, series.mode_id, series.metric_id
 
 
-def _key_of(row: ComparedRow) -> Key:
+def _key_of(row: queries.ComparedRow) -> Key:
     base = row.sets[0]
     return base.hardware.pk, base.mode.pk, row.metric.pk
 
 
-def _frozen_facts(better: Better, cell: Cell | None) -> SeriesFacts:
+def _frozen_facts(better: Better, cell: Cell | None) -> queries.SeriesFacts:
     if cell is None:  # measured by then, and not kept: its row is dropped
-        return SeriesFacts(better, MARGIN_PCT, None)
+        return queries.SeriesFacts(better, MARGIN_PCT, None)
     noise = None
     if cell.build_noise_pct is not None and cell.build_noise_df is not None:
         noise = BuildNoise(cell.build_noise_pct, cell.build_noise_df)
     belief = Belief(**cell.belief) if cell.belief else Belief()
-    return SeriesFacts(better, cell.margin_pct, noise, belief)
+    return queries.SeriesFacts(better, cell.margin_pct, noise, belief)
 
 
-def _labelled(row: ComparedRow, cell: Cell) -> ComparedRow:
+def _labelled(row: queries.ComparedRow, cell: Cell) -> queries.ComparedRow:
     if not cell.labels:
         return row
     sets = zip(row.sets, cell.labels, strict=True)

@@ -11,15 +11,8 @@ from enum import Enum
 from pathlib import Path
 from typing import IO, NamedTuple
 
+from webapp.results import commit_documents
 from webapp.results.bounds import EARLIEST, LATEST_COMMIT, sound
-from webapp.results.commit_documents import (
-    AUTHOR_MAX,
-    EMAIL_MAX,
-    SUBJECT_MAX,
-    CommitDocument,
-    Paths,
-    clipped,
-)
 from webapp.results.documents import Problem, Unprocessable
 from webapp.results.spellings import position_of
 
@@ -51,7 +44,7 @@ class LoggedCommit(NamedTuple):
     committed_at: datetime | None
     message: str
     svn: int | None
-    paths: Paths | None
+    paths: commit_documents.Paths | None
     parent_known: bool
 
 
@@ -96,14 +89,14 @@ def _commits(tokens: Iterator[str]) -> Iterator[list[str]]:
         yield commit
 
 
-def logged(number: int, fields: list[str], paths: Paths | None) -> LoggedCommit:
+def logged(number: int, fields: list[str], paths: commit_documents.Paths | None) -> LoggedCommit:
     """A commit of the fields of ``LOG_FORMAT`` after the first."""
     digest, name, email, seconds, message, notes = fields
     return LoggedCommit(
         number=number,
         hash=digest,
-        author_name=clipped(sound(name), AUTHOR_MAX),
-        author_email=clipped(sound(email), EMAIL_MAX),
+        author_name=commit_documents.clipped(sound(name), commit_documents.AUTHOR_MAX),
+        author_email=commit_documents.clipped(sound(email), commit_documents.EMAIL_MAX),
         committed_at=_moment(int(seconds)),
         message=sound(message).strip(),
         svn=_svn_number(message, notes),
@@ -112,11 +105,11 @@ def logged(number: int, fields: list[str], paths: Paths | None) -> LoggedCommit:
     )
 
 
-def _paths(tokens: list[str]) -> Paths:
+def _paths(tokens: list[str]) -> commit_documents.Paths:
     """git sets the first one off by a line's end."""
     if tokens:
         tokens[0] = tokens[0].removeprefix("\n")
-    return Paths.of(token for token in tokens if token)
+    return commit_documents.Paths.of(token for token in tokens if token)
 
 
 def _moment(seconds: int) -> datetime | None:
@@ -184,7 +177,7 @@ class Ids(Enum):
 class GitHistory:
     """What was read, and what an operator should know about it."""
 
-    commits: list[CommitDocument]
+    commits: list[commit_documents.CommitDocument]
     warnings: list[str]
 
 
@@ -289,17 +282,19 @@ def _short_hashes(hashes: Sequence[str]) -> dict[str, str]:
 
 def _document(
     commit: LoggedCommit, placed_by: str, names: dict[str, str], ids: Ids
-) -> CommitDocument:
+) -> commit_documents.CommitDocument:
     """``placed_by`` is the id that places it, r368820 or n302145."""
     short = names[commit.hash]
-    return CommitDocument(
+    return commit_documents.CommitDocument(
         where=f"commit {short}",
         revision=placed_by if ids is Ids.COUNT else short,
         position=position_of(placed_by),
         author_name=commit.author_name,
         author_email=commit.author_email,
         committed_at=commit.committed_at,
-        subject=clipped(commit.message.partition("\n")[0].strip(), SUBJECT_MAX),
+        subject=commit_documents.clipped(
+            commit.message.partition("\n")[0].strip(), commit_documents.SUBJECT_MAX
+        ),
         message=commit.message,
         aliases=(placed_by, f"n{commit.number}", commit.hash),
         paths=commit.paths,

@@ -16,13 +16,7 @@ from webapp.alerts.models import Alert
 from webapp.analysis.models import Finding
 from webapp.analysis.queries import releases_link, trend_link, with_query
 from webapp.bisects.models import Bisect
-from webapp.events.queries import (
-    ReleaseName,
-    names_called,
-    names_with,
-    neighbouring,
-    release_names,
-)
+from webapp.events import queries
 from webapp.results.models import (
     Hardware,
     Mode,
@@ -238,11 +232,11 @@ def _releases(asked: Asked) -> tuple[list[Hit], list[Hit]]:
     """Releases, branch points and trees of that name, unless it is a number, with those that hold
     every word, however it is separated, behind them; and these where none has that name.
     """
-    known = release_names()
+    known = queries.release_names()
     words = [part for word in asked.terms for part in re.split(r"[-/_]", word) if part]
-    called = names_called(asked.text, known) if not asked.number else []
-    before = {newer: older for older, newer in neighbouring(known)}
-    found = dict.fromkeys([*called, *names_with(words, known)])
+    called = queries.names_called(asked.text, known) if not asked.number else []
+    before = {newer: older for older, newer in queries.neighbouring(known)}
+    found = dict.fromkeys([*called, *queries.names_with(words, known)])
     hits = [_release(one, before.get(one)) for one in found]
     return hits if called else [], hits
 
@@ -293,7 +287,7 @@ def _nearest(asked: Asked) -> list[Hit]:
     return [_hardware(row) if isinstance(row, Hardware) else _mode(row) for row in found]
 
 
-def _release(one: ReleaseName, before: ReleaseName | None) -> Hit:
+def _release(one: queries.ReleaseName, before: queries.ReleaseName | None) -> Hit:
     """A release leads to its comparison with the one before it, else to its commit."""
     if one.is_tree:
         return Hit(one.name, reverse("commits", args=[one.tree]), one.kind)

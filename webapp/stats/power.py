@@ -18,16 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from webapp.stats import sensitivity
 from webapp.stats.compare.relative import percent_of_log
 from webapp.stats.errors import OutOfRangeError
-from webapp.stats.sensitivity import (
-    DEFAULT_CONFIDENCE,
-    DEFAULT_POWER,
-    require_confidence,
-    require_power,
-    visible_shift,
-    visible_shifts,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,8 +122,8 @@ def provable_change(
     noise: NoiseLevels,
     *,
     baseline: Plan | None = None,
-    confidence: float = DEFAULT_CONFIDENCE,
-    power: float = DEFAULT_POWER,
+    confidence: float = sensitivity.DEFAULT_CONFIDENCE,
+    power: float = sensitivity.DEFAULT_POWER,
 ) -> float | None:
     """The smallest change, percent, that the plan proves in ``power`` percent of repetitions.
 
@@ -138,8 +131,8 @@ def provable_change(
     data would hold no scatter to go by, or when a single boot would hide noise between boots.
     Raises `OutOfRangeError` as `require_confidence` and `require_power` do.
     """
-    require_confidence(confidence)
-    require_power(power)
+    sensitivity.require_confidence(confidence)
+    sensitivity.require_power(power)
     variances = _variances((baseline or plan, plan), noise)
     if variances is None:
         return None
@@ -147,7 +140,7 @@ def provable_change(
     if total == 0:
         return 0.0
     df = _expected_df(variances)
-    return percent_of_log(visible_shift(df, confidence, power) * sqrt(total))
+    return percent_of_log(sensitivity.visible_shift(df, confidence, power) * sqrt(total))
 
 
 def plan_for(
@@ -157,8 +150,8 @@ def plan_for(
     durations: Durations | None = None,
     baseline: Plan | None = None,
     most: Plan = LARGEST_PLAN,
-    confidence: float = DEFAULT_CONFIDENCE,
-    power: float = DEFAULT_POWER,
+    confidence: float = sensitivity.DEFAULT_CONFIDENCE,
+    power: float = sensitivity.DEFAULT_POWER,
 ) -> Requirement:
     """The cheapest plan up to ``most`` that proves a change of ``percent`` (> 0).
 
@@ -278,8 +271,8 @@ def _grid(most: Plan) -> _Grid:
 def _shifts(df: NDArray[np.float64], confidence: float, power: float) -> NDArray[np.float64]:
     """`visible_shift` of each, from the table where there is one. NaN, of no noise, is let be."""
     df = np.where(np.isfinite(df), df, 1e9)
-    if power == DEFAULT_POWER:
-        return visible_shifts(df, confidence)
+    if power == sensitivity.DEFAULT_POWER:
+        return sensitivity.visible_shifts(df, confidence)
     critical: Any = special.stdtrit(df, 0.5 + confidence / 200)
     return np.asarray(special.nctdtrinc(df, 1 - power / 100, critical), np.float64)
 

@@ -10,46 +10,25 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 
 from webapp.alerts.grouping import AlertVerdict
-from webapp.alerts.plan.changes import (
-    CommitRange,
-    Join,
-    Known,
-    KnownAlert,
-    KnownFinding,
-    Leave,
-    MarkHistory,
-    MarkOneBuild,
-    Move,
-    News,
-    Open,
-    PlannedChange,
-    Refine,
-    Retire,
-    Settle,
-    Stand,
-    State,
-    TakeUp,
-    ToKnown,
-    Turn,
-)
+from webapp.alerts.plan import changes
 from webapp.alerts.plan.pairing import Conclusion, Owners, Pairing, conclude, pair
 
 
 class Draft:
     """Alerts by their numbers, and the changes that were made to them, in order."""
 
-    def __init__(self, alerts: Iterable[KnownAlert]) -> None:
+    def __init__(self, alerts: Iterable[changes.KnownAlert]) -> None:
         self.alerts = {alert.number: alert for alert in alerts}
-        self.changes: list[PlannedChange] = []
+        self.changes: list[changes.PlannedChange] = []
 
-    def add(self, change: ToKnown) -> None:
+    def add(self, change: changes.ToKnown) -> None:
         """Plan a change, and go on from the alert as it is after it."""
         self.alerts[change.alert] = change.on(self.alerts[change.alert])
         self.changes.append(change)
 
     def open(
         self,
-        commits: CommitRange,
+        commits: changes.CommitRange,
         verdict: AlertVerdict,
         *,
         is_history: bool,
@@ -57,19 +36,19 @@ class Draft:
     ) -> int:
         """A new alert; what it is called is larger than any number here, as its own will be."""
         called = max(self.alerts, default=0) + 1
-        change = Open(called, commits, verdict, is_history, is_one_build)
+        change = changes.Open(called, commits, verdict, is_history, is_one_build)
         self.alerts[called] = change.made()
         self.changes.append(change)
         return called
 
 
-WORKED_ON: tuple[State, ...] = ("new", "acknowledged", "investigating", "reopened")
+WORKED_ON: tuple[changes.State, ...] = ("new", "acknowledged", "investigating", "reopened")
 TAKEN_BACK = ("retracted", "duplicate")
 
 Paired = list[tuple[Conclusion, int]]
 
 
-def plan_changes(known: Known) -> list[PlannedChange]:
+def plan_changes(known: changes.Known) -> list[changes.PlannedChange]:
     """Open, move, merge and retract alerts; in the order in which it is to be done, and logged.
     Nothing where they are in line.
     """
@@ -102,7 +81,7 @@ def plan_changes(known: Known) -> list[PlannedChange]:
 def _pair_with_alert(draft: Draft, number: int | None, one: Conclusion) -> int:
     """Let an alert point where its group does, or open one; its number."""
     group = one.group
-    commits = CommitRange(group.suspect, group.after, group.likeliest)
+    commits = changes.CommitRange(group.suspect, group.after, group.likeliest)
     if number is None:
         return draft.open(
             commits,
@@ -112,35 +91,35 @@ def _pair_with_alert(draft: Draft, number: int | None, one: Conclusion) -> int:
         )
     alert = draft.alerts[number]
     if alert.named is not None and group.after < alert.named <= group.suspect:
-        commits = CommitRange(group.suspect, group.after, alert.named)
+        commits = changes.CommitRange(group.suspect, group.after, alert.named)
     if commits != alert.commits:
         is_same = commits.likeliest == alert.commits.likeliest
-        draft.add(Refine(number, commits) if is_same else Move(number, commits))
+        draft.add(changes.Refine(number, commits) if is_same else changes.Move(number, commits))
     if alert.verdict != group.verdict:
-        draft.add(Turn(number, alert.verdict, group.verdict))
+        draft.add(changes.Turn(number, alert.verdict, group.verdict))
     if alert.one_build != one.is_one_build:
-        draft.add(MarkOneBuild(number, one.is_one_build))
+        draft.add(changes.MarkOneBuild(number, one.is_one_build))
     return number
 
 
-def _hand_over(draft: Draft, findings: Sequence[KnownFinding], paired: Paired) -> Owners:
+def _hand_over(draft: Draft, findings: Sequence[changes.KnownFinding], paired: Paired) -> Owners:
     """Give each finding to its alert, say on both what moved, and give back who holds what now."""
     after = {row.finding: number for one, number in paired for row in one.group.members}
-    moved: dict[tuple[int, type[Leave | Join]], list[int]] = defaultdict(list)
+    moved: dict[tuple[int, type[changes.Leave | changes.Join]], list[int]] = defaultdict(list)
     for row in findings:
         to = after.get(row.number)
         if row.alert == to:
             continue
         if row.alert is not None:
-            moved[row.alert, Leave].append(row.number)
+            moved[row.alert, changes.Leave].append(row.number)
         if to is not None:
-            moved[to, Join].append(row.number)
+            moved[to, changes.Join].append(row.number)
     for (number, change), rows in moved.items():
         draft.add(change(number, tuple(rows)))
     return after
 
 
-def _kept(known: Known, paired: Paired, pairing: Pairing) -> set[int]:
+def _kept(known: changes.Known, paired: Paired, pairing: Pairing) -> set[int]:
     """The alerts that stand: findings back them, or a bisect holds them. None holds those whose
     findings people gave to others just now.
     """
@@ -150,7 +129,7 @@ def _kept(known: Known, paired: Paired, pairing: Pairing) -> set[int]:
     return backed | {one.alert for one in known.holds if one.alert not in given_away}
 
 
-def _heir(number: int, findings: Sequence[KnownFinding], after: Owners) -> int | None:
+def _heir(number: int, findings: Sequence[changes.KnownFinding], after: Owners) -> int | None:
     """The alert that took over most findings of one that is left without; the oldest in a tie."""
     went = Counter(
         heir
@@ -169,9 +148,9 @@ def settle(draft: Draft, number: int, conclusion: Conclusion) -> None:
     alert = draft.alerts[number]
     is_history = conclusion.is_history and not alert.mailed
     if alert.history != is_history:
-        draft.add(MarkHistory(number, is_history, is_event=alert.triaged))
+        draft.add(changes.MarkHistory(number, is_history, is_event=alert.triaged))
     if not alert.is_active:
-        draft.add(Stand(number, _state_when_active_again(alert)))
+        draft.add(changes.Stand(number, _state_when_active_again(alert)))
     now = draft.alerts[number]
     if now.triaged:
         settled = _triaged(now, is_recovered=conclusion.is_recovered)
@@ -186,7 +165,7 @@ def retire(draft: Draft, number: int, heir: int | None) -> None:
 
     A person's resolution stays; that the findings are gone is told all the same.
     """
-    draft.add(Retire(number, heir, is_closed=draft.alerts[number].state != "resolved"))
+    draft.add(changes.Retire(number, heir, is_closed=draft.alerts[number].state != "resolved"))
 
 
 def take_up(draft: Draft, number: int, other: int) -> None:
@@ -195,32 +174,34 @@ def take_up(draft: Draft, number: int, other: int) -> None:
     """
     was = draft.alerts[other]
     if draft.alerts[number].duplicate_of == other and was.state != "resolved":
-        draft.add(TakeUp(number, other, was.state, was.triaged))
+        draft.add(changes.TakeUp(number, other, was.state, was.triaged))
 
 
-def _state_when_active_again(alert: KnownAlert) -> State | None:
+def _state_when_active_again(alert: changes.KnownAlert) -> changes.State | None:
     if alert.state != "resolved" or alert.resolution not in TAKEN_BACK:
         return None
     return "reopened" if alert.triaged else "new"
 
 
-def _untouched(alert: KnownAlert, *, is_history: bool, is_recovered: bool) -> Settle | None:
+def _untouched(
+    alert: changes.KnownAlert, *, is_history: bool, is_recovered: bool
+) -> changes.Settle | None:
     """The resting state. What closed itself after quiet days stays so while it is recovered."""
     if alert.state == "resolved" and (is_recovered or is_history):
         return None
     if is_history:
-        settled = Settle(alert.number, "snoozed", "snoozed")
+        settled = changes.Settle(alert.number, "snoozed", "snoozed")
     elif is_recovered:
-        settled = Settle(alert.number, "recovered", "recovered")
+        settled = changes.Settle(alert.number, "recovered", "recovered")
     else:
-        news: News = "woke" if alert.state == "snoozed" else "returned"
-        settled = Settle(alert.number, news, "new")
+        news: changes.News = "woke" if alert.state == "snoozed" else "returned"
+        settled = changes.Settle(alert.number, news, "new")
     return None if alert.state == settled.state else settled
 
 
-def _triaged(alert: KnownAlert, *, is_recovered: bool) -> Settle | None:
+def _triaged(alert: changes.KnownAlert, *, is_recovered: bool) -> changes.Settle | None:
     if is_recovered and alert.state in WORKED_ON:
-        return Settle(alert.number, "recovered", "recovered")
+        return changes.Settle(alert.number, "recovered", "recovered")
     if not is_recovered and alert.state == "recovered":
-        return Settle(alert.number, "returned", "reopened")
+        return changes.Settle(alert.number, "returned", "reopened")
     return None

@@ -8,15 +8,8 @@ from typing import Any, NamedTuple
 
 from webapp.alerts.queries.rows import REVISION_NAMES, revision_from, revisions_of, rows_of
 from webapp.analysis.models import Finding, Flag, Tally, Verdict
+from webapp.results import queries
 from webapp.results.models import Revision
-from webapp.results.queries import (
-    SERIES_COLUMNS,
-    SERIES_JOINS,
-    SERIES_WIDTH,
-    NamedSeries,
-    SeriesReader,
-    series_by_id,
-)
 
 TALLIES = """
 SELECT revision_id, count(*), count(*) FILTER (WHERE flag = %(regressed)s),
@@ -53,11 +46,11 @@ OWN = ("id", "state", "verdict", "change_pct", "low_pct", "high_pct", "here")
 # Worse before better, confirmed before candidate, then by size; what an option costs where nothing
 # else is found.
 LARGEST = f"""
-SELECT DISTINCT ON (finding.revision_id) {SERIES_COLUMNS},
+SELECT DISTINCT ON (finding.revision_id) {queries.SERIES_COLUMNS},
        {", ".join(f"finding.{name}" for name in OWN)},
        {", ".join(f"{end}.{name}" for end in ENDS for name in REVISION_NAMES)}
   FROM analysis_finding AS finding
-  JOIN results_series AS series ON series.id = finding.series_id {SERIES_JOINS}
+  JOIN results_series AS series ON series.id = finding.series_id {queries.SERIES_JOINS}
   {" ".join(f"JOIN results_revision AS {end} ON {end}.id = finding.{end}_id" for end in ENDS)}
  WHERE finding.revision_id = ANY(%(revisions)s) AND {ON_DISPLAY}
  ORDER BY finding.revision_id, metric.of_id IS NOT NULL, finding.verdict <> %(worse)s,
@@ -85,7 +78,7 @@ SELECT finding.series_id, finding.id, finding.state, finding.verdict, finding.ch
 class LargestFinding(NamedTuple):
     """The finding that stands for a commit in a list."""
 
-    series: NamedSeries
+    series: queries.NamedSeries
     pk: int
     state: str
     verdict: str
@@ -115,7 +108,7 @@ class FindingAt(NamedTuple):
     a side, and has a limit of its own.
     """
 
-    series: NamedSeries
+    series: queries.NamedSeries
     pk: int
     state: str
     verdict: str
@@ -171,11 +164,11 @@ def largest_at(revisions: Sequence[int]) -> list[LargestFinding]:
         "worse": Verdict.WORSE,
         "proven": list(Finding.PROVEN),
     }
-    reader, found = SeriesReader(), []
+    reader, found = queries.SeriesReader(), []
     for row in rows_of(LARGEST, asked):
-        first = SERIES_WIDTH + len(OWN)
+        first = queries.SERIES_WIDTH + len(OWN)
         ends = (row[at : at + len(REVISION_NAMES)] for at in _starts(first))
-        own = row[SERIES_WIDTH:first]
+        own = row[queries.SERIES_WIDTH : first]
         found.append(LargestFinding(reader.read(row), *own, *map(revision_from, ends)))
     return found
 
@@ -189,7 +182,9 @@ def on_display() -> dict[str, Any]:
     }
 
 
-def findings_suspecting(commit: Revision, known: Mapping[int, NamedSeries]) -> list[FindingAt]:
+def findings_suspecting(
+    commit: Revision, known: Mapping[int, queries.NamedSeries]
+) -> list[FindingAt]:
     """Findings on display whose interval of suspects holds ``commit``, in the order of what their
     series name. One query, one more where there is any, and one for series that are not ``known``
     by id.
@@ -201,7 +196,7 @@ def findings_suspecting(commit: Revision, known: Mapping[int, NamedSeries]) -> l
     revisions = revisions_of(pk for row in rows for pk in row[14:])
     for revision in revisions.values():
         revision.tree = commit.tree
-    series = {**known, **series_by_id({row[0] for row in rows} - known.keys())}
+    series = {**known, **queries.series_by_id({row[0] for row in rows} - known.keys())}
     return [
         FindingAt(series[row[0]], *row[1:14], *(revisions.get(pk) for pk in row[14:]))
         for row in rows

@@ -10,13 +10,8 @@ from typing import Any, NamedTuple
 
 from django.db import connection
 
+from webapp.alerts.queries import commit_findings
 from webapp.alerts.queries.alert_page import profiled_sql
-from webapp.alerts.queries.commit_findings import (
-    ON_DISPLAY,
-    FindingAt,
-    findings_suspecting,
-    on_display,
-)
 from webapp.alerts.queries.suspicion import Suspicion, suspicions_of_findings
 from webapp.analysis.models import SeriesAnalysis, Verdict
 from webapp.results.models import Revision
@@ -39,7 +34,7 @@ SELECT finding.id, concat_ws(' ', finding.id, finding.xmin, revision.xmin, previ
   JOIN results_revision AS last ON last.id = finding.last_id
   LEFT JOIN results_revision AS recovered ON recovered.id = finding.recovered_by_id
  WHERE after.tree_id = %(tree)s AND after.position < %(at)s AND last.position >= %(at)s
-   AND {ON_DISPLAY}
+   AND {commit_findings.ON_DISPLAY}
 """  # noqa: S608 (text of our own; no value of a request is in it)
 # ``xmin`` is the transaction that wrote a row last. A point written anywhere raises the version of
 # its series, and so does another name of a revision that has points.
@@ -143,7 +138,7 @@ class Gated(NamedTuple):
     it may have begun at.
     """
 
-    finding: FindingAt
+    finding: commit_findings.FindingAt
     gate: Gate
     suspicion: Suspicion
 
@@ -151,7 +146,7 @@ class Gated(NamedTuple):
 class Suspecting(NamedTuple):
     """A finding that another revision showed first, of which the commit may be the cause."""
 
-    finding: FindingAt
+    finding: commit_findings.FindingAt
     suspicion: Suspicion
 
 
@@ -241,7 +236,7 @@ def detected_at(
 
     A finding begins at a measured revision of its series, so its series is among ``received``.
     """
-    found = findings_suspecting(commit, known)
+    found = commit_findings.findings_suspecting(commit, known)
     begun = {row.series.pk: row for row in found if row.revision.pk == commit.pk}
     looks = len(set(received) | begun.keys())
     gates = _gates(list(begun.values()), looks)
@@ -268,7 +263,7 @@ def why_not(commit: Revision, series: Collection[int]) -> dict[int, str]:
 
 def beside_commit(commit: Revision) -> BesideCommit:
     """What there is about ``commit``. One query."""
-    asked = on_display() | {
+    asked = commit_findings.on_display() | {
         "id": commit.pk,
         "name": commit.name,
         "tree": commit.tree_id,
@@ -293,7 +288,7 @@ def points_around(series: Collection[int], position: int, *, most: int) -> dict[
         }
 
 
-def _gates(begun: Sequence[FindingAt], looks: int) -> dict[int, Gate]:
+def _gates(begun: Sequence[commit_findings.FindingAt], looks: int) -> dict[int, Gate]:
     """The gate of each finding (id) among ``looks`` series. One build a side, which has a limit of
     its own, is gated by itself and moves no other.
     """
@@ -304,7 +299,7 @@ def _gates(begun: Sequence[FindingAt], looks: int) -> dict[int, Gate]:
     return found | {row.pk: gate_among([row.p_value], looks)[0] for row in alone}
 
 
-def _shares(row: FindingAt, commit: Revision) -> bool:
+def _shares(row: commit_findings.FindingAt, commit: Revision) -> bool:
     """Whether ``commit`` lies in the step that the finding most likely is."""
     return row.previous.position < commit.position < row.revision.position
 

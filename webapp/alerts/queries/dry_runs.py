@@ -13,13 +13,7 @@ from datetime import datetime
 
 from webapp.alerts.models import Alert, AlertFinding, AlertHold
 from webapp.alerts.plan.changes import KnownHold
-from webapp.alerts.queries.evidence import (
-    alertable_in,
-    conclude,
-    excursions,
-    slow_losses,
-    uploaded_as_history,
-)
+from webapp.alerts.queries import evidence
 from webapp.alerts.queries.min_effects import MinEffects, Scope
 from webapp.analysis.models import Finding
 
@@ -112,7 +106,7 @@ def dry_run(scope: Scope, percent: float | None, *, since: datetime) -> DryRun:
     """
     found = _Difference()
     for tree in scope.trees():
-        findings, holds = alertable_in(tree), holds_in([tree])
+        findings, holds = evidence.alertable_in(tree), holds_in([tree])
         now = MinEffects.of({row.series_id for row in findings}, tree=tree)
         then = now.having(scope.part, scope.of.pk, percent)
         before, after = (_alerts(tree, findings, one, holds) for one in (now, then))
@@ -166,7 +160,7 @@ def _alerts(
 ) -> list[_Alert]:
     """The alerts of every kind that the findings of a tree make under ``effects``."""
     of_kind = {kind: [row for row in findings if row.kind == kind] for kind in Finding.Kind}
-    levels = conclude(tree, of_kind[Finding.Kind.LEVEL], effects, holds=holds)
+    levels = evidence.conclude(tree, of_kind[Finding.Kind.LEVEL], effects, holds=holds)
     found = [
         _Alert(
             str(one.group.verdict),
@@ -176,9 +170,9 @@ def _alerts(
         )
         for one in levels
     ]
-    slow = slow_losses(tree, of_kind[Finding.Kind.SLOW], effects).values()
-    odd = excursions(tree, of_kind[Finding.Kind.EXCURSION], effects).values()
-    historic = uploaded_as_history([row for rows in (*slow, *odd) for row in rows])
+    slow = evidence.slow_losses(tree, of_kind[Finding.Kind.SLOW], effects).values()
+    odd = evidence.excursions(tree, of_kind[Finding.Kind.EXCURSION], effects).values()
+    historic = evidence.uploaded_as_history([row for rows in (*slow, *odd) for row in rows])
     for kind, groups in ((Alert.Kind.SLOW, slow), (Alert.Kind.EXCURSION, odd)):
         for rows in groups:
             openers = frozenset(row.pk for row in rows)

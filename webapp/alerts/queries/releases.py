@@ -11,17 +11,8 @@ from django.db.models import Q
 
 from webapp.alerts.models import Alert
 from webapp.alerts.queries.findings import Past, by_alert, findings_of, members_of_all_at
+from webapp.analysis import queries
 from webapp.analysis.models import Finding, Verdict
-from webapp.analysis.queries import (
-    MeasuredRelease,
-    PointTable,
-    Unmatched,
-    as_points,
-    compare_points,
-    compare_sides,
-    measured_in_neither,
-    measured_releases,
-)
 from webapp.events.queries import Stretch, release_names, stretches
 from webapp.results.models import Revision
 
@@ -53,11 +44,11 @@ class ComparedReleases:
     trees.
     """
 
-    a: MeasuredRelease
-    b: MeasuredRelease
+    a: queries.MeasuredRelease
+    b: queries.MeasuredRelease
     asof: datetime | None
-    table: PointTable
-    unmatched: Sequence[Unmatched]
+    table: queries.PointTable
+    unmatched: Sequence[queries.Unmatched]
     alerts: Sequence[AlertBetween] | None
 
     @property
@@ -89,13 +80,13 @@ def compare_releases(texts: Sequence[str], asof: datetime | None = None) -> Comp
     Raises:
         SideError: as `measured_releases` does.
     """
-    a, b = measured_releases(texts, asof)
+    a, b = queries.measured_releases(texts, asof)
     nearest = _apart(a, b)
-    table = compare_points([a.side, b.side], asof, nearest=nearest)
+    table = queries.compare_points([a.side, b.side], asof, nearest=nearest)
     table = table or _by_samples([a, b], nearest, asof)
     rows = [(row.base.hardware.name, row.mode, row.base.metric) for row in table.rows]
     known = [*rows, *(one[:3] for one in table.unmatched)]
-    neither = measured_in_neither(table.revisions, known, asof)
+    neither = queries.measured_in_neither(table.revisions, known, asof)
     alerts = alerts_between(a.measured, b.measured, asof)
     return ComparedReleases(a, b, asof, table, (*table.unmatched, *neither), alerts)
 
@@ -104,7 +95,7 @@ Nearest = Mapping[tuple[str, str], Revision]
 """By the names of machine and mode the revision that stands for a release."""
 
 
-def _apart(a: MeasuredRelease, b: MeasuredRelease) -> list[Nearest]:
+def _apart(a: queries.MeasuredRelease, b: queries.MeasuredRelease) -> list[Nearest]:
     """What stands for each: a revision that is the nearest of both for the nearer one alone."""
     is_one = a.measured.tree_id == b.measured.tree_id and a.variant == b.variant
     of_a, of_b = dict(a.nearest), dict(b.nearest)
@@ -116,8 +107,8 @@ def _apart(a: MeasuredRelease, b: MeasuredRelease) -> list[Nearest]:
 
 
 def _by_samples(
-    releases: Sequence[MeasuredRelease], nearest: Sequence[Nearest], asof: datetime | None
-) -> PointTable:
+    releases: Sequence[queries.MeasuredRelease], nearest: Sequence[Nearest], asof: datetime | None
+) -> queries.PointTable:
     """Where only samples tell: the same rows, by statements for each two revisions compared."""
     of_pair: dict[tuple[Revision, ...], set[tuple[str, str]]] = defaultdict(set)
     for names in {names for its in nearest for names in its}:
@@ -128,11 +119,11 @@ def _by_samples(
     for revisions, of in of_pair.items():
         pair = zip(sides, revisions, strict=True)
         its = [replace(side, revision=revision.name) for side, revision in pair]
-        found = as_points(compare_sides(its, asof))
+        found = queries.as_points(queries.compare_sides(its, asof))
         rows += [row for row in found.rows if (row.base.hardware.name, row.mode) in of]
         unmatched += [one for one in found.unmatched if (one.hardware, one.mode) in of]
     measured = tuple(one.measured for one in releases)
-    return PointTable(sides, measured, tuple(rows), tuple(unmatched))
+    return queries.PointTable(sides, measured, tuple(rows), tuple(unmatched))
 
 
 def alerts_between(

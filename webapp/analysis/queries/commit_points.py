@@ -10,23 +10,11 @@ from typing import Any, NamedTuple
 
 from django.db import connection
 
+from webapp.analysis.queries import verdicts
 from webapp.analysis.queries.compared import digests_of
 from webapp.analysis.queries.noise import BLIND, NOISES, Beliefs, SeriesFacts, noise_from
-from webapp.analysis.queries.verdicts import (
-    JudgedPair,
-    PointVerdict,
-    TableClaims,
-    claims_of,
-    judge_pairs,
-)
+from webapp.results import queries
 from webapp.results.models import LeftOut, Revision
-from webapp.results.queries import (
-    SERIES_COLUMNS,
-    SERIES_JOINS,
-    SERIES_WIDTH,
-    NamedSeries,
-    SeriesReader,
-)
 from webapp.stats.compare import unpack_summary
 from webapp.stats.limits import MARGIN_PCT
 from webapp.stats.sessions import ForeignSession
@@ -41,7 +29,7 @@ BUILDS = """ARRAY(
 # A revision is compared with the one that its comparison names; where that point is gone, it is not
 # compared. What a point without one before it holds of its levels is not read.
 POINTS = f"""
-SELECT {SERIES_COLUMNS},
+SELECT {queries.SERIES_COLUMNS},
        point.n, point.mean, point.disagrees, point.uploads, point.left_out,
        previous.id, previous.name,
        CASE WHEN before.id IS NULL THEN NULL ELSE point.levels END, before.levels,
@@ -57,7 +45,7 @@ SELECT {SERIES_COLUMNS},
              AND row_number() OVER (PARTITION BY before.id IS NOT NULL AND {BLIND}) = 1
             THEN {NOISES.format(revision="%(revision)s")} END
   FROM results_point AS point
-  JOIN results_series AS series ON series.id = point.series_id {SERIES_JOINS}
+  JOIN results_series AS series ON series.id = point.series_id {queries.SERIES_JOINS}
   LEFT JOIN analysis_comparison AS comparison
     ON comparison.series_id = point.series_id AND comparison.revision_id = point.revision_id
   LEFT JOIN results_revision AS previous ON previous.id = comparison.previous_id
@@ -100,7 +88,7 @@ class CommitPoint(NamedTuple):
     its session, where that is one from elsewhere.
     """
 
-    series: NamedSeries
+    series: queries.NamedSeries
     n: int
     mean: float
     disagrees: bool
@@ -132,32 +120,34 @@ def rows_of_commit(commit: Revision) -> list[tuple[Any, ...]]:
 
 def points_of_rows(rows: Sequence[tuple[Any, ...]]) -> list[CommitPoint]:
     """The points that `rows_of_commit` read."""
-    reader = SeriesReader()
+    reader = queries.SeriesReader()
     beliefs = Beliefs.from_json(next((row[-1] for row in rows if row[-1]), None))
-    return [_point(reader.read(row), row[SERIES_WIDTH:-1], beliefs) for row in rows]
+    return [_point(reader.read(row), row[queries.SERIES_WIDTH : -1], beliefs) for row in rows]
 
 
-def judge_commit(points: Iterable[CommitPoint]) -> dict[int, PointVerdict]:
+def judge_commit(points: Iterable[CommitPoint]) -> dict[int, verdicts.PointVerdict]:
     """For each series (id) the verdict on its point, where there is one before it. No query."""
-    return judge_pairs({one.series.pk: one.pair for one in points if one.pair is not None})
+    return verdicts.judge_pairs({one.series.pk: one.pair for one in points if one.pair is not None})
 
 
 def claims_of_commit(
-    points: Iterable[CommitPoint], judged: Mapping[int, PointVerdict]
-) -> TableClaims:
+    points: Iterable[CommitPoint], judged: Mapping[int, verdicts.PointVerdict]
+) -> verdicts.TableClaims:
     """What may be said of the table of ``points``, of which ``judged`` has a verdict: the pairs in
     their order.
     """
-    return claims_of(
+    return verdicts.claims_of(
         [
-            JudgedPair(one.series.mode.name, one.series.metric.name, 0, one.series.better, found)
+            verdicts.JudgedPair(
+                one.series.mode.name, one.series.metric.name, 0, one.series.better, found
+            )
             for one in points
             if (found := judged.get(one.series_id))
         ]
     )
 
 
-def _point(series: NamedSeries, row: tuple[Any, ...], beliefs: Beliefs) -> CommitPoint:
+def _point(series: queries.NamedSeries, row: tuple[Any, ...], beliefs: Beliefs) -> CommitPoint:
     n, mean, disagrees, uploads, left_out, previous, name, own, before = row[:9]
     before_disagrees, margin, percent, freedom, foreign, *builds = row[9:]
     pair = None

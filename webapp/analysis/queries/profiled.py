@@ -11,15 +11,7 @@ from types import MappingProxyType
 from django.conf import settings
 from django.db.models import Q, QuerySet
 
-from webapp.analysis.queries.profiled_kernels import (
-    Gap,
-    Kernel,
-    address_of,
-    kernel_of,
-    nearest_runs,
-    parts_of,
-    title_of,
-)
+from webapp.analysis.queries import profiled_kernels
 from webapp.analysis.queries.sides import Side, SideError, matched_mode, options_of, revisions_of
 from webapp.results.models import Profile, Run
 from webapp.results.queries import (
@@ -115,7 +107,7 @@ class ProfiledPair:
     @property
     def names(self) -> tuple[str, str]:
         """Both sides, each by what tells it from the other."""
-        mine, other = (parts_of(side.run) for side in (self.a, self.b))
+        mine, other = (profiled_kernels.parts_of(side.run) for side in (self.a, self.b))
         shown = [
             ", ".join(x for x, y in zip(one, two, strict=True) if x != y) or one[0]
             for one, two in ((mine, other), (other, mine))
@@ -154,18 +146,20 @@ def profiled_pair(a: str, b: str) -> ProfiledPair:
     return replace(pair, a=replace(pair.a, text=a), b=replace(pair.b, text=b))
 
 
-def profiled_around(gaps: Sequence[Gap]) -> list[ProfiledPair]:
+def profiled_around(gaps: Sequence[profiled_kernels.Gap]) -> list[ProfiledPair]:
     """The differences of the profiled kernels nearest to each gap, of those that have profiles on
     both sides; in a fixed number of queries.
     """
-    found = [ends for ends in nearest_runs(gaps) if ends]
+    found = [ends for ends in profiled_kernels.nearest_runs(gaps) if ends]
     if not found:
         return []
-    kernels = {kernel_of(run) for ends in found for run in ends}
-    stored: dict[Kernel, list[Profile]] = {kernel: [] for kernel in kernels}
+    kernels = {profiled_kernels.kernel_of(run) for ends in found for run in ends}
+    stored: dict[profiled_kernels.Kernel, list[Profile]] = {kernel: [] for kernel in kernels}
     for one in newest(_any_of(KERNEL, kernels), MOST_PROFILES, by=KERNEL):
-        stored[kernel_of(one.run)].append(one)
-    cells = dict.fromkeys((kernel_of(a), kernel_of(b)) for a, b in found)
+        stored[profiled_kernels.kernel_of(one.run)].append(one)
+    cells = dict.fromkeys(
+        (profiled_kernels.kernel_of(a), profiled_kernels.kernel_of(b)) for a, b in found
+    )
     return _pairs([(stored[a], stored[b]) for a, b in cells], with_history=True)
 
 
@@ -251,8 +245,8 @@ def _side_of(
     ordered = sorted(profiles, key=lambda one: (one.run_id, one.iteration or 0, one.pk))
     runs = {one.run_id for one in ordered}
     return ProfiledSide(
-        text=address_of(ordered[0].run),
-        title=title_of(ordered[0].run),
+        text=profiled_kernels.address_of(ordered[0].run),
+        title=profiled_kernels.title_of(ordered[0].run),
         profiles=ordered,
         trees={one.pk: trees[one.pk] for one in ordered},
         rates={run: rates[run] for run in runs & rates.keys()},
@@ -326,9 +320,9 @@ def _history(
 
 
 def _of_several_boots(profiles: Sequence[Profile]) -> list[list[Profile]]:
-    kernels: dict[Kernel, list[Profile]] = defaultdict(list)
+    kernels: dict[profiled_kernels.Kernel, list[Profile]] = defaultdict(list)
     for one in profiles:
-        kernels[kernel_of(one.run)].append(one)
+        kernels[profiled_kernels.kernel_of(one.run)].append(one)
     return [those for those in kernels.values() if len(_by_boot(those)) > 1]
 
 

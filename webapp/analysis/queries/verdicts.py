@@ -20,23 +20,8 @@ from numpy.typing import NDArray
 from webapp.analysis.models import Comparison, Finding
 from webapp.analysis.queries.noise import SeriesFacts, facts_of
 from webapp.results.models import Point
+from webapp.stats import compare
 from webapp.stats.better import Better
-from webapp.stats.compare import (
-    LEVELS,
-    VERDICTS,
-    Across,
-    BuildNoise,
-    Evidence,
-    Headline,
-    Level,
-    Look,
-    Outcome,
-    Summaries,
-    Verdict,
-    across_machines,
-    compare_many,
-    estimate_of,
-)
 from webapp.stats.decisive import LIMIT_OF_COMMIT, Belief, what_settles
 from webapp.stats.limits import worth_telling
 
@@ -72,7 +57,7 @@ class PointVerdict(NamedTuple):
     what is believed of builds where it rests on single ones.
     """
 
-    verdict: Verdict
+    verdict: compare.Verdict
     percent: float | None
     low: float | None
     high: float | None
@@ -80,9 +65,9 @@ class PointVerdict(NamedTuple):
     negligible: bool
     p: float
     df: float | None
-    unit: Level
+    unit: compare.Level
     units: tuple[int, int]
-    build_noise: BuildNoise | None
+    build_noise: compare.BuildNoise | None
     one_build: bool
     builds_differ: bool
     runs_disagree: bool
@@ -105,9 +90,9 @@ class PointVerdict(NamedTuple):
         return BUILDS_DIFFER if self.builds_differ else self.verdict.value
 
     @property
-    def look(self) -> Look:
+    def look(self) -> compare.Look:
         """The verdict as the gate for headlines sees it."""
-        return Look(self.verdict, 1.0 if self.runs_disagree else self.p)
+        return compare.Look(self.verdict, 1.0 if self.runs_disagree else self.p)
 
     @property
     def belief_text(self) -> str:
@@ -122,13 +107,13 @@ class PointVerdict(NamedTuple):
         """Whether single builds differ by more than the belief explains, but no more than builds of
         a noisy machine would: it has its word, and no colour.
         """
-        is_changed = self.verdict in (Verdict.BETTER, Verdict.WORSE)
+        is_changed = self.verdict in (compare.Verdict.BETTER, compare.Verdict.WORSE)
         return self.one_build and is_changed and self.p > CHANCE
 
     @property
     def rests_on_single_builds(self) -> bool:
         """Whether it is better or worse by one build a side."""
-        return self.one_build and self.verdict in (Verdict.BETTER, Verdict.WORSE)
+        return self.one_build and self.verdict in (compare.Verdict.BETTER, compare.Verdict.WORSE)
 
 
 class Measured(Protocol):
@@ -187,10 +172,10 @@ def judge_pairs(pairs: Mapping[Name, Pair]) -> dict[Name, PointVerdict]:
 
 def _judged(pairs: Sequence[Pair], margin: float) -> Iterator[PointVerdict]:
     """The verdict on each pair, in their order."""
-    a = Summaries(before.levels for before, _, _ in pairs)
-    b = Summaries(after.levels for _, after, _ in pairs)
+    a = compare.Summaries(before.levels for before, _, _ in pairs)
+    b = compare.Summaries(after.levels for _, after, _ in pairs)
     same = [before.is_of_the_builds_of(after) for before, after, _ in pairs]
-    rows = compare_many(
+    rows = compare.compare_many(
         a,
         b,
         better=[facts.better for _, _, facts in pairs],
@@ -216,9 +201,9 @@ def _judged(pairs: Sequence[Pair], margin: float) -> Iterator[PointVerdict]:
 def _verdict(pair: Pair, is_same: bool, row: tuple[Any, ...]) -> PointVerdict:
     percent, low, high, visible, df, p, differ, negligible, one_build, verdict, code, units = row
     disagree = pair[0].disagrees or pair[1].disagrees
-    unit = LEVELS[code]
+    unit = compare.LEVELS[code]
     return PointVerdict(
-        verdict=Verdict.CANNOT_TELL if disagree else VERDICTS[verdict],
+        verdict=compare.Verdict.CANNOT_TELL if disagree else compare.VERDICTS[verdict],
         percent=percent,
         low=low,
         high=high,
@@ -228,7 +213,7 @@ def _verdict(pair: Pair, is_same: bool, row: tuple[Any, ...]) -> PointVerdict:
         df=df,
         unit=unit,
         units=units,
-        build_noise=None if unit is Level.BUILD or is_same else pair[2].build_noise,
+        build_noise=None if unit is compare.Level.BUILD or is_same else pair[2].build_noise,
         one_build=one_build,
         builds_differ=differ and not disagree,
         runs_disagree=disagree,
@@ -273,7 +258,7 @@ class ModeClaim:
     metric: str
     index: int
     positions: tuple[int, ...]
-    across: Across
+    across: compare.Across
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,10 +266,10 @@ class TableClaims:
     """What may be said of a table: of each of its ``modes``, and of each pair (``headline``)."""
 
     modes: Sequence[ModeClaim]
-    headline: Headline
+    headline: compare.Headline
 
     @property
-    def counts(self) -> Counter[Outcome]:
+    def counts(self) -> Counter[compare.Outcome]:
         """How many pairs count as what: as many as stand under each heading."""
         return Counter(self.headline.outcomes)
 
@@ -301,27 +286,29 @@ def _of_modes(pairs: Sequence[JudgedPair]) -> list[ModeClaim]:
     positions: dict[tuple[str, str, int], list[int]] = defaultdict(list)
     for position, one in enumerate(pairs):
         positions[one.mode, one.metric, one.index].append(position)
-    across = across_machines([[_evidence(pairs[at]) for at in its] for its in positions.values()])
+    across = compare.across_machines(
+        [[_evidence(pairs[at]) for at in its] for its in positions.values()]
+    )
     return [
         ModeClaim(*key, tuple(its), one)
         for (key, its), one in zip(positions.items(), across, strict=True)
     ]
 
 
-def _of_pairs(pairs: Sequence[JudgedPair], claims: Sequence[ModeClaim]) -> Headline:
+def _of_pairs(pairs: Sequence[JudgedPair], claims: Sequence[ModeClaim]) -> compare.Headline:
     """The verdict of each pair, as far as it may be said of that machine alone."""
-    alone: dict[int, Verdict] = {}
+    alone: dict[int, compare.Verdict] = {}
     for claim in claims:
         alone |= dict(zip(claim.positions, claim.across.verdicts, strict=True))
     verdicts = (alone[position] for position in range(len(pairs)))
-    return Headline(tuple(verdicts), tuple(one.judged.verdict for one in pairs))
+    return compare.Headline(tuple(verdicts), tuple(one.judged.verdict for one in pairs))
 
 
-def _evidence(pair: JudgedPair) -> Evidence:
+def _evidence(pair: JudgedPair) -> compare.Evidence:
     one = pair.judged
-    return Evidence(
+    return compare.Evidence(
         look=one.look,
-        estimate=estimate_of(one.percent, one.low, one.high, one.df),
+        estimate=compare.estimate_of(one.percent, one.low, one.high, one.df),
         builds=one.builds,
         from_history=one.build_noise is not None,
         is_open=one.one_build or one.runs_disagree,

@@ -16,15 +16,8 @@ from webapp.bisects.deciding import decision_of
 from webapp.bisects.forecasting import forecast_left
 from webapp.bisects.models import Bisect, BisectDecision, BisectJob
 from webapp.bisects.question import Circumstances, machine_of
+from webapp.bisects.services import settling
 from webapp.bisects.services.collecting import collect, revisions_along
-from webapp.bisects.services.settling import (
-    end_with,
-    is_paused,
-    lab_failures,
-    machine_hours,
-    note_identical_builds,
-    settle_jobs,
-)
 from webapp.bisects.workers import hands_of
 from webapp.jobs.models import Job
 from webapp.jobs.services import JobRequest, cancel_job, request_jobs
@@ -61,10 +54,10 @@ def take_step(bisect: Bisect, now: datetime) -> None:
     """`advance_bisect` for a bisect that the caller has locked."""
     last = bisect.decisions.order_by("-number").first()
     number = last.number + 1 if last else 1
-    settled = settle_jobs(bisect, now)
+    settled = settling.settle_jobs(bisect, now)
     changed = collect(bisect, decision=number, now=now)
-    note_identical_builds(bisect, now)
-    if is_paused(bisect):
+    settling.note_identical_builds(bisect, now)
+    if settling.is_paused(bisect):
         _write(bisect, now, State.PAUSED, is_news=bool(settled or changed))
         return
     _decide(bisect, last, now, is_news=bool(changed))
@@ -86,7 +79,7 @@ def _decide(bisect: Bisect, last: BisectDecision | None, now: datetime, *, is_ne
         ask(bisect, made, found.actions, revisions, now)
     if found.outcome is not None:
         cancel_jobs(pending, "the bisect is done", now)
-        end_with(bisect, found, revisions, now)
+        settling.end_with(bisect, found, revisions, now)
         return
     starved = not bisect.manual and hands.count == 0
     state = State.STARVED if starved else State(found.state.value)
@@ -156,12 +149,12 @@ def make_decision(
     """What the stored evidence leads to: the row, unsaved, and the decision that it describes."""
     names = [revision.name for revision in revisions]
     unserved = dict.fromkeys(hands.unserved, "No agent of this machine serves the mode.")
-    failures = unserved | lab_failures(bisect)
+    failures = unserved | settling.lab_failures(bisect)
     at_hand = Circumstances(
         at=now,
         asked=tuple(bisection.Asked(one.subject, _measure(one)) for one in pending),
         free=hands.free(bisect, pending),
-        hours=machine_hours(bisect),
+        hours=settling.machine_hours(bisect),
         failure="" if bisect.is_of_several else failures.pop(0, ""),
         failures=failures,
     )

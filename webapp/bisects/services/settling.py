@@ -24,15 +24,8 @@ from webapp.bisects.sentences import progress_sentence
 from webapp.bisects.services.collecting import measured_at
 from webapp.jobs.models import Job
 from webapp.notifications.models import Subscription
+from webapp.outbox import services
 from webapp.outbox.models import Mail
-from webapp.outbox.services import (
-    NewMail,
-    NewMessage,
-    absolute,
-    post_event,
-    post_mails,
-    post_messages,
-)
 from webapp.results.models import Measurement, Revision
 from webapp.stats import bisection
 
@@ -279,14 +272,16 @@ def let_go(bisect: Bisect, reason: AlertHold.Reason, now: datetime) -> None:
 def _post(bisect: Bisect, sentence: str, now: datetime) -> None:
     thread = f"alert:{bisect.alert_id}" if bisect.alert_id else f"bisect:{bisect.pk}"
     about = f"bisect:{bisect.pk}"
-    post_mails(
+    services.post_mails(
         [
-            NewMail(recipient=person, kind=DONE, about=about, due=now, thread=thread, data=data)
+            services.NewMail(
+                recipient=person, kind=DONE, about=about, due=now, thread=thread, data=data
+            )
             for person, data in sorted(_recipients(bisect).items())
         ]
     )
-    post_messages([NewMessage(DONE, about, now)])
-    post_event(kind=DONE, about=about, payload=_payload(bisect, sentence))
+    services.post_messages([services.NewMessage(DONE, about, now)])
+    services.post_event(kind=DONE, about=about, payload=_payload(bisect, sentence))
 
 
 def _recipients(bisect: Bisect) -> dict[int, dict[str, Any]]:
@@ -311,7 +306,7 @@ def _payload(bisect: Bisect, sentence: str) -> dict[str, Any]:
     series = bisect.series
     return {
         "bisect": bisect.pk,
-        "url": absolute(bisect.get_absolute_url()),
+        "url": services.absolute(bisect.get_absolute_url()),
         "alert": bisect.alert_id,
         "tree": series.tree.name,
         "hardware": series.hardware.name,

@@ -3,18 +3,7 @@
 from collections.abc import Iterator
 
 from webapp.charts.scale import Scale
-from webapp.charts.trend.labels import (
-    LINE,
-    TOP,
-    Box,
-    Frame,
-    Json,
-    Rows,
-    annotation,
-    linked,
-    plain,
-    width_of,
-)
+from webapp.charts.trend import labels
 from webapp.charts.trend.marks import PAPER, Symbol
 from webapp.charts.trend.series import Marker
 from webapp.charts.trend.trend import Trend, x_value
@@ -39,7 +28,7 @@ def in_view(trend: Trend, x: Scale) -> list[tuple[Marker, float]]:
     return sorted(shown, key=lambda each: each[1])
 
 
-def marker_lines(trend: Trend, x: Scale) -> Iterator[Json]:
+def marker_lines(trend: Trend, x: Scale) -> Iterator[labels.Json]:
     """A line for each event, note and release in view, through all lanes, as shapes."""
     for one, at in in_view(trend, x):
         dash = "solid" if one.kind == "release" else "3px,3px"
@@ -48,7 +37,7 @@ def marker_lines(trend: Trend, x: Scale) -> Iterator[Json]:
         yield {"type": "line", "line": line, "opacity": 0.6, "layer": "below", **where}
 
 
-def signs(trend: Trend, frame: Frame) -> list[Symbol]:
+def signs(trend: Trend, frame: labels.Frame) -> list[Symbol]:
     """The sign of each event and note, at the foot of its line."""
     return [
         Symbol(at, frame.y.low, shape, SIGN, fill, line, one.title)
@@ -58,25 +47,27 @@ def signs(trend: Trend, frame: Frame) -> list[Symbol]:
     ]
 
 
-def marker_texts(trend: Trend, x: Scale, *, is_narrow: bool, title: Box) -> Iterator[Json]:
+def marker_texts(
+    trend: Trend, x: Scale, *, is_narrow: bool, title: labels.Box
+) -> Iterator[labels.Json]:
     """Their texts above the chart, as far as they cover neither one another nor the ``title`` of
     the first lane, linked. Each stands at the right of its line, at its left where the frame is
     near.
     """
-    rows = Rows()
+    rows = labels.Rows()
     for _ in range(2):  # It stands between the two.
         rows.take(title.left, title.right)
     for one, at in in_view(trend, x):
         across, text = x(at), one.short if is_narrow else one.label
-        width = width_of(text) + 8
+        width = labels.width_of(text) + 8
         is_left = across + width > x.end
         row = rows.take(
             across - width if is_left else across, across if is_left else across + width
         )
         if row is None:
             continue
-        yield annotation(
-            linked(text, one.href),
+        yield labels.annotation(
+            labels.linked(text, one.href),
             colour=INK if one.kind == "epoch" else MUTED,
             x=at,
             y=1,
@@ -84,16 +75,16 @@ def marker_texts(trend: Trend, x: Scale, *, is_narrow: bool, title: Box) -> Iter
             yref="paper",
             xanchor="right" if is_left else "left",
             xshift=-4 if is_left else 4,
-            yshift=min(LINE * row + LINE / 2 + 1, TOP - LINE / 2),
-            hovertext=plain(one.title),
+            yshift=min(labels.LINE * row + labels.LINE / 2 + 1, labels.TOP - labels.LINE / 2),
+            hovertext=labels.plain(one.title),
         )
 
 
-def alert_badges(trend: Trend, frame: Frame) -> list[tuple[Json, Box]]:
+def alert_badges(trend: Trend, frame: labels.Frame) -> list[tuple[labels.Json, labels.Box]]:
     """A square with its number for each alert in view, above the axis, linked, with where it
     stands; closed ones are hollow. Open ones choose their row first.
     """
-    rows, badges = Rows(), []
+    rows, badges = labels.Rows(), []
     for mark in sorted(trend.alerts, key=lambda one: (not one.is_open, one.index)):
         place = x_value(trend, mark.index)
         if place is None or not frame.x.low <= place <= frame.x.high:
@@ -103,8 +94,8 @@ def alert_badges(trend: Trend, frame: Frame) -> list[tuple[Json, Box]]:
         if row is None:
             continue
         up = 6 + (BADGE + 2) * row + BADGE / 2
-        made = annotation(
-            linked(str(mark.number), mark.href),
+        made = labels.annotation(
+            labels.linked(str(mark.number), mark.href),
             colour=PAPER if mark.is_open else INK,
             weight=600,
             x=place,
@@ -115,10 +106,12 @@ def alert_badges(trend: Trend, frame: Frame) -> list[tuple[Json, Box]]:
             yshift=up,
             bgcolor=INK if mark.is_open else PAPER,
             bordercolor=INK,
-            hovertext=plain(f"Alert {mark.text}"),
+            hovertext=labels.plain(f"Alert {mark.text}"),
         )
         sized = {"width": width - 2, "height": BADGE - 2, "borderwidth": 1, "align": "center"}
         middle = frame.y.start - up
-        box = Box(across - width / 2, middle - BADGE / 2, across + width / 2, middle + BADGE / 2)
+        box = labels.Box(
+            across - width / 2, middle - BADGE / 2, across + width / 2, middle + BADGE / 2
+        )
         badges.append((made | sized, box))
     return badges

@@ -8,18 +8,8 @@ from itertools import pairwise, zip_longest
 from math import isfinite
 
 from webapp.charts.text import all_rounded
+from webapp.charts.trend import marks
 from webapp.charts.trend.labels import Frame, Json, plain
-from webapp.charts.trend.marks import (
-    MARKS,
-    PAPER,
-    RISER_STEP,
-    Sketch,
-    Span,
-    Stroke,
-    Symbol,
-    Wish,
-    trace,
-)
 from webapp.charts.trend.series import Found, Level, TrendSeries
 from webapp.charts.trend.trend import Trend, Whiskers, x_value, x_values
 
@@ -53,7 +43,7 @@ def _points(trend: Trend, frame: Frame, series: TrendSeries) -> Json:
     places = x_values(trend, series.indices)
     shown = sum(place is not None and frame.x.low <= place <= frame.x.high for place in places)
     whiskers = _whiskers(series) if trend.whiskers != Whiskers.NONE and frame.has_points else {}
-    return trace(
+    return marks.trace(
         frame,
         mode="markers",
         name=plain(trend.short_name(series)),
@@ -86,7 +76,7 @@ def _apart(one: Number, other: Number) -> Number:
 
 def _line(trend: Trend, frame: Frame, series: TrendSeries) -> Json:
     """What joins the points of a series that has no levels yet."""
-    return trace(
+    return marks.trace(
         frame,
         mode="lines",
         x=x_values(trend, series.indices),
@@ -124,7 +114,7 @@ def _levels(
     ys = [height for one, _, _ in ends for height in (one.start, one.end, None)]
     dash = series.style.svg_dash.replace(" ", "px,") + "px" if series.style.svg_dash else "solid"
     line = {"color": colour_of(series), "width": 2.4, "dash": dash}
-    return trace(frame, mode="lines", x=xs, y=ys, line=line, meta=series.id) if xs else None
+    return marks.trace(frame, mode="lines", x=xs, y=ys, line=line, meta=series.id) if xs else None
 
 
 def _band(
@@ -139,10 +129,10 @@ def _band(
             xs += [start, end, end, start, None]
             ys += [one.low, one.low + moved, one.high + moved, one.high, None]
     fill = {"fill": "toself", "fillcolor": colour_of(series), "opacity": 0.12}
-    return trace(frame, mode="none", x=xs, y=ys, meta=series.id, **fill) if xs else None
+    return marks.trace(frame, mode="none", x=xs, y=ys, meta=series.id, **fill) if xs else None
 
 
-def sketch_findings(trend: Trend, sketch: Sketch, series: TrendSeries) -> list[Json]:
+def sketch_findings(trend: Trend, sketch: marks.Sketch, series: TrendSeries) -> list[Json]:
     """Draw each finding as its kind is drawn; those of one revision stand side by side. Returns the
     bars on the axis over the revisions among which each change began, as shapes.
     """
@@ -150,13 +140,13 @@ def sketch_findings(trend: Trend, sketch: Sketch, series: TrendSeries) -> list[J
     for one, later in zip_longest(series.found, series.found[1:]):
         span = _span(trend, frame, series, one, later)
         if span is not None:
-            MARKS[one.kind](sketch, one, span)
+            marks.MARKS[one.kind](sketch, one, span)
             bars += _suspects(trend, frame, one)
             steps += [span.edge] if one.is_confirmed else []
     for one in series.marks:
         span = _span(trend, frame, series, one, None)
         if span is not None:
-            MARKS[one.kind](sketch, *_since_last(trend, series, steps, one, span))
+            marks.MARKS[one.kind](sketch, *_since_last(trend, series, steps, one, span))
     _sketch_apart(trend, sketch, series)
     _sketch_beside(trend, sketch, series)
     return bars
@@ -168,19 +158,19 @@ def _offset(trend: Trend, series: TrendSeries, found: Found) -> float:
     if series.id not in order:
         return 0.0
     place, most = order.index(series.id) % 5, min(len(order), 5) - 1
-    return RISER_STEP * (place - most / 2)
+    return marks.RISER_STEP * (place - most / 2)
 
 
 def _span(
     trend: Trend, frame: Frame, series: TrendSeries, found: Found, later: Found | None
-) -> Span | None:
+) -> marks.Span | None:
     """Where a finding stands; None where its time is not known."""
     point, before = x_value(trend, found.index), x_value(trend, max(found.index - 1, 0))
     if point is None or before is None or point == before:
         return None
     until = x_value(trend, later.index) if later else None
     since = x_value(trend, found.after)
-    return Span(
+    return marks.Span(
         edge=(before + point) / 2 + frame.along(_offset(trend, series, found)),
         point=point,
         until=trend.whole_extent[1] if until is None else until,
@@ -190,8 +180,8 @@ def _span(
 
 
 def _since_last(
-    trend: Trend, series: TrendSeries, steps: Sequence[float], found: Found, span: Span
-) -> tuple[Found, Span]:
+    trend: Trend, series: TrendSeries, steps: Sequence[float], found: Found, span: marks.Span
+) -> tuple[Found, marks.Span]:
     """A slow change and its span from the last step within on, for its heights are those of the
     newest level; along that level where the level itself has a slope.
     """
@@ -222,7 +212,7 @@ def _suspects(trend: Trend, frame: Frame, found: Found) -> list[Json]:
     return [{"type": "line", "x0": start, "x1": end, "line": line, "opacity": 0.5, **heights}]
 
 
-def _sketch_apart(trend: Trend, sketch: Sketch, series: TrendSeries) -> None:
+def _sketch_apart(trend: Trend, sketch: marks.Sketch, series: TrendSeries) -> None:
     """Points whose runs disagree: hollow, with the word, and a dash at the mean of each run."""
     frame, colour = sketch.frame, colour_of(series)
     for one in series.apart:
@@ -231,15 +221,17 @@ def _sketch_apart(trend: Trend, sketch: Sketch, series: TrendSeries) -> None:
             continue
         reach = frame.along(DASH)
         for mean in one.means:
-            sketch.line(Stroke(colour, 1.6), place - reach, mean, place + reach, mean)
+            sketch.line(marks.Stroke(colour, 1.6), place - reach, mean, place + reach, mean)
         title = "lab?: runs of this revision disagree"
-        sketch.symbols.append(Symbol(place, height, "circle", 2 * DASH, PAPER, colour, title))
+        sketch.symbols.append(
+            marks.Symbol(place, height, "circle", 2 * DASH, marks.PAPER, colour, title)
+        )
         sketch.wishes.append(
-            Wish("lab?", frame.x(place), frame.y(height), "var(--ink)", aside=DASH + 3)
+            marks.Wish("lab?", frame.x(place), frame.y(height), "var(--ink)", aside=DASH + 3)
         )
 
 
-def _sketch_beside(trend: Trend, sketch: Sketch, series: TrendSeries) -> None:
+def _sketch_beside(trend: Trend, sketch: marks.Sketch, series: TrendSeries) -> None:
     """Points of sessions from elsewhere: hollow; a word where a stretch of its own begins."""
     frame = sketch.frame
     for at, text in series.foreign.items():
@@ -247,8 +239,10 @@ def _sketch_beside(trend: Trend, sketch: Sketch, series: TrendSeries) -> None:
         if place is None:
             continue
         if at in series.beside:
-            look = ("circle", 2 * DASH, PAPER, colour_of(series), text)
-            sketch.symbols.append(Symbol(place, height, *look))
+            look = ("circle", 2 * DASH, marks.PAPER, colour_of(series), text)
+            sketch.symbols.append(marks.Symbol(place, height, *look))
         else:
             place, height = frame.x(place), frame.y(height)
-            sketch.wishes.append(Wish("new session", place, height, "var(--ink)", aside=DASH + 3))
+            sketch.wishes.append(
+                marks.Wish("new session", place, height, "var(--ink)", aside=DASH + 3)
+            )

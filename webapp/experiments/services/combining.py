@@ -9,12 +9,7 @@ from uuid import UUID
 from django.db.models import Q
 
 from webapp.experiments.models import SOURCE_MAX, Experiment
-from webapp.experiments.services.importing import (
-    Directory,
-    arranged,
-    import_directory,
-    sides_measured,
-)
+from webapp.experiments.services import importing
 from webapp.labs.models import Lab
 from webapp.results.models import Run
 from webapp.results.services import Problem, Unprocessable
@@ -67,8 +62,8 @@ def combine(*, experiment: Experiment, sibling: Experiment, now: datetime) -> Ex
         raise Unprocessable([Problem("sibling", "these directories cannot be one report")])
     _, longer = _ordered(experiment, sibling)
     runs = _runs(experiment.lab, (experiment, sibling))
-    directory = Directory(_source(experiment, sibling), longer.readme, runs)
-    return import_directory(lab=experiment.lab, directory=directory, now=now)[0]
+    directory = importing.Directory(_source(experiment, sibling), longer.readme, runs)
+    return importing.import_directory(lab=experiment.lab, directory=directory, now=now)[0]
 
 
 def are_beside(one: str, other: str) -> bool:
@@ -94,7 +89,7 @@ def _source(one: Experiment, other: Experiment) -> str:
 def _can_be_joined(one: Experiment, other: Experiment) -> bool:
     assert one.lab is not None
     try:
-        sides = arranged(sides_measured(one.lab, _runs(one.lab, (one, other))))
+        sides = importing.arranged(importing.sides_measured(one.lab, _runs(one.lab, (one, other))))
     except Unprocessable:
         return False
     own = {str(side.compared) for each in (one, other) for side in each.sides.all()}

@@ -21,20 +21,7 @@ from django.utils import timezone
 
 from webapp.jobs.errors import LeaseLost, ResultRefused, WrongKernel
 from webapp.jobs.models import Job, JobEvent, Worker
-from webapp.jobs.services.events import (
-    HEARD,
-    REASON_MAX,
-    RULES,
-    Kind,
-    end,
-    end_cancelled,
-    extend_lease,
-    fail_attempt,
-    lock_job_for,
-    may_be_tried_again,
-    note,
-    put_back,
-)
+from webapp.jobs.services import events
 from webapp.jobs.services.leasing import was_leased
 from webapp.labs.models import Agent
 from webapp.results.models import HardwareAlias, ModeAlias, Revision, Run
@@ -112,7 +99,7 @@ def begin_result(*, number: int, agent: Agent) -> Job:
     A reshaping waits before it touches any row, so its lock comes before the job's.
     """
     begin_writing()
-    return lock_job_for(number, agent)
+    return events.lock_job_for(number, agent)
 
 
 def check_result(job: Job, runs: Sequence[RunDocument]) -> list[RunDocument]:
@@ -145,16 +132,16 @@ def complete(
         return
     job.runs.add(*fresh)
     in_time = job.state == Job.State.LEASED and job.lease == lease
-    kind = Kind.RESULT if in_time else Kind.LATE_RESULT
+    kind = events.Kind.RESULT if in_time else events.Kind.LATE_RESULT
     worker = job.worker if job.lease == lease else None
     data = {"runs": [str(run.uuid) for run in stored]}
-    note(job, kind, at, worker=worker, lease=lease, data=data)
+    events.note(job, kind, at, worker=worker, lease=lease, data=data)
     if job.state in (Job.State.DONE, Job.State.CANCELLED):
         return
     if job.cancel_requested:
-        end_cancelled(job, at)
+        events.end_cancelled(job, at)
     else:
-        end(job, Job.State.DONE, at)
+        events.end(job, Job.State.DONE, at)
 
 
 @transaction.atomic
@@ -163,11 +150,11 @@ def refuse_result(
 ) -> None:
     """Note that a result was refused; the attempt failed at its boot. Sent twice is as once."""
     at = now or timezone.now()
-    job = lock_job_for(number, agent)
-    entry = {"job": job, "kind": Kind.REFUSED, "lease": lease, "reason": str(refusal)}
+    job = events.lock_job_for(number, agent)
+    entry = {"job": job, "kind": events.Kind.REFUSED, "lease": lease, "reason": str(refusal)}
     if JobEvent.objects.filter(**entry).exists():
         return
-    note(job, Kind.REFUSED, at, worker=job.worker, lease=lease, reason=str(refusal))
+    events.note(job, events.Kind.REFUSED, at, worker=job.worker, lease=lease, reason=str(refusal))
     if job.state == Job.State.LEASED and job.lease == lease:
         fail_locked(job, stage=Job.Stage.BOOT, reason=str(refusal), at=at)
 
@@ -262,7 +249,7 @@ def hear(
 
 @transaction.atomic
 def _hear(number: int, agent: Agent, lease: str, at: datetime, **progress: str) -> Heard:
-    job = lock_job_for(number, agent)
+    job = events.lock_job_for(number, agent)
     if job.lease != lease:
         raise LeaseLost(f"job {number} is no longer yours; a result of it is still welcome")
     if job.has_ended:
@@ -277,8 +264,8 @@ def _note_progress(job: Job, at: datetime, *, stage: str, progress: str, log: st
     if job.stage != stage:
         job.stage, job.stage_since = stage, at
     job.progress, job.log = progress[:PROGRESS_MAX], log[-HEARTBEAT_LOG:] or job.log
-    extend_lease(job, at)
-    job.save(update_fields=["stage", "stage_since", "progress", "log", *HEARD])
+    events.extend_lease(job, at)
+    job.save(update_fields=["stage", "stage_since", "progress", "log", *events.HEARD])
 
 
 @transaction.atomic
@@ -299,7 +286,7 @@ def fail(
         LeaseLost: the lease never was one of this job.
     """
     at = now or timezone.now()
-    job = lock_job_for(number, agent)
+    job = events.lock_job_for(number, agent)
     if job.state != Job.State.LEASED or job.lease != lease:
         if not was_leased(job, lease):
             raise LeaseLost(f"job {number} was never yours")
@@ -310,13 +297,13 @@ def fail(
 
 def fail_locked(job: Job, *, stage: str, reason: str, log: str = "", at: datetime) -> None:
     """`fail` for a leased job that the caller has locked."""
-    stated = reason.strip()[:REASON_MAX] or "no reason was given"
+    stated = reason.strip()[: events.REASON_MAX] or "no reason was given"
     if job.cancel_requested:
-        end_cancelled(job, at)
+        events.end_cancelled(job, at)
         return
-    note(
+    events.note(
         job,
-        Kind.FAILED,
+        events.Kind.FAILED,
         at,
         worker=job.worker,
         lease=job.lease,
@@ -324,16 +311,24 @@ def fail_locked(job: Job, *, stage: str, reason: str, log: str = "", at: datetim
         reason=stated,
         log=log[-FAILURE_LOG:],
     )
-    fail_attempt(job, stage=stage, reason=stated)
-    if may_be_tried_again(job, stage=stage, failures=_failures(job, stage)):
-        put_back(job, at, pause=RULES[stage].pause)
+    events.fail_attempt(job, stage=stage, reason=stated)
+    if events.may_be_tried_again(job, stage=stage, failures=_failures(job, stage)):
+        events.put_back(job, at, pause=events.RULES[stage].pause)
     else:
-        end(job, Job.State.FAILED, at)
-        note(job, Kind.GAVE_UP, at, stage=stage, reason=f"after {job.attempts} attempts: {stated}")
+        events.end(job, Job.State.FAILED, at)
+        events.note(
+            job,
+            events.Kind.GAVE_UP,
+            at,
+            stage=stage,
+            reason=f"after {job.attempts} attempts: {stated}",
+        )
 
 
 def _failures(job: Job, stage: str) -> int:
     """At a stage, since a person last queued the job again."""
-    retried = job.events.filter(kind=Kind.RETRIED).order_by("-pk").values_list("pk", flat=True)
-    failed = job.events.filter(kind=Kind.FAILED, stage=stage, pk__gt=retried.first() or 0)
+    retried = (
+        job.events.filter(kind=events.Kind.RETRIED).order_by("-pk").values_list("pk", flat=True)
+    )
+    failed = job.events.filter(kind=events.Kind.FAILED, stage=stage, pk__gt=retried.first() or 0)
     return failed.count()

@@ -29,14 +29,8 @@ from webapp.jobs.services.events import (
     put_back,
 )
 from webapp.labs.models import Agent
+from webapp.results import services
 from webapp.results.models import Hardware, Mode, ModeAlias, Tree
-from webapp.results.services import (
-    Forbidden,
-    Unprocessable,
-    foreign_hardware,
-    hardware_named,
-    unknown_hardware,
-)
 
 CLOCKS_DIFFER_BY = timedelta(minutes=1)
 """Those of two machines of one instance, without anything being wrong."""
@@ -206,11 +200,11 @@ def capabilities_of(request: PollRequest) -> list[Capability]:
 
 def _hardware(request: PollRequest) -> dict[str, Hardware]:
     named = [(f"serves[{i}].hardware", each.hardware) for i, each in enumerate(request.serves)]
-    found = hardware_named(name for _, name in named)
-    if unknown := unknown_hardware(named, found):
-        raise Unprocessable(unknown)
-    if foreign := foreign_hardware(named, found, request.agent.lab_id):
-        raise Forbidden(foreign)
+    found = services.hardware_named(name for _, name in named)
+    if unknown := services.unknown_hardware(named, found):
+        raise services.Unprocessable(unknown)
+    if foreign := services.foreign_hardware(named, found, request.agent.lab_id):
+        raise services.Forbidden(foreign)
     return found
 
 

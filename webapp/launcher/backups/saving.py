@@ -14,14 +14,7 @@ from typing import BinaryIO
 
 import psycopg
 
-from webapp.launcher.backups.archive import (
-    CHUNK,
-    DUMP,
-    KEY,
-    BackupError,
-    Manifest,
-    Writer,
-)
+from webapp.launcher.backups import archive
 from webapp.launcher.backups.client import Database, client, connect, major_of
 
 DUMPING = ("--format=custom", "--no-owner", "--no-privileges", "--no-comments")
@@ -34,7 +27,7 @@ def save(database: Database, secret_key: str, path: Path) -> None:
     """
     with connect(database) as connection:
         major, migrations = major_of(connection), migrations_of(connection)
-    manifest = Manifest(
+    manifest = archive.Manifest(
         made_at=datetime.now(UTC).isoformat(timespec="seconds"),
         driftline=our_version(),
         postgres=major,
@@ -44,10 +37,10 @@ def save(database: Database, secret_key: str, path: Path) -> None:
         _new_file(path) as file,
         client("pg_dump", database, major, *DUMPING, stdout=subprocess.PIPE) as dumping,
     ):
-        writer = Writer(file)
-        writer.add(DUMP, _chunks(dumping))
+        writer = archive.Writer(file)
+        writer.add(archive.DUMP, _chunks(dumping))
         if dumping.wait() == 0:
-            writer.add(KEY, iter([secret_key.encode()]))
+            writer.add(archive.KEY, iter([secret_key.encode()]))
             writer.end(manifest)
 
 
@@ -56,7 +49,7 @@ def migrations_of(connection: psycopg.Connection[tuple[object, ...]]) -> dict[st
     try:
         rows = connection.execute("SELECT app, name FROM django_migrations ORDER BY app, name")
     except psycopg.errors.UndefinedTable as error:
-        raise BackupError("This database holds nothing of Driftline.") from error
+        raise archive.BackupError("This database holds nothing of Driftline.") from error
     found: dict[str, list[str]] = {}
     for app, name in rows:
         found.setdefault(str(app), []).append(str(name))
@@ -73,7 +66,7 @@ def our_version() -> str:
 
 def _chunks(process: "subprocess.Popen[bytes]") -> Iterator[bytes]:
     assert process.stdout is not None
-    while chunk := process.stdout.read(CHUNK):
+    while chunk := process.stdout.read(archive.CHUNK):
         yield chunk
 
 
@@ -95,17 +88,17 @@ def _new_file(path: Path) -> Iterator[BinaryIO]:
             finally:
                 draft.unlink(missing_ok=True)
     except OSError as error:
-        raise BackupError(_sentence(error, path)) from error
+        raise archive.BackupError(_sentence(error, path)) from error
 
 
 def _take(file: BinaryIO, draft: Path) -> None:
     status = os.fstat(file.fileno())
     if not stat.S_ISREG(status.st_mode) or status.st_uid != os.geteuid():
-        raise BackupError(f"{draft} is another's; remove it, or choose another name.")
+        raise archive.BackupError(f"{draft} is another's; remove it, or choose another name.")
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        raise BackupError(f"Another backup is being written to {draft}.") from None
+        raise archive.BackupError(f"Another backup is being written to {draft}.") from None
     os.fchmod(file.fileno(), 0o600)
     os.ftruncate(file.fileno(), 0)
 
@@ -131,7 +124,9 @@ def _publish(draft: Path, path: Path) -> None:
 
 def _require_absent(path: Path) -> None:
     if os.path.lexists(path):
-        raise BackupError(f"{path} is there already: choose another name, or remove it first.")
+        raise archive.BackupError(
+            f"{path} is there already: choose another name, or remove it first."
+        )
 
 
 def _sentence(error: OSError, path: Path) -> str:

@@ -17,6 +17,7 @@ from webapp.alerts import services as alerts
 from webapp.analysis.models import Checkpoint, Comparison, Finding, SeriesAnalysis
 from webapp.bisects import services as bisects
 from webapp.events.services import end_twins
+from webapp.results import services
 from webapp.results.models import (
     CostSamples,
     Hardware,
@@ -28,29 +29,6 @@ from webapp.results.models import (
     Revision,
     Run,
     Series,
-)
-from webapp.results.services import (
-    AliasNames,
-    Unprocessable,
-    Unsettled,
-    add_alias,
-    begin_merge,
-    begin_reshaping,
-    count_moves,
-    drop_unused,
-    end_alias,
-    end_subject,
-    file_by_names,
-    hand_over,
-    machines_retold,
-    make_missing_rules,
-    move_runs,
-    move_series,
-    move_whole_series,
-    place_counts,
-    rebuild_facts,
-    refile_by_rules,
-    unsettled_counts,
 )
 
 log = structlog.get_logger()
@@ -90,7 +68,7 @@ def merge_hardware(*, source: Hardware, into: Hardware) -> None:
         Unprocessable: the two are one, or belong to two labs.
     """
     _merge_subjects(source, into)
-    rebuild_facts(into.pk)
+    services.rebuild_facts(into.pk)
 
 
 @transaction.atomic
@@ -101,10 +79,10 @@ def merge_modes(*, source: Mode, into: Mode) -> None:
         Unprocessable: the two are one.
     """
     runs = source.runs.order_by().values_list("pk", "hardware")
-    machines = machines_retold({pk: (hardware, into.pk) for pk, hardware in runs})
+    machines = services.machines_retold({pk: (hardware, into.pk) for pk, hardware in runs})
     _merge_subjects(source, into)
     for machine in sorted(machines):
-        rebuild_facts(machine)
+        services.rebuild_facts(machine)
 
 
 @transaction.atomic
@@ -117,46 +95,46 @@ def merge_revisions(*, source: Revision, into: Revision) -> None:
     Raises:
         Unprocessable: the two are one, or on two trees, or the two ends of a bisect.
     """
-    begin_merge(source, into)
+    services.begin_merge(source, into)
     bisects.refuse_merge(source, into)
     end_twins(source, into)
-    move_runs(source, into)
+    services.move_runs(source, into)
     if pair := alerts.alerts_that_join(source, into):
         bisects.move_to_alert(*pair)
     alerts.move_conclusions(source, into)
-    hand_over(source, into, goes=GOES_WITH_REVISION)
+    services.hand_over(source, into, goes=GOES_WITH_REVISION)
     bisects.rename_along(source, into)
     source.delete()
-    file_by_names(into.runs.values_list("pk", flat=True))
+    services.file_by_names(into.runs.values_list("pk", flat=True))
 
 
 def settle_counts() -> int:
     """Merge counts of all commits into the commits that evidence found them to be, and place the
     others by estimate. How many revisions changed; uploads wait only where any does.
     """
-    found = unsettled_counts()
-    if not count_moves(found) and not any(one.is_merged for one in found):
+    found = services.unsettled_counts()
+    if not services.count_moves(found) and not any(one.is_merged for one in found):
         return 0
     with transaction.atomic():
-        begin_reshaping()
-        found = unsettled_counts()
+        services.begin_reshaping()
+        found = services.unsettled_counts()
         merged = sum(_merge_count(one) for one in found if one.is_merged)
-        return merged + place_counts([one for one in found if not one.is_merged])
+        return merged + services.place_counts([one for one in found if not one.is_merged])
 
 
-def _merge_count(count: Unsettled) -> bool:
+def _merge_count(count: services.Unsettled) -> bool:
     """Whether it could be done: not while a bisect has both as its ends."""
     rows = Revision.objects.select_related("tree").in_bulk([count.pk, count.holder])
     try:
         merge_revisions(source=rows[count.pk], into=rows[count.holder or 0])
-    except Unprocessable as error:
+    except services.Unprocessable as error:
         log.warning("count not merged", revision=count.name, error=str(error))
         return False
     return True
 
 
 @transaction.atomic
-def make_name_alias(*, names: AliasNames, by: User) -> NameAlias:
+def make_name_alias(*, names: services.AliasNames, by: User) -> NameAlias:
     """Let a name of a lab stand for another one, and file the stored runs that this is about there.
 
     A series that goes as a whole keeps what was concluded and said of it, as in a merge.
@@ -164,8 +142,8 @@ def make_name_alias(*, names: AliasNames, by: User) -> NameAlias:
     Raises:
         Unprocessable: a name is not known, or the alias repeats, continues or contradicts another.
     """
-    alias, moves = add_alias(names=names, by=by)
-    for series, target in move_whole_series(moves):
+    alias, moves = services.add_alias(names=names, by=by)
+    for series, target in services.move_whole_series(moves):
         _end_series(series, target)
     return alias
 
@@ -178,8 +156,8 @@ def undo_name_alias(*, number: int, by: User) -> NameAlias:
     Raises:
         Unprocessable: there is none of this number.
     """
-    alias, moves = end_alias(number=number, by=by)
-    for series, target in move_whole_series(moves):
+    alias, moves = services.end_alias(number=number, by=by)
+    for series, target in services.move_whole_series(moves):
         _end_series(series, target)
     return alias
 
@@ -191,35 +169,35 @@ def refile_by_label_rules() -> int:
     What was concluded and said of a series stays with it; of one that becomes a part of another it
     goes over to that.
     """
-    begin_reshaping()
-    refiled = refile_by_rules()
+    services.begin_reshaping()
+    refiled = services.refile_by_rules()
     for series, target in refiled.joined:
         _end_series(series, target)
-    drop_unused(refiled)
+    services.drop_unused(refiled)
     return refiled.runs
 
 
 @transaction.atomic
 def adopt_builtin_rules() -> int:
     """Store the rules that this version brings, and file stored runs by them; how many moved."""
-    return refile_by_label_rules() if make_missing_rules() else 0
+    return refile_by_label_rules() if services.make_missing_rules() else 0
 
 
 def _merge_subjects(source: Hardware | Mode, into: Hardware | Mode) -> None:
-    begin_merge(source, into)
+    services.begin_merge(source, into)
     end_twins(source, into)
-    for series, target in move_series(source, into):
+    for series, target in services.move_series(source, into):
         _end_series(series, target)
     if isinstance(source, Hardware) and isinstance(into, Hardware):
         alerts.join_slow_losses(source, into)
         alerts.join_excursions(source, into)
-    hand_over(source, into, goes=GOES_WITH_HARDWARE)
-    end_subject(source, into)
+    services.hand_over(source, into, goes=GOES_WITH_HARDWARE)
+    services.end_subject(source, into)
     field = "hardware" if isinstance(into, Hardware) else "mode"
     about = Q(**{field: into}) | Q(**{f"aliased__{field}": into})
-    file_by_names(Run.objects.filter(about).values_list("pk", flat=True))
+    services.file_by_names(Run.objects.filter(about).values_list("pk", flat=True))
 
 
 def _end_series(series: Series, target: Series) -> None:
-    hand_over(series, target, goes=GOES_WITH_SERIES)
+    services.hand_over(series, target, goes=GOES_WITH_SERIES)
     series.delete()

@@ -9,14 +9,8 @@ from typing import Any
 
 from django.template.loader import render_to_string
 
+from webapp.alerts import queries
 from webapp.alerts.models import Alert, AlertEvent
-from webapp.alerts.queries import (
-    Suspicion,
-    findings_of,
-    lab_hint,
-    left_out_beside,
-    suspicion_of,
-)
 from webapp.analysis.models import Comparison, Finding, Verdict
 from webapp.analysis.queries import (
     PointVerdict,
@@ -82,7 +76,7 @@ class AlertFacts:
     findings: Sequence[Finding]
     others: Sequence[Other]
     suspects: Sequence[Revision]
-    suspicion: Suspicion
+    suspicion: queries.Suspicion
     left_out: Sequence[Point] = ()
     earlier: int = 0
     block: str = ""
@@ -103,10 +97,10 @@ def gather(number: int) -> AlertFacts:
     alert = Alert.objects.with_revisions().get(pk=number)
     findings = _findings(alert)
     others, suspects = _others(alert, findings), _suspects(alert)
-    left_out = left_out_beside(findings)
-    facts = AlertFacts(alert, findings, others, suspects, suspicion_of(alert), left_out)
+    left_out = queries.left_out_beside(findings)
+    facts = AlertFacts(alert, findings, others, suspects, queries.suspicion_of(alert), left_out)
     block = ministat_block(facts.worst) if facts.worst else ""
-    hint = lab_hint(alert, findings)
+    hint = queries.lab_hint(alert, findings)
     lab = hint.sentences if hint else ()
     return replace(facts, block=block, earlier=_earlier(facts), lab=lab)
 
@@ -123,7 +117,7 @@ def ministat_block(finding: Finding) -> str:
 
 
 def _findings(alert: Alert) -> list[Finding]:
-    members = findings_of([alert]).with_subjects().with_revisions().with_today()
+    members = queries.findings_of([alert]).with_subjects().with_revisions().with_today()
     return list(members) or _that_left(alert)
 
 
@@ -220,12 +214,12 @@ def subject_line(facts: AlertFacts) -> str:
     return one_line(f"{what} by {_suspect(facts)}", SUBJECT_MAX)
 
 
-def _slowly(one: Suspicion) -> str:
+def _slowly(one: queries.Suspicion) -> str:
     """Over what a slow loss went on, where no commit is accused."""
     return f"between {one.after} and {one.last}, no single commit"
 
 
-def _once(one: Suspicion) -> str:
+def _once(one: queries.Suspicion) -> str:
     """When a machine was off, where no commit is accused."""
     return f"at {one.last}, one revision, back afterwards"
 
@@ -236,7 +230,7 @@ def _parts(worst: Finding) -> str:
     return f"; {told}" if told else ""
 
 
-def _pair(one: Suspicion) -> str:
+def _pair(one: queries.Suspicion) -> str:
     """What was compared, where no commit is accused."""
     return f"{one.last} against {one.after}"
 
@@ -260,7 +254,7 @@ def _suspect(facts: AlertFacts) -> str:
     return f"{one.commit}" + (f' "{subject}"' if subject else "") + sure
 
 
-def among(one: Suspicion) -> str:
+def among(one: queries.Suspicion) -> str:
     """``one of 64 commits after r401280 up to r401344``: what is said while none is named."""
     commits = (
         "a commit" if one.commits is None or one.commits < 2 else f"one of {one.commits} commits"
@@ -292,7 +286,7 @@ def verdict_sentence(facts: AlertFacts) -> str:
     return f"{sentence}, and {more} more ({', '.join(filter(None, kinds))})."
 
 
-def since(one: Suspicion) -> str:
+def since(one: queries.Suspicion) -> str:
     """``r303643 “Implement trivial backoff” by mjg``; the id alone where no more is known, and how
     many it may be while none is named.
     """
@@ -335,7 +329,7 @@ def left_out_line(point: Point) -> str:
     return f"{point.revision}, {mode} on {hardware}{why}"
 
 
-def alert_line(alert: Alert, worst: Finding | None, suspicion: Suspicion) -> str:
+def alert_line(alert: Alert, worst: Finding | None, suspicion: queries.Suspicion) -> str:
     """An alert in one line, where several stand together; ``worst`` is None without findings."""
     return f"{_alert_text(alert, worst, suspicion)}{_today(worst)}"
 
@@ -345,7 +339,7 @@ def _today(worst: Finding | None) -> str:
     return f"; {text}" if text else ""
 
 
-def _alert_text(alert: Alert, worst: Finding | None, suspicion: Suspicion) -> str:
+def _alert_text(alert: Alert, worst: Finding | None, suspicion: queries.Suspicion) -> str:
     state = alert.get_resolution_display() if alert.resolution else alert.get_state_display()
     what = f"{series_phrase(worst)} {size(worst)}, " if worst else ""
     if alert.one_build:

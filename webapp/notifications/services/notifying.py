@@ -17,16 +17,8 @@ from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from webapp.alerts import queries
 from webapp.alerts.models import Alert, AlertEvent
-from webapp.alerts.queries import (
-    Suspicion,
-    by_alert,
-    findings_of,
-    holds_in,
-    left_out_beside,
-    left_out_of,
-    suspicions_of,
-)
 from webapp.analysis.models import Finding
 from webapp.notifications.models import Subscription, SubscriptionQuerySet
 from webapp.notifications.queries import (
@@ -41,15 +33,8 @@ from webapp.notifications.queries import (
     periods,
     take_back_early,
 )
+from webapp.outbox import services
 from webapp.outbox.models import Endpoint, Mail
-from webapp.outbox.services import (
-    NewMail,
-    NewMessage,
-    absolute,
-    post_event,
-    post_mails,
-    post_messages,
-)
 from webapp.results.models import Point
 from webapp.results.services import lock_trees
 
@@ -95,15 +80,15 @@ def _notify(events: Sequence[AlertEvent]) -> None:
     following = _without_bisected([each for each in news if each[0] in FOLLOWING])
     untold = [alert for alert in alerts if is_untold(alert)]
     firsts = _firsts(untold, now)
-    post_mails([*_follow_ups(following, now), *firsts])
+    services.post_mails([*_follow_ups(following, now), *firsts])
     followed = [(kind, event.alert_id) for kind, event in following]
     opened = [(OPENED, alert.pk) for alert in untold]
-    post_messages([_message(kind, alert, now) for kind, alert in (*opened, *followed)])
+    services.post_messages([_message(kind, alert, now) for kind, alert in (*opened, *followed)])
     _keep_from_history(alerts, {mail.data["alert"] for mail in firsts})
     _call_webhooks(news)
 
 
-def _firsts(alerts: Sequence[Alert], now: datetime) -> list[NewMail]:
+def _firsts(alerts: Sequence[Alert], now: datetime) -> list[services.NewMail]:
     """One mail for each person and alert, because of the person's oldest subscription that fits."""
     if not alerts:
         return []
@@ -130,11 +115,11 @@ def _without_bisected(news: News) -> News:
     moved = {event.alert.tree_id for kind, event in news if kind == MOVED}
     if not moved:
         return news
-    bisected = {one.alert for one in holds_in(sorted(moved))}
+    bisected = {one.alert for one in queries.holds_in(sorted(moved))}
     return [each for each in news if each[0] != MOVED or each[1].alert_id not in bisected]
 
 
-def _follow_ups(news: News, now: datetime) -> list[NewMail]:
+def _follow_ups(news: News, now: datetime) -> list[services.NewMail]:
     """Mails to those who were told of the alert, while the subscription that did it is on, or
     another of theirs that fits.
     """
@@ -172,9 +157,9 @@ def _with_people(subscriptions: Iterable[int]) -> Mapping[int, Subscription]:
     return heard.in_bulk(list(subscriptions))
 
 
-def _mail(kind: str, alert: int, subscription: Subscription, now: datetime) -> NewMail:
+def _mail(kind: str, alert: int, subscription: Subscription, now: datetime) -> services.NewMail:
     """Due when findings of the same commit have had time to join."""
-    return NewMail(
+    return services.NewMail(
         recipient=subscription.user_id,
         kind=kind,
         about=_about(alert),
@@ -184,10 +169,10 @@ def _mail(kind: str, alert: int, subscription: Subscription, now: datetime) -> N
     )
 
 
-def _message(kind: str, alert: int, now: datetime) -> NewMessage:
+def _message(kind: str, alert: int, now: datetime) -> services.NewMessage:
     """As ``_mail``, for the channels that listen to its kind."""
     due = now + timedelta(seconds=settings.MAIL_SETTLE_SECONDS)
-    return NewMessage(kind, _about(alert), due, {"alert": alert, "at": now.isoformat()})
+    return services.NewMessage(kind, _about(alert), due, {"alert": alert, "at": now.isoformat()})
 
 
 def _about(alert: int) -> str:
@@ -207,11 +192,11 @@ def _call_webhooks(news: News) -> None:
     if not news or not Endpoint.objects.webhooks().filter(enabled=True).exists():
         return
     alerts = Alert.objects.with_revisions().in_bulk({event.alert_id for _, event in news})
-    findings, suspicions = _findings_of(alerts), suspicions_of(alerts.values())
-    left_out = left_out_beside([row for rows in findings.values() for row in rows])
+    findings, suspicions = _findings_of(alerts), queries.suspicions_of(alerts.values())
+    left_out = queries.left_out_beside([row for rows in findings.values() for row in rows])
     for kind, event in news:
         alert = alerts[event.alert_id]
-        post_event(
+        services.post_event(
             kind=kind,
             about=f"{_about(alert.pk)}:event:{event.pk}",
             payload=payload_of(
@@ -226,7 +211,9 @@ def _call_webhooks(news: News) -> None:
 
 
 def _findings_of(alerts: Mapping[int, Any]) -> dict[int, list[Finding]]:
-    return by_alert(findings_of(alerts).with_subjects().with_revisions().defer("why"))
+    return queries.by_alert(
+        queries.findings_of(alerts).with_subjects().with_revisions().defer("why")
+    )
 
 
 def payload_of(
@@ -234,7 +221,7 @@ def payload_of(
     event: AlertEvent,
     alert: Alert,
     findings: Sequence[Finding],
-    suspicion: Suspicion,
+    suspicion: queries.Suspicion,
     *,
     left_out: Sequence[Point] = (),
 ) -> dict[str, Any]:
@@ -253,7 +240,7 @@ def payload_of(
         "reason": event.reason,
         "alert": alert.pk,
         "alert_kind": alert.kind,
-        "url": absolute(alert.get_absolute_url()),
+        "url": services.absolute(alert.get_absolute_url()),
         "state": alert.state,
         "verdict": alert.verdict,
         "one_build": alert.one_build,
@@ -292,7 +279,7 @@ def _finding(row: Finding, left_out: Sequence[Point]) -> dict[str, Any]:
         "high_percent": row.high_pct,
         "here": row.here,
         "probability": row.probability,
-        "left_out": left_out_of(row, left_out),
+        "left_out": queries.left_out_of(row, left_out),
     }
 
 
@@ -304,9 +291,9 @@ def post_digests(*, now: datetime | None = None) -> int:
     wanted = Subscription.objects.heard().filter(cadence__in=DIGESTS).select_related("user")
     subscriptions = list(wanted)
     found = alerts_of(periods(subscriptions, now), subscriptions)
-    return post_mails(
+    return services.post_mails(
         [
-            NewMail(
+            services.NewMail(
                 recipient=period.user.pk,
                 kind=DIGESTS[period.cadence],
                 about=period.about,

@@ -17,19 +17,9 @@ from django.utils.decorators import method_decorator
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
+from webapp.accounts import services
 from webapp.accounts.admin import ModelForm
 from webapp.accounts.models import SavedView, User
-from webapp.accounts.services import (
-    OWN,
-    LimitedPasswordChange,
-    ViewError,
-    save_own_settings,
-    save_view,
-    share_view,
-    signed_in_required,
-    signed_in_user,
-    views_for,
-)
 from webapp.notifications.services import (
     AddressNotTaken,
     NewAddress,
@@ -75,7 +65,7 @@ class AccountForm(ModelForm):
 
     class Meta:
         model = User
-        fields = OWN
+        fields = services.OWN
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -121,12 +111,12 @@ class AccountForm(ModelForm):
 BAD_REQUEST, NOT_FOUND = 400, 404
 
 
-@method_decorator(signed_in_required, name="dispatch")
+@method_decorator(services.signed_in_required, name="dispatch")
 class Password(PasswordChangeView):
     """Changes one's own password; other sessions of the person end by that."""
 
     template_name = "pages/account/password.html"
-    form_class = LimitedPasswordChange
+    form_class = services.LimitedPasswordChange
     success_url = reverse_lazy("account")
 
     def get_form_kwargs(self) -> dict[str, Any]:
@@ -156,7 +146,7 @@ def address(request: HttpRequest, token: str) -> HttpResponse:
     return render(request, "pages/account/address.html", context, status=status)
 
 
-@signed_in_required
+@services.signed_in_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def page(request: HttpRequest) -> HttpResponse:
     """The person's own settings; POST saves them, or shows what is wrong with 400."""
@@ -179,7 +169,7 @@ def _is_saved(request: HttpRequest, form: AccountForm) -> bool:
     except AddressNotTaken as error:
         form.add_error("email", str(error))
         return False
-    save_own_settings(user=user)
+    services.save_own_settings(user=user)
     messages.success(request, _saved_text(form))
     return True
 
@@ -198,28 +188,30 @@ def _saved_text(form: AccountForm) -> str:
     return f"Saved. A link was mailed to {form.asked}: open it to have mails sent there; {goes}."
 
 
-@signed_in_required
+@services.signed_in_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def views_page(request: HttpRequest) -> HttpResponse:
     """The views that the person can open; POST saves the page `address` as `name`."""
-    user = signed_in_user(request)
+    user = services.signed_in_user(request)
     if request.method != "POST":
-        return render(request, "pages/account/saved_views.html", {"views": views_for(user)})
+        return render(
+            request, "pages/account/saved_views.html", {"views": services.views_for(user)}
+        )
     name, address = request.POST.get("name", ""), request.POST.get("address", "")
     try:
-        view = save_view(owner=user, name=name, address=address)
-    except ViewError as error:
+        view = services.save_view(owner=user, name=name, address=address)
+    except services.ViewError as error:
         messages.error(request, f"The view was not saved. {error}")
         return redirect("saved_views")
     messages.success(request, f"Saved as “{view}”.")
     return redirect("saved_views")
 
 
-@signed_in_required
+@services.signed_in_required
 @require_POST
 def act_on_view(request: HttpRequest, number: int) -> HttpResponse:
     """Share one of one's own, stop sharing it, or delete it."""
-    owned = SavedView.objects.filter(owner=signed_in_user(request))
+    owned = SavedView.objects.filter(owner=services.signed_in_user(request))
     view = owned.filter(pk=min(number, NUMBER_MAX)).first()
     wanted = request.POST.get("act", "")
     if view is None:
@@ -227,7 +219,7 @@ def act_on_view(request: HttpRequest, number: int) -> HttpResponse:
     elif wanted == "delete":
         view.delete()
     elif wanted in ("share", "keep"):
-        share_view(view=view, is_shared=wanted == "share")
+        services.share_view(view=view, is_shared=wanted == "share")
     else:
         messages.error(request, "Choose what to do.")
     return redirect("saved_views")

@@ -38,17 +38,8 @@ from webapp.alerts.queries import (
     why_withdrawn,
 )
 from webapp.alerts.services import TriageError
+from webapp.analysis import queries
 from webapp.analysis.models import Finding
-from webapp.analysis.queries import (
-    Gap,
-    ProfiledPair,
-    SideError,
-    Subject,
-    compare_sides,
-    one_build_lines,
-    profiled_around,
-    sides_of,
-)
 from webapp.bisects.models import Bisect
 from webapp.charts import strip
 from webapp.pages.alerts.acts import act
@@ -138,7 +129,7 @@ def _context(request: HttpRequest, one: Listed) -> dict[str, object]:
         "cards": _cards(alert, findings[:CARDS], facts.stamp),
         "undrawn": max(len(findings) - CARDS, 0),
         "together": sharper_interval(findings),
-        "one_build": one_build_lines(one.members.worst) if one.members.worst else (),
+        "one_build": queries.one_build_lines(one.members.worst) if one.members.worst else (),
         "withdrawn": "" if one.members.worst else why_withdrawn(alert),
         "lab": lab_hint(alert, findings, canaries=facts.canaries, recorded=facts.recorded),
         "left_out": left_out_beside(findings) if facts.left_out else [],
@@ -177,11 +168,11 @@ def _bisects(alert: Alert) -> list[BisectLine]:
     return lines_of(list(Bisect.objects.about(alert=alert.pk).with_subjects()))
 
 
-def _profiled(one: Listed) -> list[tuple[ProfiledPair, str]]:
+def _profiled(one: Listed) -> list[tuple[queries.ProfiledPair, str]]:
     """The pairs of profiled kernels around its findings, and the address of each difference."""
     shown = one.members.findings[:MOST_PROFILED]
-    gaps = [Gap.before(Subject.of(row.series), row.position) for row in shown]
-    return [(pair, diff_link(pair.a.text, pair.b.text)) for pair in profiled_around(gaps)]
+    gaps = [queries.Gap.before(queries.Subject.of(row.series), row.position) for row in shown]
+    return [(pair, diff_link(pair.a.text, pair.b.text)) for pair in queries.profiled_around(gaps)]
 
 
 @require_safe
@@ -306,8 +297,8 @@ def _offers(one: Listed) -> Offers | None:
 def _samples(row: Finding) -> dict[str, object]:
     """The block and the strips of the samples on either side, or why there are none."""
     try:
-        rows = compare_sides(sides_of(row)).rows
-    except SideError as error:
+        rows = queries.compare_sides(queries.sides_of(row)).rows
+    except queries.SideError as error:
         return {"problem": f"No samples to show: {error}."}
     if not rows:
         return {"problem": "No samples to show: they were withdrawn."}

@@ -9,17 +9,7 @@ from django.utils import timezone
 from webapp.alerts.models import Alert
 from webapp.alerts.queries import Listed, Suspicion
 from webapp.analysis.models import Finding, Verdict
-from webapp.charts.text import (
-    POINTS,
-    RATE_MARK,
-    chance,
-    cost_moved,
-    cost_points,
-    direction,
-    half_width,
-    largest_parts,
-    percent,
-)
+from webapp.charts import text
 from webapp.results.models import Series
 
 MOST_COSTS = 2
@@ -39,7 +29,7 @@ def headline(one: Listed) -> str:
     parts = [f"{called(worst.series)} {moved(worst)} {began(one.suspicion)}"]
     if alert.is_slow:
         parts.append("no single commit")
-        if told := largest_parts(worst.parts):
+        if told := text.largest_parts(worst.parts):
             return f"{', '.join(parts)}; {told}{_others(one)}"
     if alert.is_excursion:
         parts.append("one revision, back afterwards")
@@ -57,12 +47,12 @@ def moved(row: Finding) -> str:
     """
     if row.change_pct is None:
         return "changed beyond any percentage"
-    size, series = half_width(abs(row.change_pct)), row.series
+    size, series = text.half_width(abs(row.change_pct)), row.series
     if series.is_cost:
-        return cost_moved(row.level_before, row.level, series.better)
-    if series.better == "more" and series.metric.unit.endswith(RATE_MARK):
+        return text.cost_moved(row.level_before, row.level, series.better)
+    if series.better == "more" and series.metric.unit.endswith(text.RATE_MARK):
         return f"{'lost' if row.change_pct < 0 else 'gained'} {size} %"
-    word = direction(percent=row.change_pct, better=series.better, unit=series.metric.unit)
+    word = text.direction(percent=row.change_pct, better=series.better, unit=series.metric.unit)
     return f"got {size} % {word}"
 
 
@@ -119,7 +109,7 @@ def as_text(count: int) -> str:
 
 def sure(probability: float) -> str:
     """``over 99 %`` of a probability, ``97 %``, ``under 1 %``."""
-    return chance(probability).replace(">", "over").replace("<", "under")
+    return text.chance(probability).replace(">", "over").replace("<", "under")
 
 
 def how_sure(one: Suspicion) -> str:
@@ -155,9 +145,9 @@ def signed(row: Finding) -> str:
     if row.change_pct is None:
         return row.verdict
     if row.series.is_cost:
-        points = cost_points(row.level_before, row.change_pct, row.series.better)
-        return f"{percent(points)} {POINTS}"
-    return f"{percent(row.change_pct)} %"
+        points = text.cost_points(row.level_before, row.change_pct, row.series.better)
+        return f"{text.percent(points)} {text.POINTS}"
+    return f"{text.percent(row.change_pct)} %"
 
 
 def state_note(alert: Alert) -> str:

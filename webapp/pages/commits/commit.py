@@ -18,15 +18,8 @@ from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from webapp.accounts.services import is_triager
+from webapp.alerts import queries
 from webapp.alerts.models import Alert
-from webapp.alerts.queries import (
-    BesideCommit,
-    Detected,
-    FindingAt,
-    beside_commit,
-    detected_at,
-    why_not,
-)
 from webapp.analysis.models import Finding
 from webapp.analysis.queries import (
     CommitPoint,
@@ -103,7 +96,7 @@ def page(request: HttpRequest, tree: str, revision: str) -> HttpResponse:
 
 
 def _context(commit: Revision, part: str, *, ask_from: str) -> dict[str, object]:
-    beside = beside_commit(commit)
+    beside = queries.beside_commit(commit)
     body = body_of(commit, beside.stamp, part, ask_from=ask_from)
     return {
         "commit": commit,
@@ -138,7 +131,7 @@ def _others(commit: Revision) -> list[Finding]:
     return list(named[:OTHERS_MOST])
 
 
-def _named_by(commit: Revision, beside: BesideCommit) -> dict[str, object]:
+def _named_by(commit: Revision, beside: queries.BesideCommit) -> dict[str, object]:
     """What else names it. Read only where there is any."""
     return {
         "aliases": beside.aliases,
@@ -154,7 +147,7 @@ def _named_by(commit: Revision, beside: BesideCommit) -> dict[str, object]:
 
 
 def _runs(
-    commit: Revision, beside: BesideCommit, everything: Collection[CommitPoint], part: str
+    commit: Revision, beside: queries.BesideCommit, everything: Collection[CommitPoint], part: str
 ) -> dict[str, object]:
     """Runs of a commit where they are few or asked for, and what is to be decided about any of
     them.
@@ -244,7 +237,7 @@ class Body:
 
     everything: Sequence[CommitPoint]
     tested: Sequence[int]
-    detected: Detected
+    detected: queries.Detected
     findings: Sequence[object]
     silent: Sequence[tuple[NamedSeries, str]]
     silent_count: int
@@ -281,7 +274,9 @@ def body_of(commit: Revision, stamp: str, part: str, *, ask_from: str) -> Body:
 def _body(commit: Revision, part: str, *, ask_from: str) -> Body:
     measured = _measured(commit)
     everything, points, judged = measured.everything, measured.points, measured.judged
-    detected = detected_at(commit, judged, {one.series_id: one.series for one in everything})
+    detected = queries.detected_at(
+        commit, judged, {one.series_id: one.series for one in everything}
+    )
     begun = {one.finding.series.pk: one.finding for one in detected.begun}
     of_cells = [point for point in points if not point.series.is_cost]
     told = {one.series_id: judged[one.series_id] for one in of_cells if one.series_id in judged}
@@ -336,7 +331,7 @@ def _judged(key: bytes, rows: Sequence[tuple[object, ...]]) -> Measured:
 
 
 def _tables(
-    measured: Measured, begun: Mapping[int, FindingAt], around: Surroundings
+    measured: Measured, begun: Mapping[int, queries.FindingAt], around: Surroundings
 ) -> Sequence[Table]:
     """The heat maps, drawn anew when anything in them changed."""
     findings = tuple(
@@ -350,7 +345,7 @@ def _tables(
     )
 
 
-def _findings(detected: Detected, part: str) -> Sequence[object]:
+def _findings(detected: queries.Detected, part: str) -> Sequence[object]:
     """The findings that begin here, in full: at first no more than fit a page."""
     everything = part == "findings" or len(detected.begun) <= INLINE_MOST
     return detected.begun if everything else detected.begun[:INLINE_MOST]
@@ -359,7 +354,7 @@ def _findings(detected: Detected, part: str) -> Sequence[object]:
 def _reasons(commit: Revision, series: Iterable[NamedSeries]) -> list[tuple[NamedSeries, str]]:
     """Each series with the reason why nothing of it is reported."""
     named = sorted(series, key=lambda one: (one.mode.name, one.hardware.name, one.metric.name))
-    reasons = why_not(commit, [one.pk for one in named]) if named else {}
+    reasons = queries.why_not(commit, [one.pk for one in named]) if named else {}
     return [(one, reasons[one.pk]) for one in named]
 
 

@@ -11,14 +11,8 @@ from webapp.alerts.queries import Detected, FindingAt, Gated
 from webapp.analysis.models import Finding
 from webapp.analysis.queries import CommitPoint, ModeClaim, PointVerdict, claims_of_commit
 from webapp.charts.text import MARKS, cost_sentence, finding_sentence
+from webapp.pages.parts import summaries
 from webapp.pages.parts.marks import css_class
-from webapp.pages.parts.summaries import (
-    counts_text,
-    direction_texts,
-    is_mixed,
-    mean_named,
-    mean_text,
-)
 from webapp.results.models import Hardware
 from webapp.results.queries import NamedSeries
 from webapp.stats.compare import Mean, Outcome, Verdict
@@ -135,7 +129,7 @@ def cells_of(points: Iterable[CommitPoint], judged: Mapping[int, PointVerdict]) 
     modes = [
         _of_mode(claim, mean, compared[claim.positions[0]].series, has_metric=has_metrics)
         for claim in claims.modes
-        if (mean := mean_named(claim.across)) and not is_mixed(claim.across)
+        if (mean := summaries.mean_named(claim.across)) and not summaries.is_mixed(claim.across)
     ]
     by_size = sorted(modes, key=lambda one: (PROVEN.index(one.verdict), -one.size))
     return Cells(judged, claims.counts, sorted(proven, key=Proven.rank), by_size)
@@ -143,9 +137,9 @@ def cells_of(points: Iterable[CommitPoint], judged: Mapping[int, PointVerdict]) 
 
 def _of_mode(claim: ModeClaim, mean: Mean, series: NamedSeries, *, has_metric: bool) -> OfMode:
     verdict = claim.across.verdict
-    word = direction_texts(series.better, series.metric.unit)[verdict]
+    word = summaries.direction_texts(series.better, series.metric.unit)[verdict]
     title = f"{claim.mode} {claim.metric}" if has_metric else claim.mode
-    text = mean_text(mean, word, len(claim.positions))
+    text = summaries.mean_text(mean, word, len(claim.positions))
     return OfMode((claim.mode, claim.metric), title, text, verdict, abs(mean.percent))
 
 
@@ -252,7 +246,7 @@ def _source(detected: Detected, found: Sequence[FindingAt], cells: Cells) -> str
     findings = [row for row in found if row.state != Finding.State.ONE_BUILD]
     names = ", ".join(row.series.subject for row in single)
     differ = sum(one.builds_differ for one in cells.judged.values())
-    counted = f": {counts_text(cells.counts)}" if len(cells.judged) > 1 else ""
+    counted = f": {summaries.counts_text(cells.counts)}" if len(cells.judged) > 1 else ""
     parts = [
         _states(findings) if findings else "",
         f"{names}: one build a side, not confirmed" if single else "",

@@ -12,16 +12,8 @@ from typing import NamedTuple
 from django.utils.safestring import SafeString, mark_safe
 
 from webapp.alerts.queries import FindingAt
+from webapp.analysis import queries
 from webapp.analysis.models import Finding
-from webapp.analysis.queries import (
-    BUILDS_DIFFER,
-    ONE_BUILD,
-    RUNS_DISAGREE,
-    CommitPoint,
-    PointVerdict,
-    Previous,
-    TableLinks,
-)
 from webapp.charts import interval_bar, text
 from webapp.charts.text import POINTS, cost_interval, cost_points
 from webapp.charts.theme import cell_class
@@ -50,8 +42,8 @@ class Cell(NamedTuple):
     ``finding`` is what the detector says begins here, if anything.
     """
 
-    point: CommitPoint
-    judged: PointVerdict | None
+    point: queries.CommitPoint
+    judged: queries.PointVerdict | None
     finding: FindingAt | None
 
     @property
@@ -64,7 +56,7 @@ class Cell(NamedTuple):
     def css_class(self) -> str:
         """The CSS class of the cell."""
         if self.judged is None:
-            return cell_class(RUNS_DISAGREE, None) if self.point.disagrees else "first"
+            return cell_class(queries.RUNS_DISAGREE, None) if self.point.disagrees else "first"
         proven = self.proven
         if proven is not None and not self.judged.runs_disagree:
             return cell_class(proven.verdict, proven.change_pct)
@@ -102,7 +94,7 @@ class Surroundings:
 
     commit: Revision
     ask_from: str
-    previous: Previous | None
+    previous: queries.Previous | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,14 +102,14 @@ class Sheet:
     """What the cells of one table share."""
 
     metric: Metric
-    links: TableLinks
+    links: queries.TableLinks
     around: Surroundings
     reach: float
 
 
 def tables(
-    points: Iterable[CommitPoint],
-    judged: Mapping[int, PointVerdict],
+    points: Iterable[queries.CommitPoint],
+    judged: Mapping[int, queries.PointVerdict],
     begun: Mapping[int, FindingAt],
     around: Surroundings,
 ) -> list[Table]:
@@ -148,7 +140,7 @@ def _table(metric: Metric, cells: Mapping[Place, Cell], around: Surroundings) ->
         ]
         corner = "Hardware"
     reach = _reach(cells.values())
-    sheet = Sheet(metric, TableLinks(around.commit.tree.name, metric.name), around, reach)
+    sheet = Sheet(metric, queries.TableLinks(around.commit.tree.name, metric.name), around, reach)
     columns = "".join(f'<th scope="col">{one}</th>' for one in head)
     body = "".join(
         f'<tr><th scope="row">{first}</th>{"".join(_cell(one, sheet) for one in its)}</tr>'
@@ -242,7 +234,7 @@ def _first(cell: Cell, sheet: Sheet, trend: str) -> Lines:
     return Lines(size, escape(sheet.metric.unit), "", said)
 
 
-def _compared(cell: Cell, judged: PointVerdict, sheet: Sheet) -> Lines:
+def _compared(cell: Cell, judged: queries.PointVerdict, sheet: Sheet) -> Lines:
     previous, shown = _previous(cell), cell.shown
     percent = shown.change_pct if shown else judged.percent
     label, tone = (shown.verdict, shown.verdict) if shown else (judged.label, judged.tone)
@@ -275,7 +267,7 @@ def _compared(cell: Cell, judged: PointVerdict, sheet: Sheet) -> Lines:
     )
 
 
-def _previous(cell: Cell) -> Previous:
+def _previous(cell: Cell) -> queries.Previous:
     if cell.point.previous is None:
         raise ValueError(f"the point of series {cell.point.series_id} is not compared")
     return cell.point.previous
@@ -291,15 +283,15 @@ def _mark(label: str, tone: str) -> str:
     )
 
 
-def _remark(cell: Cell, judged: PointVerdict, *, is_proven: bool) -> str:
+def _remark(cell: Cell, judged: queries.PointVerdict, *, is_proven: bool) -> str:
     """What the size rests on, or what could have been seen; and the state of what is found."""
     said = []
     if judged.runs_disagree:
         said.append("runs disagree")
     elif not is_proven and judged.builds_differ:
-        said.append(BUILDS_DIFFER)
+        said.append(queries.BUILDS_DIFFER)
     elif not is_proven and judged.rests_on_single_builds and cell.finding is None:
-        said.append(ONE_BUILD)
+        said.append(queries.ONE_BUILD)
     elif not is_proven and judged.verdict == "cannot tell" and judged.visible is not None:
         said.append(f"detects ≥ {text.half_width(judged.visible)} %")
     if cell.finding is not None:
@@ -307,7 +299,7 @@ def _remark(cell: Cell, judged: PointVerdict, *, is_proven: bool) -> str:
     return ", ".join(said)
 
 
-def _title(cell: Cell, judged: PointVerdict, sheet: Sheet) -> str:
+def _title(cell: Cell, judged: queries.PointVerdict, sheet: Sheet) -> str:
     """How the two points compare: what the cell says where nothing is confirmed."""
     negligible = " (different, but negligible)" if judged.negligible else ""
     is_open = judged.builds_differ or judged.rests_on_single_builds
@@ -320,7 +312,7 @@ def _title(cell: Cell, judged: PointVerdict, sheet: Sheet) -> str:
     )
 
 
-def _noise(judged: PointVerdict) -> str:
+def _noise(judged: queries.PointVerdict) -> str:
     if judged.build_noise and judged.build_noise.percent:
         return f"noise between builds {text.half_width(judged.build_noise.percent)} % counted"
     if judged.build_noise:

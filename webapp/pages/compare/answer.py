@@ -6,23 +6,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from webapp.analysis.queries import (
-    ONE_BUILD,
-    PointRow,
-    PointTable,
-    PointVerdict,
-    Side,
-    differing_parts,
-)
+from webapp.analysis import queries
 from webapp.charts.text import direction, half_width, percent
-from webapp.pages.parts.summaries import (
-    by_itself,
-    counts_text,
-    direction_texts,
-    is_mixed,
-    mean_named,
-    mean_text,
-)
+from webapp.pages.parts import summaries
 from webapp.results.models import ModeName
 from webapp.results.queries import called
 from webapp.stats.compare import Across, Outcome, Verdict, outcome
@@ -39,9 +25,9 @@ class Cell:
     all others (`PointTable.headline`).
     """
 
-    row: PointRow
+    row: queries.PointRow
     index: int
-    judged: PointVerdict
+    judged: queries.PointVerdict
     gated: Verdict
 
     @property
@@ -66,7 +52,7 @@ class Group:
         return counts.get(Verdict.WORSE, 0) + counts.get(Verdict.BETTER, 0)
 
 
-def cells_of(table: PointTable) -> list[Cell]:
+def cells_of(table: queries.PointTable) -> list[Cell]:
     """Every pair of the table."""
     gated = iter(table.headline.verdicts)
     return [
@@ -76,7 +62,9 @@ def cells_of(table: PointTable) -> list[Cell]:
     ]
 
 
-def groups_of(table: PointTable, cells: Sequence[Cell], titles: Sequence[str]) -> list[Group]:
+def groups_of(
+    table: queries.PointTable, cells: Sequence[Cell], titles: Sequence[str]
+) -> list[Group]:
     """Modes with what they show over their machines: losses first, then most that is proven.
 
     ``cells`` are all of the table; ``titles`` are the names of the sides; the sets of one side are
@@ -99,12 +87,12 @@ def _order(group: Group) -> tuple[bool, bool, bool, bool, int, str]:
     return *kind, -group.proven, group.title
 
 
-def has_metrics(table: PointTable) -> bool:
+def has_metrics(table: queries.PointTable) -> bool:
     """Whether rows differ in their metric, so that it has to be said."""
     return len({row.base.metric for row in table.rows}) > 1
 
 
-def answer_of(table: PointTable, titles: Sequence[str] | None = None) -> str:
+def answer_of(table: queries.PointTable, titles: Sequence[str] | None = None) -> str:
     """The sentence over the whole table; ``titles`` are the names of the sides in it."""
     cells = cells_of(table)
     own = titles_of(table.sides)
@@ -141,11 +129,11 @@ def _in_short(group: Group) -> str:
     total = len(group.cells)
     proven = [verdict for verdict in (Verdict.WORSE, Verdict.BETTER) if counts.get(verdict)]
     alone = ", ".join(f"{words[verdict]} on {counts[verdict]}" for verdict in proven)
-    mean, both = mean_named(group.across), is_mixed(group.across)
+    mean, both = summaries.mean_named(group.across), summaries.is_mixed(group.across)
     if mean is None or both:
         text = f"{alone} of {total} machine{'s' if total > 1 else ''}"
         return f"{text} ({BOTH})" if both else text
-    said = mean_text(mean, words[group.across.verdict], total)
+    said = summaries.mean_text(mean, words[group.across.verdict], total)
     return f"{said} ({group.proven} of them proven alone)" if proven else said
 
 
@@ -153,7 +141,7 @@ def _nothing_proven(cells: Sequence[Cell]) -> str:
     counts = Counter(cell.outcome for cell in cells)
     alone, total = counts[Outcome.BY_ITSELF], len(cells)
     if alone:
-        differ = by_itself("differ", alone)
+        differ = summaries.by_itself("differ", alone)
         return f"{alone} of {total} {differ}, none proven over the whole table"
     differing = sum(cell.judged.builds_differ for cell in cells)
     if differing:
@@ -172,7 +160,7 @@ def change_sentence(cell: Cell) -> str:
         return "no difference that matters"
     if judged.verdict == Verdict.CANNOT_TELL:
         return "cannot tell"
-    single = f", {ONE_BUILD}" if judged.rests_on_single_builds else ""
+    single = f", {queries.ONE_BUILD}" if judged.rests_on_single_builds else ""
     if judged.percent is None:
         return f"{judged.verdict.value}, without a percentage{single}"
     way = direction(percent=judged.percent, better=base.better, unit=base.unit)
@@ -181,23 +169,25 @@ def change_sentence(cell: Cell) -> str:
 
 def lead(cells: Sequence[Cell]) -> str:
     """`counts_text` of a table of several comparisons."""
-    return counts_text(Counter(cell.outcome for cell in cells)) if len(cells) > 1 else ""
+    return summaries.counts_text(Counter(cell.outcome for cell in cells)) if len(cells) > 1 else ""
 
 
 def _direction_texts(cell: Cell) -> Mapping[Verdict, str]:
-    return direction_texts(cell.row.base.better, cell.row.base.unit)
+    return summaries.direction_texts(cell.row.base.better, cell.row.base.unit)
 
 
 def _sentence(cells: Sequence[Cell], across: Across) -> str:
     words, total = _direction_texts(cells[0]), len(cells)
-    mean = mean_named(across)
+    mean = summaries.mean_named(across)
     parts = _alone(cells, across)
     if mean is None:
         parts[0] += f" of {total} machine{'s' if total > 1 else ''}"
         text = ", ".join(parts)
     else:
-        text = f"{mean_text(mean, words[across.verdict], total)}; alone {', '.join(parts)}"
-    if is_mixed(across):
+        text = (
+            f"{summaries.mean_text(mean, words[across.verdict], total)}; alone {', '.join(parts)}"
+        )
+    if summaries.is_mixed(across):
         return f"{text}: {BOTH}"
     return f"{text}: {SIZES}" if across.differs else text
 
@@ -231,9 +221,9 @@ def _of_modes(cells: Sequence[Cell]) -> str:
     return ", ".join(parts)
 
 
-def titles_of(sides: Sequence[Side]) -> list[str]:
+def titles_of(sides: Sequence[queries.Side]) -> list[str]:
     """Each side by what tells it apart from the others; one query where that is the machine."""
-    differing = differing_parts(sides)
+    differing = queries.differing_parts(sides)
     if "hardware" in differing:
         sides = for_people(sides)
     named = [_mode_of(side) for side in sides]
@@ -244,13 +234,13 @@ def titles_of(sides: Sequence[Side]) -> list[str]:
     ]
 
 
-def for_people(sides: Sequence[Side]) -> list[Side]:
+def for_people(sides: Sequence[queries.Side]) -> list[queries.Side]:
     """The same with machines as people call them; one query, none where no machine is named."""
     names = called({side.hardware for side in sides if side.hardware})
     return [replace(one, hardware=names.get(one.hardware, one.hardware)) for one in sides]
 
 
-def _mode_of(side: Side) -> ModeName | None:
+def _mode_of(side: queries.Side) -> ModeName | None:
     """The mode or the workload that it takes; None: several, or one of no such name."""
     try:
         return side.workload or (ModeName.parse(side.mode_name) if side.mode_name else None)
@@ -258,7 +248,7 @@ def _mode_of(side: Side) -> ModeName | None:
         return None
 
 
-def _part_text(side: Side, part: str, shared: frozenset[str]) -> str:
+def _part_text(side: queries.Side, part: str, shared: frozenset[str]) -> str:
     """``shared`` are the options that the modes of all sides have in common."""
     if part == "mode" and (name := _mode_of(side)):
         return str(ModeName.of(name.workload, name.traffic, set(name.options) - shared))
@@ -266,7 +256,7 @@ def _part_text(side: Side, part: str, shared: frozenset[str]) -> str:
     return value or {"mode": "without", "hardware": "all hardware"}.get(part, "")
 
 
-def subject_of(sides: Sequence[Side], titles: Sequence[str]) -> str:
+def subject_of(sides: Sequence[queries.Side], titles: Sequence[str]) -> str:
     """What the headline is about: the option, else B against A."""
     base, *others = sides
     options = [" ".join(side.options) for side in others]

@@ -17,15 +17,7 @@ from django.views.decorators.http import require_safe
 from webapp.alerts.queries import AlertBetween, ComparedReleases, Past, compare_releases
 from webapp.analysis.queries import PAIR_MARK, SideError, moment_of, release_pair, stands_by_series
 from webapp.charts.text import POINTS, change_within, cost_points, number, percent
-from webapp.pages.compare import compare
-from webapp.pages.compare.answer import (
-    Cell,
-    cells_of,
-    change_sentence,
-    groups_of,
-    has_metrics,
-    headline,
-)
+from webapp.pages.compare import answer, compare
 from webapp.pages.compare.pickers import start
 from webapp.pages.compare.report import SIMULATED, not_compared, today_after
 from webapp.pages.compare.rows import lines_of
@@ -128,7 +120,7 @@ def _context(found: ComparedReleases, pair: str) -> dict[str, object]:
         "notes": notes_of(found),
         "boxes": [compare.Box(name, one.side, one.measured, one.title) for name, one in sides],
         "recovered": recovered_lines(found),
-        "trades": trades_of(cells_of(found.table)),
+        "trades": trades_of(answer.cells_of(found.table)),
         "alerts": alert_lines(found),
         "no_alert": OTHER_TREES if found.alerts is None else NO_ALERT,
         "unmatched": not_compared(found.unmatched, found.titles),
@@ -158,14 +150,14 @@ def answer_of(found: ComparedReleases) -> str:
     """The answer, as that of any comparison. What all rows share is named, for release notes stand
     alone: the mode, the machine.
     """
-    cells = cells_of(found.table)
-    groups = groups_of(found.table, cells, found.titles)
+    cells = answer.cells_of(found.table)
+    groups = answer.groups_of(found.table, cells, found.titles)
     a, b = found.titles
     modes = {group.title for group in groups}
     machines = {str(cell.row.base.hardware) for cell in cells}
     shared = [*(modes if len(modes) == 1 else ()), *(machines if len(machines) == 1 else ())]
     of_all = f" ({' on '.join(shared)})" if shared else ""
-    return headline(cells, groups, f"{b} against {a}{of_all}")
+    return answer.headline(cells, groups, f"{b} against {a}{of_all}")
 
 
 def sentence_of(found: ComparedReleases) -> str:
@@ -186,9 +178,9 @@ def notes_of(found: ComparedReleases) -> list[str]:
     return [one.note for one in (found.a, found.b) if one.note]
 
 
-def trades_of(cells: Sequence[Cell]) -> list[str]:
+def trades_of(cells: Sequence[answer.Cell]) -> list[str]:
     """For each machine with proven gains and proven losses what was gained there, and what lost."""
-    proven: dict[str, list[Cell]] = defaultdict(list)
+    proven: dict[str, list[answer.Cell]] = defaultdict(list)
     for cell in cells:
         if cell.gated in PROVEN:
             proven[str(cell.row.base.hardware)].append(cell)
@@ -201,7 +193,7 @@ def trades_of(cells: Sequence[Cell]) -> list[str]:
     ]
 
 
-def _named(cells: Sequence[Cell], verdict: Verdict, with_metric: bool) -> str:
+def _named(cells: Sequence[answer.Cell], verdict: Verdict, with_metric: bool) -> str:
     its = [cell for cell in cells if cell.gated == verdict]
     its.sort(key=lambda cell: -abs(cell.judged.percent or 0.0))
     told = [
@@ -211,7 +203,7 @@ def _named(cells: Sequence[Cell], verdict: Verdict, with_metric: bool) -> str:
     return ", ".join(told) + (f" and {more} more" if more else "")
 
 
-def _subject(cell: Cell, with_metric: bool) -> str:
+def _subject(cell: answer.Cell, with_metric: bool) -> str:
     return f"{cell.row.mode} {cell.row.base.metric}" if with_metric else cell.row.mode
 
 
@@ -263,7 +255,7 @@ def _changed(one: Past) -> str:
 
 def as_markdown(found: ComparedReleases, link: str) -> str:
     """The whole comparison, without samples, with the address ``link`` of its page for good."""
-    cells = cells_of(found.table)
+    cells = answer.cells_of(found.table)
     simulated = any(one.simulated for row in found.table.rows for one in row.points)
     left = not_compared(found.unmatched, found.titles)
     a, b = found.titles
@@ -289,7 +281,7 @@ def _sides(found: ComparedReleases) -> list[str]:
     ]
 
 
-def _table(found: ComparedReleases, cells: Sequence[Cell]) -> str:
+def _table(found: ComparedReleases, cells: Sequence[answer.Cell]) -> str:
     if not cells:
         return ""
     a, b = map(inline, found.titles)
@@ -298,12 +290,12 @@ def _table(found: ComparedReleases, cells: Sequence[Cell]) -> str:
     ordered.sort(key=lambda cell: cell.gated not in PROVEN)
     series = (row.base.series_id for row in found.table.rows)
     stands = {} if found.asof else stands_by_series(series)
-    lines = [_line(cell, stands, with_metric=has_metrics(found.table)) for cell in ordered]
+    lines = [_line(cell, stands, with_metric=answer.has_metrics(found.table)) for cell in ordered]
     counts = counts_text(found.table.claims.counts)
     return "\n".join([head, *lines]) + f"\n\n{counts}; {found.table.headline.by_chance}."
 
 
-def _line(cell: Cell, stands: Mapping[int, Mapping[str, Any]], *, with_metric: bool) -> str:
+def _line(cell: answer.Cell, stands: Mapping[int, Mapping[str, Any]], *, with_metric: bool) -> str:
     base, other, judged = cell.row.base, cell.row.points[cell.index + 1], cell.judged
     subject = _subject(cell, with_metric)
     delta = change_within(judged.percent, judged.low, judged.high)
@@ -314,9 +306,9 @@ def _line(cell: Cell, stands: Mapping[int, Mapping[str, Any]], *, with_metric: b
     return f"| {' | '.join([*cells, delta, verdict])} |"
 
 
-def verdict_of(cell: Cell) -> str:
+def verdict_of(cell: answer.Cell) -> str:
     """``11.4 % slower``; of what differs by itself alone that it is not proven over the table."""
-    text = change_sentence(cell)
+    text = answer.change_sentence(cell)
     is_alone = cell.judged.verdict in PROVEN and cell.gated not in PROVEN
     return f"{text} by itself, not proven over the whole table" if is_alone else text
 

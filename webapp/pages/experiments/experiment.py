@@ -15,13 +15,7 @@ from django.views.decorators.vary import vary_on_headers
 
 from webapp.accounts.models import User
 from webapp.accounts.services import is_triager, signed_in_user, triager_required
-from webapp.analysis.queries import (
-    BLOCK_IGNORES,
-    FLAVOURS,
-    PLAIN_BLOCK,
-    BlockOptions,
-    SideError,
-)
+from webapp.analysis import queries
 from webapp.charts import forest
 from webapp.experiments import services
 from webapp.experiments.models import Experiment, Side
@@ -84,7 +78,7 @@ def page(request: HttpRequest, number: int) -> HttpResponse:
     try:
         options, is_flavour_asked = _options(request)
         report = shown_of(experiment, options, is_flavour_asked=is_flavour_asked)
-    except SideError as error:
+    except queries.SideError as error:
         return render(request, "pages/experiments/experiment.html", context | {"gone": str(error)})
     return render(request, "pages/experiments/experiment.html", context | _context(report))
 
@@ -106,7 +100,7 @@ def packed(request: HttpRequest, number: int) -> HttpResponse:
     """README, text and pictures in one file."""
     try:
         content = experiment_files.as_zip(_report(request, _experiment(number)))
-    except SideError as error:
+    except queries.SideError as error:
         return _refused(error)
     response = HttpResponse(content, content_type="application/zip")
     response["Content-Disposition"] = f'attachment; filename="experiment-{number}.zip"'
@@ -156,7 +150,7 @@ def _baseline(request: HttpRequest, experiment: Experiment) -> HttpResponse:
     actor = signed_in_user(request)
     try:
         services.set_baseline(experiment=experiment, actor=actor, order=order)
-    except (SideError, Unprocessable) as error:
+    except (queries.SideError, Unprocessable) as error:
         messages.error(request, f"The baseline stays as it is: {error}")
     return redirect(experiment)
 
@@ -165,7 +159,7 @@ def _combine(request: HttpRequest, experiment: Experiment) -> HttpResponse:
     sibling = _experiment(read_number(request.POST.get("sibling", "")))
     try:
         both = services.combine(experiment=experiment, sibling=sibling, now=timezone.now())
-    except (SideError, Unprocessable) as error:
+    except (queries.SideError, Unprocessable) as error:
         messages.error(request, f"No report of both: {error}")
         return redirect(experiment)
     return redirect(both)
@@ -206,7 +200,7 @@ def _clock(at: datetime) -> str:
 def _answer(experiment: Experiment) -> str:
     try:
         return answer_of(experiment)
-    except SideError as error:
+    except queries.SideError as error:
         return f"The data of this report is gone: {error}"
 
 
@@ -219,9 +213,9 @@ def _report(request: HttpRequest, experiment: Experiment) -> Report:
     return report_of(experiment, options, is_flavour_asked=is_flavour_asked)
 
 
-def _options(request: HttpRequest) -> tuple[BlockOptions, bool]:
+def _options(request: HttpRequest) -> tuple[queries.BlockOptions, bool]:
     """The options of blocks, and whether a flavour was asked for."""
-    return BlockOptions.read(request.GET.dict()), bool(request.GET.get("flavour"))
+    return queries.BlockOptions.read(request.GET.dict()), bool(request.GET.get("flavour"))
 
 
 def _text(
@@ -229,19 +223,19 @@ def _text(
 ) -> HttpResponse:
     try:
         written = write(_report(request, _experiment(number)))
-    except SideError as error:
+    except queries.SideError as error:
         return _refused(error)
     return HttpResponse(written, content_type=f"{content_type}; charset=utf-8")
 
 
-def _refused(error: SideError) -> HttpResponse:
+def _refused(error: queries.SideError) -> HttpResponse:
     return HttpResponse(f"{error}\n", content_type="text/plain; charset=utf-8", status=GONE)
 
 
 def _picture(number: int) -> str:
     try:
         picture = shown_of(_experiment(number)).picture
-    except SideError as error:
+    except queries.SideError as error:
         raise NoPicture(f"Nothing is drawn: {error}", GONE) from error
     if not picture:
         raise NoPicture("Nothing is drawn: no cell has data.")
@@ -253,10 +247,10 @@ def _context(report: Report) -> dict[str, Any]:
     drawing = _drawing(report)
     lines = lines_of(report.cells)
     number = [experiment.pk]
-    options = report.parts[0].options if report.parts else PLAIN_BLOCK
+    options = report.parts[0].options if report.parts else queries.PLAIN_BLOCK
     return {
         "report": report,
-        "block_ignores": BLOCK_IGNORES,
+        "block_ignores": queries.BLOCK_IGNORES,
         "boxes": _boxes(report),
         "definitions": forest.definitions(drawing.reach),
         "axis": forest.axis(drawing.reach, less="muted:less", more="muted:more"),
@@ -265,7 +259,7 @@ def _context(report: Report) -> dict[str, Any]:
         "rows_more": max(len(lines) - ROWS_SHOWN, 0),
         "parts": report.parts,
         "blocks_more": len(report.points.rows) - len(report.parts),
-        "flavours": FLAVOURS,
+        "flavours": queries.FLAVOURS,
         "flavour": options.flavour,
         "picture": report.picture,
         "bisect_link": _bisect_link(report),

@@ -20,16 +20,7 @@ from webapp.analysis.queries import WallSeries, WallTile, wall_series, wall_tile
 from webapp.charts import bars
 from webapp.charts.text import MARKS
 from webapp.jobs.queries import SILENT_AFTER, Machine, machines
-from webapp.pages.overview.wall import (
-    MOST_TILES,
-    ONE_REVISION,
-    REVISIONS_SHOWN,
-    counted_text,
-    draw_tile,
-    news,
-    ranked,
-    short_machine,
-)
+from webapp.pages.overview import wall
 from webapp.pages.parts.kept import Kept
 from webapp.pages.parts.marks import age, machine_html
 
@@ -94,18 +85,18 @@ def _known(found: Sequence[Machine], now: datetime) -> Known:
     """Three statements for everything that the rows show, one less where tiles are kept."""
     series: dict[int, list[WallSeries]] = defaultdict(list)
     wanted = {one.id for one in found}
-    for one in wall_series(counted=REVISIONS_SHOWN):
+    for one in wall_series(counted=wall.REVISIONS_SHOWN):
         if one.hardware_id in wanted:
             series[one.hardware_id].append(one)
     drawn = [
         one
         for rows in series.values()
-        for one in ranked([row for row in rows if row.revisions > 1])[:TILES_EACH]
+        for one in wall.ranked([row for row in rows if row.revisions > 1])[:TILES_EACH]
     ]
     names = {one.id: one.name for one in found}
     shown = tuple(
         (one._replace(live_at=None, is_dirty=False), names[one.hardware_id])
-        for one in ranked(drawn)[:MOST_TILES]
+        for one in wall.ranked(drawn)[: wall.MOST_TILES]
     )
     tiles = TILES.get(shown, lambda: _tiles(shown))
     return Known(series, tiles, open_losses_by_hardware(), now)
@@ -113,7 +104,7 @@ def _known(found: Sequence[Machine], now: datetime) -> Known:
 
 def _tiles(wanted: Sequence[tuple[WallSeries, str]]) -> dict[int, str]:
     """The tile of each series (by id), which is on the machine of that name; one statement."""
-    found = wall_tiles([one.id for one, _ in wanted], last=REVISIONS_SHOWN)
+    found = wall_tiles([one.id for one, _ in wanted], last=wall.REVISIONS_SHOWN)
     drawn = [(one, name) for one, name in wanted if one.id in found]
     modes = Counter((name, one.tree, one.mode) for one, name in drawn)
     return {
@@ -130,10 +121,10 @@ def _tile(one: WallSeries, shown: WallTile, hardware: str, *, is_one: bool) -> s
         f"&mode={quote(one.mode)}&metric={quote(one.metric)}"
     )
     index_of = {position: index for index, position in enumerate(shown.positions)}
-    chart = draw_tile(one, shown, shown.positions, index_of)
+    chart = wall.draw_tile(one, shown, shown.positions, index_of)
     return (
         f'<a class="small-tile" href="{escape(href)}"><span class="m">{escape(called)}</span>'
-        f"{news(one, shown)}{chart}</a>"
+        f"{wall.news(one, shown)}{chart}</a>"
     )
 
 
@@ -175,7 +166,7 @@ def _rows_html(rows: Sequence["_Row"]) -> str:
     """Machines that have nothing to draw take one line together."""
     short = [row for row in rows if row.is_short]
     named = ", ".join(row.in_short for row in short)
-    line = f'<tr class="together"><td colspan="5">{named}: {ONE_REVISION}</td></tr>'
+    line = f'<tr class="together"><td colspan="5">{named}: {wall.ONE_REVISION}</td></tr>'
     return "".join([*(row.html for row in rows if not row.is_short), *([line] if short else [])])
 
 
@@ -194,7 +185,7 @@ class _Row:
     @property
     def in_short(self) -> str:
         """In a line with others."""
-        return short_machine(self.machine, len(self._series), " data-item")
+        return wall.short_machine(self.machine, len(self._series), " data-item")
 
     @property
     def html(self) -> str:
@@ -247,8 +238,10 @@ class _Row:
     def _tiles(self) -> str:
         drawn = [one for one in self._series if one.id in self.known.tiles]
         left = [one for one in self._series if one.id not in self.known.tiles]
-        tiles = "".join(self.known.tiles[one.id] for one in ranked(drawn))
-        rest = f'<span class="muted">{escape(counted_text(left, drawn))}</span>' if left else ""
+        tiles = "".join(self.known.tiles[one.id] for one in wall.ranked(drawn))
+        rest = (
+            f'<span class="muted">{escape(wall.counted_text(left, drawn))}</span>' if left else ""
+        )
         return f'<div class="tiles">{tiles}{rest}</div>'
 
     @property

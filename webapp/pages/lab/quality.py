@@ -5,13 +5,7 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from webapp.alerts.queries import (
-    judged_by_kind,
-    mail_quality,
-    noisiest,
-    open_by_age,
-    triage_quality,
-)
+from webapp.alerts import queries
 from webapp.charts import bars
 from webapp.pages.lab.disagreements import WAITING_SHOWN, waiting
 from webapp.pages.parts.links import days_before, days_of
@@ -28,7 +22,7 @@ def page(request: HttpRequest) -> HttpResponse:
     days, now = days_of(request), timezone.now()
     start = days_before(now, days)
     found = waiting()
-    triage, waits = triage_quality(start, tree=tree), open_by_age(now, tree=tree)
+    triage, waits = queries.triage_quality(start, tree=tree), queries.open_by_age(now, tree=tree)
     context = {
         "tree": tree,
         "trees": Tree.objects.all(),
@@ -38,11 +32,12 @@ def page(request: HttpRequest) -> HttpResponse:
         "open": waits,
         "waits": sum(count for _, count in waits),
         "kinds": [
-            (one, _bar(one.real) if one.real else "") for one in judged_by_kind(start, tree=tree)
+            (one, _bar(one.real) if one.real else "")
+            for one in queries.judged_by_kind(start, tree=tree)
         ],
         "times": bars.draw_counts(triage.times, described=TIMES) if triage.acted_on else "",
-        "mails": mail_quality(start, now),
-        "noisy": noisiest(start, tree=tree),
+        "mails": queries.mail_quality(start, now),
+        "noisy": queries.noisiest(start, tree=tree),
         "waiting": found[:WAITING_SHOWN],
         "more_waiting": len(found) > WAITING_SHOWN,
     }

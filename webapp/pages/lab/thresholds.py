@@ -15,16 +15,8 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST, require_safe
 
 from webapp.accounts.services import operator_required, signed_in_user
+from webapp.alerts import queries
 from webapp.alerts.models import MinEffect, MinEffectChange
-from webapp.alerts.queries import (
-    DEFAULT,
-    DryRun,
-    EffectInForce,
-    MinEffects,
-    Scope,
-    ScopeError,
-    dry_run,
-)
 from webapp.alerts.services import MinEffectError, ensure_percent, set_min_effect, undo_min_effect
 from webapp.pages.parts.links import days_before, days_of, read_number
 from webapp.results.models import Hardware, Mode, Series, Tree
@@ -34,13 +26,15 @@ from webapp.results.models import Hardware, Mode, Series, Tree
 class Wanted:
     """A threshold as a form or an address names it; None lets the wider one hold."""
 
-    scope: Scope
+    scope: queries.Scope
     percent: float | None
 
     @classmethod
     def of(cls, form: QueryDict) -> "Wanted":
         """Raises ScopeError and MinEffectError, with words for people."""
-        return cls(Scope.named(form.get("scope", "")), read_percent(form.get("percent", "")))
+        return cls(
+            queries.Scope.named(form.get("scope", "")), read_percent(form.get("percent", ""))
+        )
 
 
 SERIES_SHOWN = 200
@@ -53,20 +47,20 @@ class InForce:
     """The threshold of one series, and those that it hides."""
 
     series: Series
-    in_force: EffectInForce
-    hidden: Sequence[EffectInForce]
+    in_force: queries.EffectInForce
+    hidden: Sequence[queries.EffectInForce]
 
     @property
-    def scope(self) -> Scope:
+    def scope(self) -> queries.Scope:
         """What a threshold of this series alone is set for."""
-        return Scope.around(self.series)
+        return queries.Scope.around(self.series)
 
 
 class LogLine(NamedTuple):
     """A change, and whether it is the last one of its scope: only that can be undone."""
 
     change: MinEffectChange
-    scope: Scope
+    scope: queries.Scope
     is_last: bool
 
 
@@ -77,8 +71,8 @@ def page(request: HttpRequest) -> HttpResponse:
     rows = list(_series(wanted)[: SERIES_SHOWN + 1])
     context = {
         "wanted": wanted,
-        "default": DEFAULT,
-        "set": [(Scope.around(row.of), row.percent) for row in _set()],
+        "default": queries.DEFAULT,
+        "set": [(queries.Scope.around(row.of), row.percent) for row in _set()],
         "series": in_force(rows[:SERIES_SHOWN]),
         "more": len(rows) > SERIES_SHOWN,
         "changes": _log(),
@@ -95,7 +89,7 @@ def _log() -> list[LogLine]:
     lines: list[LogLine] = []
     seen: set[str] = set()
     for change in MinEffectChange.objects.named()[:CHANGES_SHOWN]:
-        scope = Scope.around(change.of)
+        scope = queries.Scope.around(change.of)
         lines.append(LogLine(change, scope, str(scope) not in seen))
         seen.add(str(scope))
     return lines
@@ -113,7 +107,7 @@ def _series(wanted: dict[str, str]) -> QuerySet[Series]:
 
 def in_force(series: Sequence[Series]) -> list[InForce]:
     """In two queries."""
-    thresholds = MinEffects.of(row.pk for row in series)
+    thresholds = queries.MinEffects.of(row.pk for row in series)
     chains = [(row, thresholds.chain(row)) for row in series]
     return [InForce(row, chain[0], chain[1:]) for row, chain in chains]
 
@@ -131,7 +125,7 @@ def set_one(request: HttpRequest) -> HttpResponse:
             actor=actor,
             reason=reason.replace("\0", ""),
         )
-    except (ScopeError, MinEffectError) as error:
+    except (queries.ScopeError, MinEffectError) as error:
         messages.error(request, str(error))
     else:
         messages.success(request, f"Set: {change}. It is in the log, with an undo.")
@@ -181,16 +175,16 @@ def dry_run_page(request: HttpRequest) -> HttpResponse:
     context: dict[str, object] = {"days": days, "form": form}
     try:
         wanted = Wanted.of(request.GET)
-    except (ScopeError, MinEffectError) as error:
+    except (queries.ScopeError, MinEffectError) as error:
         context["error"] = str(error)
         return render(request, "pages/lab/threshold_dry_run.html", context, status=400)
-    found = dry_run(wanted.scope, wanted.percent, since=days_before(timezone.now(), days))
+    found = queries.dry_run(wanted.scope, wanted.percent, since=days_before(timezone.now(), days))
     context |= {"wanted": wanted, "found": found, "parts": _parts(found)}
     context["in_force"] = wanted.scope.percent()
     return render(request, "pages/lab/threshold_dry_run.html", context)
 
 
-def _parts(found: DryRun) -> list[tuple[str, object]]:
+def _parts(found: queries.DryRun) -> list[tuple[str, object]]:
     return [
         ("Would not be raised", found.gone),
         ("Would be raised besides", found.raised),

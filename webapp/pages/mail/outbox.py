@@ -9,15 +9,8 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from webapp.accounts.services import operator_required
+from webapp.outbox import services
 from webapp.outbox.models import Mail, MailServer
-from webapp.outbox.services import (
-    TestMailError,
-    drop_mails,
-    mail_settings,
-    retry_all_mails,
-    retry_mails,
-    send_test_mail,
-)
 from webapp.pages.parts.links import read_number, with_query
 
 ROWS = 50
@@ -64,7 +57,7 @@ def page(request: HttpRequest) -> HttpResponse:
         "any": bool(sum(numbers.values())),
         "older": filters.address(before=str(rows[ROWS - 1].pk)) if len(rows) > ROWS else "",
         "server": MailServer.objects.filter(failures__gt=0).first(),
-        "settings": mail_settings.in_force(),
+        "settings": services.mail_settings.in_force(),
     }
     return render(request, "pages/mail/outbox.html", context)
 
@@ -84,13 +77,13 @@ def act(request: HttpRequest) -> HttpResponse:
     chosen = [read_number(text) for text in request.POST.getlist("mail")[:ROWS]]
     name = request.POST.get("act", "")
     if name == "retry-all":
-        messages.success(request, f"Sent again: {retry_all_mails()}.")
+        messages.success(request, f"Sent again: {services.retry_all_mails()}.")
     elif not chosen:
         messages.error(request, "Choose one mail or more.")
     elif name == "retry":
-        messages.success(request, f"Sent again: {retry_mails(chosen)}.")
+        messages.success(request, f"Sent again: {services.retry_mails(chosen)}.")
     elif name == "drop":
-        dropped = drop_mails(chosen, by=request.user.get_username())
+        dropped = services.drop_mails(chosen, by=request.user.get_username())
         messages.success(request, f"Dropped: {dropped}.")
     else:
         messages.error(request, "Choose what to do.")
@@ -103,8 +96,8 @@ def test(request: HttpRequest) -> HttpResponse:
     """Send a test mail, and say how that went."""
     address = request.POST.get("address", "").strip()[:254]
     try:
-        send_test_mail(address)
-    except TestMailError as error:
+        services.send_test_mail(address)
+    except services.TestMailError as error:
         messages.error(request, f"The test mail did not leave. {error}")
     else:
         messages.success(request, f"The test mail to {address} left.")

@@ -15,18 +15,8 @@ from webapp.accounts.models import User
 from webapp.accounts.services import operator_required
 from webapp.bisects.services import DONE
 from webapp.notifications.queries import NEWS
+from webapp.outbox import services
 from webapp.outbox.models import Endpoint, HookDelivery
-from webapp.outbox.services import (
-    EndpointError,
-    add_endpoint,
-    change_endpoint,
-    delete_endpoint,
-    disable_endpoint,
-    enable_endpoint,
-    ping_endpoint,
-    renew_secret,
-    retry_deliveries,
-)
 from webapp.pages.parts.links import NUMBER_MAX, read_number, with_query
 
 ROWS = 50
@@ -48,9 +38,9 @@ def page(request: HttpRequest) -> HttpResponse:
     context: dict[str, object] = {"given": given}
     if request.method == "POST" and isinstance(request.user, User):
         try:
-            added = add_endpoint(**_typed(given), by=request.user)
+            added = services.add_endpoint(**_typed(given), by=request.user)
             context = {"added": added, "given": dict.fromkeys(FIELDS, "")}
-        except EndpointError as error:
+        except services.EndpointError as error:
             context["error"] = {"field": error.field, "text": str(error)}
     context["kinds"] = KINDS
     context["endpoints"] = Endpoint.objects.with_last_sent().select_related("created_by")
@@ -72,8 +62,8 @@ def one(request: HttpRequest, number: int) -> HttpResponse:
     if request.method == "POST":
         context["given"] = given = _given(request)
         try:
-            change_endpoint(endpoint=endpoint, **_typed(given))
-        except EndpointError as error:
+            services.change_endpoint(endpoint=endpoint, **_typed(given))
+        except services.EndpointError as error:
             endpoint.refresh_from_db()
             context["error"] = {"field": error.field, "text": str(error)}
             return render(request, "pages/mail/webhook.html", context, status=BAD_REQUEST)
@@ -92,7 +82,7 @@ def act(request: HttpRequest, number: int) -> HttpResponse:
         messages.info(request, "That endpoint is deleted already.")
         return redirect("webhooks")
     if request.POST.get("act") == "renew-secret":
-        secret = renew_secret(endpoint=endpoint)
+        secret = services.renew_secret(endpoint=endpoint)
         return render(
             request, "pages/mail/webhook.html", _log(request, endpoint) | {"secret": secret}
         )
@@ -100,34 +90,34 @@ def act(request: HttpRequest, number: int) -> HttpResponse:
     if do and isinstance(request.user, User):
         try:
             messages.success(request, do(request, endpoint, request.user))
-        except EndpointError as error:
+        except services.EndpointError as error:
             messages.error(request, str(error))
     return redirect(endpoint if endpoint.pk else "webhooks")
 
 
 def _delete(request: HttpRequest, endpoint: Endpoint, by: User) -> str:
-    delete_endpoint(endpoint=endpoint)
+    services.delete_endpoint(endpoint=endpoint)
     return f"{endpoint} is deleted."
 
 
 def _ping(request: HttpRequest, endpoint: Endpoint, by: User) -> str:
-    delivery = ping_endpoint(endpoint=endpoint, by=by)
+    delivery = services.ping_endpoint(endpoint=endpoint, by=by)
     return f"Test delivery {delivery.pk} is on its way."
 
 
 def _enable(request: HttpRequest, endpoint: Endpoint, by: User) -> str:
-    enable_endpoint(endpoint=endpoint)
+    services.enable_endpoint(endpoint=endpoint)
     return "It hears of events from now on."
 
 
 def _disable(request: HttpRequest, endpoint: Endpoint, by: User) -> str:
-    disable_endpoint(endpoint=endpoint, reason=f"By {by}.")
+    services.disable_endpoint(endpoint=endpoint, reason=f"By {by}.")
     return "It hears of nothing more, and what waited for it was dropped."
 
 
 def _retry(request: HttpRequest, endpoint: Endpoint, by: User) -> str:
     chosen = [read_number(text) for text in request.POST.getlist("delivery")[:ROWS]]
-    return f"Sent again: {retry_deliveries(endpoint=endpoint, numbers=chosen)}."
+    return f"Sent again: {services.retry_deliveries(endpoint=endpoint, numbers=chosen)}."
 
 
 ACTS: dict[str, Callable[[HttpRequest, Endpoint, User], str]] = {
@@ -148,7 +138,7 @@ def _typed(given: dict[str, str]) -> dict[str, Any]:
     kinds = [kind.strip() for kind in given["kinds"].split(",") if kind.strip()]
     for kind in kinds:
         if kind not in KINDS:
-            raise EndpointError(
+            raise services.EndpointError(
                 "kinds", f"“{kind}” is no kind of event; there are {', '.join(KINDS)}."
             )
     return {

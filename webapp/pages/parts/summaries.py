@@ -6,16 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from webapp.alerts.queries import (
-    LargestFinding,
-    Suspicion,
-    VerdictAt,
-    largest_at,
-    passing,
-    suspicions_of_findings,
-    tallies_at,
-    verdicts_at,
-)
+from webapp.alerts import queries
 from webapp.analysis.models import Finding, Tally, Verdict
 from webapp.charts.text import MARKS, direction, half_width
 from webapp.results.models import Revision
@@ -57,7 +48,7 @@ class CommitSummary:
     tally: Tally
     let_through: frozenset[Verdict] = frozenset()
     largest: Largest | None = None
-    suspicion: Suspicion | None = None
+    suspicion: queries.Suspicion | None = None
 
     @property
     def is_cause(self) -> bool:
@@ -102,11 +93,11 @@ class CommitSummary:
 def summarise(revisions: Sequence[Revision]) -> list[CommitSummary]:
     """The summaries of ``revisions`` in their order, in five queries."""
     ids = [revision.pk for revision in revisions]
-    tallies = tallies_at(ids)
-    let_through = _let_through(verdicts_at(ids), tallies)
-    rows = largest_at(ids)
+    tallies = queries.tallies_at(ids)
+    let_through = _let_through(queries.verdicts_at(ids), tallies)
+    rows = queries.largest_at(ids)
     found = {row.revision.pk: _of_finding(row) for row in rows}
-    suspicions = suspicions_of_findings(rows)
+    suspicions = queries.suspicions_of_findings(rows)
     shared = {row.revision.pk: suspicions[row.pk] for row in rows}
     return [
         CommitSummary(
@@ -121,7 +112,7 @@ def summarise(revisions: Sequence[Revision]) -> list[CommitSummary]:
 
 
 def _let_through(
-    verdicts: Iterable[VerdictAt], tallies: Mapping[int, Tally]
+    verdicts: Iterable[queries.VerdictAt], tallies: Mapping[int, Tally]
 ) -> dict[int, frozenset[Verdict]]:
     """For each revision the verdicts of its findings that pass the gate over all its series. What
     more builds confirmed has passed a limit of its own; one build a side is not told as a verdict.
@@ -134,11 +125,11 @@ def _let_through(
         else:
             passed[one.revision].add(one.verdict)
     for revision, found in gated.items():
-        passed[revision] |= passing(found, tallies.get(revision, Tally()).compared)
+        passed[revision] |= queries.passing(found, tallies.get(revision, Tally()).compared)
     return {revision: frozenset(verdicts) for revision, verdicts in passed.items()}
 
 
-def _of_finding(row: LargestFinding) -> Largest:
+def _of_finding(row: queries.LargestFinding) -> Largest:
     ends = (row.low_pct, row.high_pct)
     half = (ends[1] - ends[0]) / 2 if ends[0] is not None and ends[1] is not None else None
     return Largest(row.series, row.verdict, row.change_pct, half, row.state)

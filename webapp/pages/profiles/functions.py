@@ -10,15 +10,8 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
+from webapp.analysis import queries
 from webapp.analysis.models import Finding
-from webapp.analysis.queries import (
-    AskedFunctions,
-    FunctionHistory,
-    SideError,
-    address_of,
-    function_history,
-    stored_profiles,
-)
 from webapp.analysis.services import Other, as_rows
 from webapp.charts.text import half_width, with_minus
 from webapp.charts.theme import style_of
@@ -83,16 +76,16 @@ def page(request: HttpRequest) -> HttpResponse:
     """The chart of the functions, what changed, and each revision."""
     try:
         asked = asked_of(request)
-        profiles = stored_profiles(asked)
+        profiles = queries.stored_profiles(asked)
         key = asked, tuple(one.pk for one in profiles)
-        context = SHOWN.get(key, lambda: _context(function_history(asked, profiles)))
-    except SideError as error:
+        context = SHOWN.get(key, lambda: _context(queries.function_history(asked, profiles)))
+    except queries.SideError as error:
         context = {"text": "", "problem": str(error)}
         return render(request, "pages/profiles/unknown.html", context, status=404)
     return render(request, "pages/profiles/functions.html", context)
 
 
-def asked_of(request: HttpRequest) -> AskedFunctions:
+def asked_of(request: HttpRequest) -> queries.AskedFunctions:
     """What the address asks for. Raises SideError for too little, and for too much."""
     given = {name: [one.replace("\0", "") for one in its] for name, its in request.GET.lists()}
     tree, hardware, mode, variant = (
@@ -100,10 +93,10 @@ def asked_of(request: HttpRequest) -> AskedFunctions:
     )
     functions = tuple(dict.fromkeys(filter(None, given.get("fn", ()))))
     with_calls = given.get("calls", [""])[-1] == "1"
-    return AskedFunctions(tree, hardware, mode, variant, functions, with_calls)
+    return queries.AskedFunctions(tree, hardware, mode, variant, functions, with_calls)
 
 
-def _context(history: FunctionHistory) -> dict[str, Any]:
+def _context(history: queries.FunctionHistory) -> dict[str, Any]:
     series, asked = history.series, history.asked
     newest = next(iter(history.runs.values()))
     here = functions_link(newest, asked.functions, with_calls=asked.with_calls)
@@ -142,7 +135,7 @@ def _context(history: FunctionHistory) -> dict[str, Any]:
     }
 
 
-def _headline(history: FunctionHistory, changes: Sequence[ChangeLine]) -> str:
+def _headline(history: queries.FunctionHistory, changes: Sequence[ChangeLine]) -> str:
     """The newest proven change of one function, how many changed, or what is asked."""
     series, proven = history.series, [one for one in changes if one.is_proven_step]
     functions = {one.function for one in proven}
@@ -158,7 +151,7 @@ def _headline(history: FunctionHistory, changes: Sequence[ChangeLine]) -> str:
     return f"What {named} costs per packet" if named != "functions" else "Costs per packet"
 
 
-def _changes(history: FunctionHistory) -> list[ChangeLine]:
+def _changes(history: queries.FunctionHistory) -> list[ChangeLine]:
     """Proven ones first, then the newest; then what is no change of level."""
     positions = history.costs.positions
     lines = [
@@ -176,15 +169,15 @@ def _changes(history: FunctionHistory) -> list[ChangeLine]:
 
 
 def _line(
-    history: FunctionHistory, series: FunctionSeries, found: Found, before: str
+    history: queries.FunctionHistory, series: FunctionSeries, found: Found, before: str
 ) -> ChangeLine:
     label = history.costs.labels[found.index]
     difference = _difference(history, before, label)
     return ChangeLine(series.function.name, found, history.runs[label], difference)
 
 
-def _difference(history: FunctionHistory, a: str, b: str) -> str:
-    return diff_link(*(address_of(history.runs[one]) for one in (a, b)))
+def _difference(history: queries.FunctionHistory, a: str, b: str) -> str:
+    return diff_link(*(queries.address_of(history.runs[one]) for one in (a, b)))
 
 
 def _found(series: FunctionSeries, positions: Sequence[int]) -> list[Found]:
@@ -262,7 +255,7 @@ def _levels(series: FunctionSeries, positions: Sequence[int]) -> list[Level]:
     return [one for one in drawn if one is not None]
 
 
-def trend_of(history: FunctionHistory) -> Trend:
+def trend_of(history: queries.FunctionHistory) -> Trend:
     """The series as the chart of trends draws them; a function stands where a mode does there."""
     runs = [history.runs[one] for one in history.costs.labels]
     times = [run.revision.committed_at for run in runs]
@@ -301,7 +294,7 @@ def trend_of(history: FunctionHistory) -> Trend:
     )
 
 
-def _drawn(history: FunctionHistory) -> dict[str, str]:
+def _drawn(history: queries.FunctionHistory) -> dict[str, str]:
     """The chart wide and narrow; nothing where there is one revision at most."""
     if len(history.costs.revisions) < 2 or not history.series:
         return {}
@@ -321,13 +314,13 @@ def _why_not(series: FunctionSeries) -> str:
     return with_minus(f"{why_not(series.analysis)} {what_helps(series.analysis)}")
 
 
-def _revisions(history: FunctionHistory) -> Iterator[RevisionLine]:
+def _revisions(history: queries.FunctionHistory) -> Iterator[RevisionLine]:
     """Every profiled revision, the newest first."""
     names = history.costs.labels
     index = {name: at for at, name in enumerate(names)}
     reasons = {one.name: one.why for one in history.costs.left_out}
     for name, run in history.runs.items():
-        link, at = side_link(address_of(run)), index.get(name)
+        link, at = side_link(queries.address_of(run)), index.get(name)
         if at is None:
             why = reasons.get(name, "Measured after an event that begins an epoch.")
             yield RevisionLine(run, link, why=why)

@@ -23,14 +23,7 @@ from webapp.accounts.admin import (
 )
 from webapp.results.documents import Unprocessable
 from webapp.results.models import Hardware, HardwareAlias, Metric, Mode, ModeAlias, Point, Series
-from webapp.results.services import forget_names
-from webapp.results.services.subjects import (
-    analyse_again,
-    change_metric,
-    check_hardware_name,
-    rename_hardware,
-    set_direction,
-)
+from webapp.results.services import forget_names, subjects
 
 PARTS = ["tree", "hardware", "mode", "metric", "variant"]
 
@@ -54,7 +47,7 @@ class HardwareForm(ModelForm):
         name = str(self.cleaned_data["name"])
         if name != self.initial.get("name"):
             try:
-                check_hardware_name(name=name, hardware=self.instance)
+                subjects.check_hardware_name(name=name, hardware=self.instance)
             except Unprocessable as error:
                 raise forms.ValidationError([one.message for one in error.problems]) from error
         return name
@@ -106,7 +99,7 @@ class HardwareAdmin(AboutSeries):
         self, request: HttpRequest, obj: Hardware, form: ModelForm, change: bool
     ) -> None:
         if change and "name" in form.changed_data:
-            rename_hardware(hardware=Hardware.objects.get(pk=obj.pk), name=obj.name)
+            subjects.rename_hardware(hardware=Hardware.objects.get(pk=obj.pk), name=obj.name)
         super().save_model(request, obj, form, change)
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
@@ -152,7 +145,7 @@ class MetricAdmin(AboutSeries):
     def save_model(self, request: HttpRequest, obj: Metric, form: ModelForm, change: bool) -> None:
         """The stored numbers stay; every series of the metric is analysed anew."""
         if form.changed_data:
-            change_metric(metric=obj, unit=obj.unit, better=obj.better)
+            subjects.change_metric(metric=obj, unit=obj.unit, better=obj.better)
 
 
 @admin.register(Series)
@@ -176,7 +169,7 @@ class SeriesAdmin(ReadOnlyAdmin):
 
     def save_model(self, request: HttpRequest, obj: Series, form: ModelForm, change: bool) -> None:
         if "own_better" in form.changed_data:
-            set_direction(series=obj, better=obj.own_better)
+            subjects.set_direction(series=obj, better=obj.own_better)
 
     @admin.display
     def points(self, series: Any) -> int:
@@ -190,7 +183,7 @@ class SeriesAdmin(ReadOnlyAdmin):
         if not form.is_valid():
             text = "A worker concludes anew, from the first point on, what these series show."
             return ask(self, request, queryset, form, title="Analyse anew", text=text)
-        number = analyse_again(series=queryset.values_list("pk", flat=True))
+        number = subjects.analyse_again(series=queryset.values_list("pk", flat=True))
         self.message_user(request, f"Waiting for a worker: {number}", messages.SUCCESS)
         return None
 

@@ -11,13 +11,7 @@ from django.db.models import Q
 from django.db.models.functions import Lower
 from django.dispatch import receiver
 
-from webapp.accounts.services import (
-    Pseudonyms,
-    person_removed,
-    pseudonym_of,
-    pseudonyms,
-    without_addresses,
-)
+from webapp.accounts import services
 from webapp.results.commit_documents import CommitDocument
 from webapp.results.models import Revision
 
@@ -34,22 +28,24 @@ UPDATE results_revision
 
 def without_removed(commits: Sequence[CommitDocument]) -> Sequence[CommitDocument]:
     """The commits as they are stored: with pseudonyms in place of people who were removed."""
-    known = pseudonyms()
+    known = services.pseudonyms()
     return [_without(commit, known) for commit in commits] if known else commits
 
 
-def _without(commit: CommitDocument, known: Pseudonyms) -> CommitDocument:
-    gone = pseudonym_of(commit.author_email, known) or pseudonym_of(commit.author_name, known)
+def _without(commit: CommitDocument, known: services.Pseudonyms) -> CommitDocument:
+    gone = services.pseudonym_of(commit.author_email, known) or services.pseudonym_of(
+        commit.author_name, known
+    )
     return replace(
         commit,
         author_name=gone or commit.author_name,
         author_email="" if gone else commit.author_email,
-        subject=without_addresses(commit.subject, known),
-        message=without_addresses(commit.message, known),
+        subject=services.without_addresses(commit.subject, known),
+        message=services.without_addresses(commit.message, known),
     )
 
 
-@receiver(person_removed, dispatch_uid="results.erase_author")
+@receiver(services.person_removed, dispatch_uid="results.erase_author")
 def erase_author(names: set[str], pseudonym: str, counts: Counter[str], **_: Any) -> None:
     """Put the pseudonym in place of the author, and of the names within messages."""
     if not names:

@@ -13,25 +13,7 @@ from typing import Any, NamedTuple
 
 from django.db import connection, transaction
 
-from webapp.results.fact_names import (
-    MEASURED,
-    NAMING,
-    Change,
-    ChangedFact,
-    Interval,
-    Observation,
-    as_text,
-    cut,
-    ends,
-    intervals_of,
-    is_same,
-    kept_facts,
-    knobs_of,
-    meaning_of,
-    registered_part,
-    shares_word,
-    steps_after,
-)
+from webapp.results import fact_names
 from webapp.results.models import Hardware, HardwareFact, Mode, Run
 from webapp.results.services.database import fetch_rows, insert_rows
 
@@ -118,11 +100,11 @@ class NamingFact(NamedTuple):
     name: str
 
 
-Seen = dict[Key, set[Observation]]
-Known = dict[Key, list[Interval]]
+Seen = dict[Key, set[fact_names.Observation]]
+Known = dict[Key, list[fact_names.Interval]]
 
 
-def note_facts(reports: Iterable[Report], *, history: bool) -> tuple[ChangedFact, ...]:
+def note_facts(reports: Iterable[Report], *, history: bool) -> tuple[fact_names.ChangedFact, ...]:
     """Take up what stored runs tell of their machines; what changed after all that was known.
 
     Imported ``history`` changes nothing now. Three statements, one more where an interval is cut
@@ -134,9 +116,9 @@ def note_facts(reports: Iterable[Report], *, history: bool) -> tuple[ChangedFact
     _lock({key.hardware for key in seen})
     before = _beside(seen)
     observed = _with_cut(seen, before)
-    after = {key: intervals_of(observed[key]) for key in seen}
+    after = {key: fact_names.intervals_of(observed[key]) for key in seen}
     _store(before, after)
-    call_by_facts({key.hardware for key in seen if key.name in NAMING})
+    call_by_facts({key.hardware for key in seen if key.name in fact_names.NAMING})
     return () if history else tuple(_changes(before, after))
 
 
@@ -160,7 +142,9 @@ def machines_retold(filed: Mapping[int, tuple[int, int]]) -> set[int]:
     rows = Run.objects.filter(pk__in=list(filed)).order_by()
     present = list(rows.values_list("pk", "hardware", "mode"))
     modes = {mode for _, mode in filed.values()} | {mode for _, _, mode in present}
-    knobs = {mode.pk: knobs_of(mode.options) for mode in Mode.objects.in_bulk(modes).values()}
+    knobs = {
+        mode.pk: fact_names.knobs_of(mode.options) for mode in Mode.objects.in_bulk(modes).values()
+    }
     return {
         machine
         for pk, hardware, mode in present
@@ -174,7 +158,7 @@ def rebuild_facts(hardware: int) -> int:
     """Find the facts of a machine (id) anew from its stored runs; how many intervals there are."""
     _lock([hardware])
     observed = _seen(_all_reports(hardware))
-    found = {key: intervals_of(values) for key, values in observed.items()}
+    found = {key: fact_names.intervals_of(values) for key, values in observed.items()}
     HardwareFact.objects.filter(hardware=hardware).delete()
     rows = _rows((key, one) for key, intervals in found.items() for one in intervals)
     for start in range(0, len(rows), CHUNK):
@@ -193,20 +177,22 @@ def call_by_facts(machines: Collection[int]) -> None:
         return
     measured: dict[NamingFact, str] = {}
     typed: dict[NamingFact, set[str]] = defaultdict(set)
-    rows = HardwareFact.objects.filter(hardware__in=machines, name__in=NAMING)
+    rows = HardwareFact.objects.filter(hardware__in=machines, name__in=fact_names.NAMING)
     for fact in rows.order_by("first_seen", "value"):
         key = NamingFact(fact.hardware_id, fact.name)
-        if fact.source == MEASURED:
+        if fact.source == fact_names.MEASURED:
             measured[key] = fact.value
         else:
             typed[key].add(fact.value)
     agreed = _majorities(typed) | measured
     changed = []
     for machine in Hardware.objects.filter(pk__in=machines):
-        found = {name: agreed.get(NamingFact(machine.pk, name), "") for name in NAMING}
+        found = {name: agreed.get(NamingFact(machine.pk, name), "") for name in fact_names.NAMING}
         for name, value in found.items():
             is_measured = NamingFact(machine.pk, name) in measured
-            if not is_measured and not shares_word(value, registered_part(machine.name, name)):
+            if not is_measured and not fact_names.shares_word(
+                value, fact_names.registered_part(machine.name, name)
+            ):
                 found[name] = ""
         if (machine.agreed_cpu, machine.agreed_nic) != (found["cpu"], found["nic"]):
             machine.agreed_cpu, machine.agreed_nic = found["cpu"], found["nic"]
@@ -236,8 +222,10 @@ def _majorities(typed: Mapping[NamingFact, Collection[str]]) -> dict[NamingFact,
     if not disputed:
         return found
     counts: dict[NamingFact, Counter[str]] = defaultdict(Counter)
-    for hardware, name, value, count in fetch_rows(TYPED_COUNTS, list(NAMING), sorted(disputed)):
-        counts[NamingFact(hardware, name)][as_text(_loaded(value))] += count
+    for hardware, name, value, count in fetch_rows(
+        TYPED_COUNTS, list(fact_names.NAMING), sorted(disputed)
+    ):
+        counts[NamingFact(hardware, name)][fact_names.as_text(_loaded(value))] += count
     for key, counted in counts.items():
         (value, most), *_ = counted.most_common(1)
         if 2 * most > counted.total():
@@ -248,7 +236,7 @@ def _majorities(typed: Mapping[NamingFact, Collection[str]]) -> dict[NamingFact,
 def _seen(reports: Iterable[Report]) -> Seen:
     seen: Seen = defaultdict(set)
     for one in reports:
-        for fact, value in kept_facts(one.facts, one.options).items():
+        for fact, value in fact_names.kept_facts(one.facts, one.options).items():
             seen[Key(one.hardware, *fact)].add((one.at, value))
     return seen
 
@@ -258,7 +246,7 @@ def _lock(hardware: Collection[int]) -> None:
         cursor.execute(LOCK, [sorted(hardware)])
 
 
-def _beside(seen: Mapping[Key, Collection[Observation]]) -> Known:
+def _beside(seen: Mapping[Key, Collection[fact_names.Observation]]) -> Known:
     """The intervals that what is new falls into, or lies beside, in order."""
     wanted = []
     for key, values in seen.items():
@@ -267,14 +255,14 @@ def _beside(seen: Mapping[Key, Collection[Observation]]) -> Known:
         wanted.append(key._asdict() | times)
     found: Known = {key: [] for key in seen}
     for hardware, name, source, first, value, last in fetch_rows(BESIDE, _json(wanted)):
-        found[Key(hardware, name, source)].append(Interval(first, value, last))
+        found[Key(hardware, name, source)].append(fact_names.Interval(first, value, last))
     return {key: sorted(intervals) for key, intervals in found.items()}
 
 
 def _with_cut(seen: Seen, before: Known) -> Seen:
     """All observations that the intervals beside the new ones are made anew from."""
-    observed = {key: seen[key] | set(ends(before[key])) for key in seen}
-    torn = {key: parts for key in seen if (parts := cut(before[key], seen[key]))}
+    observed = {key: seen[key] | set(fact_names.ends(before[key])) for key in seen}
+    torn = {key: parts for key in seen if (parts := fact_names.cut(before[key], seen[key]))}
     if torn:
         wanted = [
             {"hardware": key.hardware, "first": one.first, "last": one.last}
@@ -289,7 +277,7 @@ def _with_cut(seen: Seen, before: Known) -> Seen:
     return observed
 
 
-def _within(part: Interval, one: Observation) -> bool:
+def _within(part: fact_names.Interval, one: fact_names.Observation) -> bool:
     return one[1] == part.value and part.first <= one[0] <= part.last
 
 
@@ -321,7 +309,7 @@ def _store(before: Known, after: Known) -> None:
     insert_rows(HardwareFact, _rows(sorted(new - old)), unique=ONCE)
 
 
-def _rows(found: Iterable[tuple[Key, Interval]]) -> list[dict[str, Any]]:
+def _rows(found: Iterable[tuple[Key, fact_names.Interval]]) -> list[dict[str, Any]]:
     return [
         {
             "hardware_id": key.hardware,
@@ -335,16 +323,16 @@ def _rows(found: Iterable[tuple[Key, Interval]]) -> list[dict[str, Any]]:
     ]
 
 
-def _changes(before: Known, after: Known) -> Iterator[ChangedFact]:
+def _changes(before: Known, after: Known) -> Iterator[fact_names.ChangedFact]:
     """What follows all that was known of a fact; a first value is no change."""
     for key, intervals in sorted(after.items()):
-        kind = meaning_of(key.name)
+        kind = fact_names.meaning_of(key.name)
         known = max((one.last for one in before[key]), default=None)
-        if kind is Change.NONE or known is None:
+        if kind is fact_names.Change.NONE or known is None:
             continue
-        for step in steps_after(intervals, known):
-            if not is_same(step.old, step.new):
-                yield ChangedFact(
+        for step in fact_names.steps_after(intervals, known):
+            if not fact_names.is_same(step.old, step.new):
+                yield fact_names.ChangedFact(
                     key.hardware, step.at, key.name, key.source, step.old, step.new, kind
                 )
 

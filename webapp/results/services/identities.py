@@ -22,17 +22,10 @@ from webapp.labs.models import Lab
 from webapp.results.documents import Problem, RunDocument, Unprocessable
 from webapp.results.identity import Bound, Evidence, Identity, Known, Trust, identify
 from webapp.results.models import Choice, IdentityRule, Run, WaitingRun
+from webapp.results.services import refiling
 from webapp.results.services.aliases import file_by_names
 from webapp.results.services.database import begin_writing, fetch_rows, insert_rows
 from webapp.results.services.placing import Placed, place_names
-from webapp.results.services.refiling import (
-    count_again,
-    leave_out,
-    lock_series_of_runs,
-    points_at,
-    refile,
-    renew,
-)
 from webapp.results.spellings import COUNT_PATTERN, position_of
 
 TrustedSides: Mapping[str, Trust] = {Choice.KERNEL: "kernel", Choice.LABEL: "label"}
@@ -259,10 +252,10 @@ def decide_waiting(*, runs: Collection[UUID], choice: str, by: User | None, rule
         _note_decision(rows, {}, now, by, rule)
         return len(rows)
     places = _places(rows, chosen)
-    lock_series_of_runs(chosen)
-    refile(places)
-    count_again(chosen, reason=WAITS)
-    renew(points_at(chosen))
+    refiling.lock_series_of_runs(chosen)
+    refiling.refile(places)
+    refiling.count_again(chosen, reason=WAITS)
+    refiling.renew(refiling.points_at(chosen))
     file_by_names(chosen)
     _note_decision(rows, places, now, by, rule)
     return len(rows)
@@ -280,11 +273,11 @@ def reopen_waiting(*, runs: Collection[UUID], by: User) -> int:
         .select_related("decided_by", "chosen")
     )
     ids = [row.pk for row in rows]
-    lock_series_of_runs(ids)
+    refiling.lock_series_of_runs(ids)
     now = timezone.now()
-    leave_out(ids, reason=WAITS, now=now)
+    refiling.leave_out(ids, reason=WAITS, now=now)
     Run.objects.filter(pk__in=ids, withdrawn_reason=LEFT_OUT).update(withdrawn_reason=WAITS)
-    renew(points_at(ids))
+    refiling.renew(refiling.points_at(ids))
     for row in rows:
         row.former = [*row.former, _former(row, by, now)]
         row.decided_at = row.decided_by = row.chosen = None

@@ -13,16 +13,10 @@ from typing import Any
 from django.db import connection, transaction
 
 from webapp.results.models import LabelRule, Measurement, Mode, Run, Series, Variant
+from webapp.results.services import named_rows
 from webapp.results.services.aliases import file_by_names
 from webapp.results.services.database import fetch_rows
 from webapp.results.services.facts import machines_retold, rebuild_facts
-from webapp.results.services.named_rows import (
-    PLAIN,
-    SeriesKey,
-    forget_names,
-    modes_named,
-    variants_of,
-)
 from webapp.results.services.refiling import RunSeries, lock_series_of_runs, move_series_or_runs
 from webapp.results.services.subjects import relations_to
 from webapp.results.spellings import (
@@ -108,7 +102,7 @@ def make_missing_rules() -> int:
 
 def refile_by_rules() -> RefiledRuns:
     """File every stored run as the rules that there are now say. The caller reshapes."""
-    forget_names()
+    named_rows.forget_names()
     places = _places()
     if not places:
         return RefiledRuns()
@@ -121,7 +115,7 @@ def refile_by_rules() -> RefiledRuns:
     file_by_names(places)
     for machine in sorted(machines):
         rebuild_facts(machine)
-    transaction.on_commit(forget_names)
+    transaction.on_commit(named_rows.forget_names)
     return RefiledRuns(len(places), joined, modes, variants)
 
 
@@ -142,11 +136,11 @@ def _places() -> dict[int, _Place]:
     rows = fetch_rows(RUNS)
     rules = _rules_of({row[5] for row in rows})
     parted = [_by_rules(row, rules) for row in rows]
-    modes = modes_named(one.mode for one in parted)
-    variants = variants_of(one.parts for one in parted if one.parts)
+    modes = named_rows.modes_named(one.mode for one in parted)
+    variants = named_rows.variants_of(one.parts for one in parted if one.parts)
     found: dict[int, _Place] = {}
     for (mode, name, variant, as_sent, _, _, runs), one in zip(rows, parted, strict=True):
-        into = variants[one.variant].pk if one.parts else PLAIN
+        into = variants[one.variant].pk if one.parts else named_rows.PLAIN
         place = _Place(modes[str(one.mode)].pk, into, _kept(name, as_sent, one))
         if (place.mode, place.variant) != (mode, variant):
             found |= dict.fromkeys(runs, place)
@@ -188,7 +182,7 @@ def _machines_retold(places: Mapping[int, _Place]) -> set[int]:
     return machines_retold({pk: (hardware, places[pk].mode) for pk, hardware in rows})
 
 
-def _targets(places: Mapping[int, _Place]) -> dict[RunSeries, SeriesKey]:
+def _targets(places: Mapping[int, _Place]) -> dict[RunSeries, named_rows.SeriesKey]:
     """The series that each measurement of the runs belongs to."""
     rows = Measurement.objects.filter(run__in=list(places)).order_by("pk")
     parts = ("run_id", "series_id", "series__tree_id", "series__hardware_id", "series__metric_id")

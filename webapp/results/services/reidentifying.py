@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from webapp.results.identity import Evidence, Identity
 from webapp.results.models import NameAlias, Revision, Run, Tree, WaitingRun
+from webapp.results.services import refiling
 from webapp.results.services.aliases import file_by_names
 from webapp.results.services.database import begin_reshaping, chunks
 from webapp.results.services.identities import (
@@ -19,13 +20,6 @@ from webapp.results.services.identities import (
 )
 from webapp.results.services.placing import Placed, place_names
 from webapp.results.services.positions import places_of_days
-from webapp.results.services.refiling import (
-    leave_out,
-    lock_series_of_runs,
-    points_at,
-    refile,
-    renew,
-)
 from webapp.results.services.revisions import Move, lock_series_of, move_revisions
 from webapp.results.spellings import day_of
 
@@ -121,16 +115,16 @@ def _settle(settled: dict[str, list[Run]], identities: dict[int, Identity]) -> N
 def _move(tree: Tree, moved: dict[int, str], by_pk: dict[int, Run]) -> int:
     if not moved:
         return 0
-    lock_series_of_runs(moved)
-    before = points_at(moved)
+    refiling.lock_series_of_runs(moved)
+    before = refiling.points_at(moved)
     places: dict[int, Placed] = {}
     for agent in {by_pk[pk].agent for pk in moved}:
         its = {pk: name for pk, name in moved.items() if by_pk[pk].agent_id == agent.pk}
         found = place_names(tree, its.values(), agent)
         places |= {pk: found[name] for pk, name in its.items()}
     moving = {pk: place for pk, place in places.items() if place.pk != by_pk[pk].revision_id}
-    refile(moving)
-    renew(before | points_at(moving))
+    refiling.refile(moving)
+    refiling.renew(before | refiling.points_at(moving))
     return len(moving)
 
 
@@ -138,10 +132,10 @@ def _let_wait(doubted: list[tuple[Run, Identity]]) -> int:
     if not doubted:
         return 0
     now, ids = timezone.now(), [run.pk for run, _ in doubted]
-    lock_series_of_runs(ids)
-    leave_out(ids, reason=WAITS, now=now)
+    refiling.lock_series_of_runs(ids)
+    refiling.leave_out(ids, reason=WAITS, now=now)
     note_doubts([Doubt(run.pk, identity, run.evidence["label"]) for run, identity in doubted], now)
-    renew(points_at(ids))
+    refiling.renew(refiling.points_at(ids))
     return len(ids)
 
 

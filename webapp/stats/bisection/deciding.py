@@ -15,24 +15,13 @@ from math import log
 
 import numpy as np
 
-from webapp.stats.bisection import explain
+from webapp.stats.bisection import explain, stages
 from webapp.stats.bisection.confirming import Case, Choice, Measure, State
 from webapp.stats.bisection.ending import Kind, Outcome
 from webapp.stats.bisection.information import Outlook, expect
 from webapp.stats.bisection.joint import View, views
 from webapp.stats.bisection.plan import Plan, Purpose, Subject, check_subjects
 from webapp.stats.bisection.posterior import Posterior
-from webapp.stats.bisection.stages import (
-    budget_used,
-    is_passed,
-    is_unexplained,
-    missing_end,
-    outlook_of,
-    reached,
-    search_boots,
-    stopped,
-    validating,
-)
 from webapp.stats.bisection.tally import tally
 from webapp.stats.bisection.validation import BOUND, Validation, fresh_boots, validate
 from webapp.stats.errors import OutOfRangeError
@@ -141,7 +130,7 @@ class _Round:
         hours = sum(one.evidence.hours for one in subjects)
         effort = sum(one.evidence.effort for one in subjects)
         left = subjects[0].plan.budget.boots - effort - len(pending)
-        stop = budget_used(subjects[0].plan, hours, left, now)
+        stop = stages.budget_used(subjects[0].plan, hours, left, now)
         left = 0 if stop else left
         cases = [
             Case(
@@ -156,7 +145,7 @@ class _Round:
             for at, one in enumerate(subjects)
         ]
         sound = [at for at, case in enumerate(cases) if not _failure(case)]
-        usable = [at for at in sound if not is_unexplained(cases[at])] or sound
+        usable = [at for at in sound if not stages.is_unexplained(cases[at])] or sound
         worth = [_worth(case, view.moved) for case, view in zip(cases, seen, strict=True)]
         return cls(subjects, cases, seen, free, left, frozenset(free), usable, worth)
 
@@ -175,7 +164,7 @@ class _Round:
             case = self.cases[self.lead]
             failed = Outcome(Kind.LAB_FAILED, (), 0.0, _failure(case))
             return self._decided(self.lead, case.done(failed))
-        if not any(is_passed(self.cases[at]) for at in self.usable):
+        if not any(stages.is_passed(self.cases[at]) for at in self.usable):
             waiting = self._validating()
             if waiting is not None:
                 return waiting
@@ -183,7 +172,7 @@ class _Round:
 
     def _validating(self) -> Decision | None:
         """Boots of the ends, or an end; None where the step is reproduced."""
-        found = {at: validating(self.cases[at]) for at in self.usable}
+        found = {at: stages.validating(self.cases[at]) for at in self.usable}
         choices = {at: one for at, one in found.items() if isinstance(one, Choice)}
         self.tests = {at: one for at, one in found.items() if isinstance(one, Validation)}
         if self.tests or self._is_reproduced():
@@ -230,11 +219,11 @@ class _Round:
     def _searching(self) -> Decision:
         lead = self.lead
         case = self.cases[lead]
-        found = reached(case)
+        found = stages.reached(case)
         if found is not None:
             self._now_or_later(lambda: self._ask(lead, found.actions))
             return self._decided(lead, found)
-        outlooks = {at: outlook_of(self.cases[at], self.cases[at].now) for at in self.usable}
+        outlooks = {at: stages.outlook_of(self.cases[at], self.cases[at].now) for at in self.usable}
         for at, one in enumerate(self.cases):
             if at in outlooks:
                 for measure in one.pending:
@@ -247,7 +236,7 @@ class _Round:
         if self.actions or any(one.pending for one in self.cases):
             text = explain.searching(case.plan, case.now, max(bits), self.tests.get(lead))
             return self._decided(lead, case.go_on(State.SEARCHING, (), text))
-        return self._decided(lead, stopped(case, case.now, max(bits)))
+        return self._decided(lead, stages.stopped(case, case.now, max(bits)))
 
     def _now_or_later(self, ask: Callable[[], None]) -> None:
         """Ask the machines that are there; if nothing is left for them, a job waits for each of
@@ -270,7 +259,7 @@ class _Round:
             return 0.0
         (at,) = [self.lead] if self.lead in own else self._one_of_each_machine(own)
         wanted = max(min(self.free.get(machine, 0), self.left), 0)
-        actions, bits = search_boots(
+        actions, bits = stages.search_boots(
             replace(self.cases[at], wanted=wanted),
             outlooks[at],
             moved=self.views[at].moved,
@@ -320,7 +309,7 @@ def _worth(case: Case, moved: float) -> float:
 
 def _failure(case: Case) -> str:
     """Why a subject cannot be measured, or ""."""
-    return case.evidence.failure or missing_end(case)
+    return case.evidence.failure or stages.missing_end(case)
 
 
 def _order_of(choice: Choice) -> int:

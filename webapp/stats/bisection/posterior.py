@@ -20,19 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from webapp.stats.bisection.hypotheses import (
-    EFFECT_SPREAD,
-    SPREAD_BESIDE,
-    SPREADS,
-    WIDE_SPREAD,
-    Joint,
-    PairPrior,
-    Pairs,
-    Products,
-    lab_step_spread,
-    mixed,
-    two_columns,
-)
+from webapp.stats.bisection import hypotheses
 from webapp.stats.bisection.plan import Plan
 from webapp.stats.bisection.tally import Tally
 from webapp.stats.bisection.timeline import STATES, STEP_WEIGHT, Timeline
@@ -105,7 +93,7 @@ class Steady:
     """
 
     data: Tally
-    products: Products
+    products: hypotheses.Products
     gap_of: Indices
     log_one: float
 
@@ -117,7 +105,7 @@ def remainder_of(plan: Plan, seen: Steady, likeliest: int) -> Remainder:
     others = np.array([gap for gap in range(1, last) if gap != top and gap_prior[gap]], np.intp)
     if not (len(others) and 0 < top < last and gap_prior[top]):
         return NONE
-    pairs = Pairs.of(seen.products, others - 1, np.full(len(others), top - 1))
+    pairs = hypotheses.Pairs.of(seen.products, others - 1, np.full(len(others), top - 1))
     prior = np.log(gap_prior[others] / gap_prior[others].sum())
     by_place = np.logaddexp(*(_evidence(plan, seen, pairs, sign) for sign in (-1, 1)))
     by_place = by_place - log(2) + prior
@@ -128,26 +116,26 @@ def remainder_of(plan: Plan, seen: Steady, likeliest: int) -> Remainder:
     return Remainder(ratio, between, lambda: _sizes(plan, seen, pairs, prior).largest())
 
 
-def _evidence(plan: Plan, seen: Steady, pairs: Pairs, sign: int) -> Floats:
+def _evidence(plan: Plan, seen: Steady, pairs: hypotheses.Pairs, sign: int) -> Floats:
     """Log evidence (Q,) of a second step of one sign at the first columns of ``pairs``, with the
     first step at the others; both together are the alerted step, as in `hypotheses.pair_evidence`.
     """
     size = sign * SHARE * abs(plan.effect)
-    spread = (EFFECT_SPREAD * size) ** 2
+    spread = (hypotheses.EFFECT_SPREAD * size) ** 2
     found = []
-    for share, chance in SPREADS:
+    for share, chance in hypotheses.SPREADS:
         total = (share * plan.effect) ** 2
-        prior = PairPrior((size, plan.effect - size), spread, -spread, total + spread)
-        found.append((chance, two_columns(pairs, prior)))
-    log_z = mixed(found).log_z + np.log(seen.data.nodes.weight)[:, None]
+        prior = hypotheses.PairPrior((size, plan.effect - size), spread, -spread, total + spread)
+        found.append((chance, hypotheses.two_columns(pairs, prior)))
+    log_z = hypotheses.mixed(found).log_z + np.log(seen.data.nodes.weight)[:, None]
     return np.asarray(np.logaddexp.reduce(log_z, axis=0))
 
 
-def _sizes(plan: Plan, seen: Steady, pairs: Pairs, chance: Floats) -> Sizes:
+def _sizes(plan: Plan, seen: Steady, pairs: hypotheses.Pairs, chance: Floats) -> Sizes:
     """Of a change at each of the first columns, of which nothing is assumed, nor of the step."""
-    free = (WIDE_SPREAD * plan.effect) ** 2
-    prior = PairPrior((0.0, plan.effect), free, 0.0, free)
-    fit = two_columns(pairs, prior)
+    free = (hypotheses.WIDE_SPREAD * plan.effect) ** 2
+    prior = hypotheses.PairPrior((0.0, plan.effect), free, 0.0, free)
+    fit = hypotheses.two_columns(pairs, prior)
     log_z = fit.log_z + np.log(seen.data.nodes.weight)[:, None] + chance
     weight = np.exp(log_z - log_z.max())
     return Sizes(fit.mean.ravel(), np.sqrt(fit.variance).ravel(), (weight / weight.sum()).ravel())
@@ -253,7 +241,7 @@ def figures_before(plan: Plan) -> dict[str, Any]:
     """What is believed of a subject before any of its boots: what its plan expects."""
     return {
         "effect": plan.effect,
-        "effect_sd": EFFECT_SPREAD * abs(plan.effect),
+        "effect_sd": hypotheses.EFFECT_SPREAD * abs(plan.effect),
         "good_level": 0.0,
         "boot_sd": sqrt(plan.noise.boot_variance(plan.runs)),
         "build_sd": plan.noise.build,
@@ -263,7 +251,7 @@ def figures_before(plan: Plan) -> dict[str, Any]:
 
 
 def figures(
-    plan: Plan, data: Tally, line: Timeline, joint: Joint, chance: Floats
+    plan: Plan, data: Tally, line: Timeline, joint: hypotheses.Joint, chance: Floats
 ) -> dict[str, Any]:
     """Means over all hypotheses, ``chance`` (S, M + 2, X) of each."""
     steps = chance[:, :-1] / max(float(chance[:, :-1].sum()), TINY)
@@ -283,7 +271,7 @@ def figures(
 
 
 def _likeliest(
-    plan: Plan, data: Tally, line: Timeline, joint: Joint, chance: Floats
+    plan: Plan, data: Tally, line: Timeline, joint: hypotheses.Joint, chance: Floats
 ) -> tuple[float, Lab]:
     """The level before the step from the line's origin, and the lab.
 
@@ -307,7 +295,7 @@ def _likeliest(
 
 
 def _shift(
-    plan: Plan, data: Tally, line: Timeline, joint: Joint, chance: Floats
+    plan: Plan, data: Tally, line: Timeline, joint: hypotheses.Joint, chance: Floats
 ) -> tuple[float, Floats]:
     """The level, and the expected shift of all T rows, by the one likeliest hypothesis."""
     node, gap, state = (int(at) for at in np.unravel_index(int(chance.argmax()), chance.shape))
@@ -321,7 +309,7 @@ def _shift(
         lab = variance * line.kernel(own)
     else:
         column = line.lab_steps[:, state - len(states)]
-        lab = lab_step_spread(plan) ** 2 * np.outer(column, column)
+        lab = hypotheses.lab_step_spread(plan) ** 2 * np.outer(column, column)
         boots = boots + lab
     values = line.value
     if 0 < gap < len(line.slots):
@@ -337,4 +325,4 @@ def _shift(
 def _stepping_beside(plan: Plan, line: Timeline, gap: int) -> Floats:
     """Covariance of what the culprit may have done to the companions."""
     column = line.after(beside=True)[:, gap - 1]
-    return np.asarray((SPREAD_BESIDE * plan.effect) ** 2 * np.outer(column, column))
+    return np.asarray((hypotheses.SPREAD_BESIDE * plan.effect) ** 2 * np.outer(column, column))

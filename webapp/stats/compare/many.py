@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from webapp.stats import sensitivity
 from webapp.stats.better import Better
 from webapp.stats.compare.comparing import Verdict, require_margin
 from webapp.stats.compare.exact_tests import counts_limits, counts_p
@@ -16,12 +17,6 @@ from webapp.stats.compare.single_builds import believed
 from webapp.stats.compare.summaries import LEVELS, Summaries
 from webapp.stats.decisive.chance import Belief
 from webapp.stats.limits import MARGIN_PCT
-from webapp.stats.sensitivity import (
-    DEFAULT_CONFIDENCE,
-    critical_ts,
-    require_confidence,
-    visible_shifts,
-)
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -132,7 +127,7 @@ def compare_many(
     *,
     better: Better | Sequence[Better] = "more",
     margin: float = MARGIN_PCT,
-    confidence: float = DEFAULT_CONFIDENCE,
+    confidence: float = sensitivity.DEFAULT_CONFIDENCE,
     build_noise: Sequence[BuildNoise | None] | None = None,
     same_build: Sequence[bool | None] | None = None,
     beliefs: Sequence[Belief | None] | None = None,
@@ -144,7 +139,7 @@ def compare_many(
     believe where single builds stand against one another (None: the guess). Raises
     `StatisticsError` for settings out of range, ValueError for sides that differ in length.
     """
-    require_confidence(confidence)
+    sensitivity.require_confidence(confidence)
     require_margin(margin)
     same = [None] * len(a) if same_build is None else same_build
     given = [None] * len(a) if build_noise is None else build_noise
@@ -322,7 +317,7 @@ def _pooled(pairs: _Pairs, scattered: Flags, confidence: float) -> _Spread:
 def _critical(df: Floats, confidence: float) -> Floats:
     """To the last digit where a page shows them, from a table where there are very many."""
     if len(df) > _MOST_EXACT:
-        return critical_ts(df, confidence)
+        return sensitivity.critical_ts(df, confidence)
     return np.asarray(special.stdtrit(df, 0.5 + confidence / 200), np.float64)
 
 
@@ -381,7 +376,7 @@ def _without_scatter(a: Floats, b: Floats, floor: Floats) -> tuple[Floats, Float
 
 def _visible(pairs: _Pairs, noise: _Noise, low: Floats, confidence: float) -> Floats:
     bounded = np.isfinite(noise.df) & ~np.isnan(low)
-    shift = visible_shifts(np.where(bounded, noise.df, 1.0), confidence) * noise.error
+    shift = sensitivity.visible_shifts(np.where(bounded, noise.df, 1.0), confidence) * noise.error
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         visible = 100 * np.where(pairs.log, np.expm1(shift), shift / np.abs(pairs.a.x))
     visible[~bounded] = np.nan

@@ -12,13 +12,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from webapp.stats.errors import StatisticsError
-from webapp.stats.ministat.numbers import (
-    DEFAULT_WIDTH,
-    LEAST_POINTS,
-    LEAST_WIDTH,
-    MOST_SETS,
-    render,
-)
+from webapp.stats.ministat import numbers
 from webapp.stats.shell import end_silently
 from webapp.stats.student import LEVELS
 
@@ -133,8 +127,8 @@ def parse(arguments: Sequence[str]) -> tuple[Options, list[str]]:
         pairs, names = getopt.getopt(list(arguments), "AC:c:d:nqsw:")
     except getopt.GetoptError as error:
         raise MisuseError(error.msg) from error
-    if len(names) > MOST_SETS:
-        raise MisuseError(f"{len(names)} files: at most {MOST_SETS} can be compared")
+    if len(names) > numbers.MOST_SETS:
+        raise MisuseError(f"{len(names)} files: at most {numbers.MOST_SETS} can be compared")
     options = Options()
     for option, value in pairs:
         _apply(options, option, value)
@@ -152,7 +146,7 @@ def _apply(options: Options, option: str, value: str) -> None:
                 raise MisuseError("no delimiter given")
             options.delimiters = os.fsencode(value)
         case "-w":
-            options.width = _whole(value, "width", least=LEAST_WIDTH)
+            options.width = _whole(value, "width", least=numbers.LEAST_WIDTH)
         case flag:
             options.flags.add(flag)
 
@@ -160,7 +154,7 @@ def _apply(options: Options, option: str, value: str) -> None:
 def report(options: Options, names: Sequence[str]) -> str:
     """What the command prints for these files. Raises `FileError` and `StatisticsError`."""
     flags = options.flags
-    return render(
+    return numbers.render(
         _read(options, names),
         confidence=options.confidence,
         width=options.width or _terminal_width(),
@@ -196,8 +190,8 @@ def _column(options: Options, name: str, source: BinaryIO) -> list[float]:
         raise FileError(f"ministat: Cannot read {name}: {_cause(error)}") from error
     except StatisticsError as error:
         raise FileError(f"ministat: {error}") from error
-    if len(values) < LEAST_POINTS:
-        raise FileError(f"Dataset {name} must contain at least {LEAST_POINTS} data points")
+    if len(values) < numbers.LEAST_POINTS:
+        raise FileError(f"Dataset {name} must contain at least {numbers.LEAST_POINTS} data points")
     return values
 
 
@@ -222,10 +216,10 @@ def _level(text: str) -> float:
 def _terminal_width() -> int:
     """On a terminal COLUMNS, else what the terminal says less the frame; elsewhere 74."""
     if not sys.stdout.isatty():
-        return DEFAULT_WIDTH
+        return numbers.DEFAULT_WIDTH
     columns = os.environ.get("COLUMNS", "")
     width = int(columns) if columns.isdecimal() else _terminal_columns() - 2
-    return width if width >= LEAST_WIDTH else DEFAULT_WIDTH
+    return width if width >= numbers.LEAST_WIDTH else numbers.DEFAULT_WIDTH
 
 
 def _terminal_columns() -> int:

@@ -32,6 +32,7 @@ from webapp.results.models import (
     Tree,
     Variant,
 )
+from webapp.results.services import named_rows
 from webapp.results.services.aliases import (
     Alias,
     Filing,
@@ -40,18 +41,6 @@ from webapp.results.services.aliases import (
     names_as_sent,
 )
 from webapp.results.services.identities import Doubt, Identities
-from webapp.results.services.named_rows import (
-    PLAIN,
-    HardwareAndMode,
-    SeriesKey,
-    foreign_hardware,
-    metrics_named,
-    modes_named,
-    remembered_hardware,
-    trees_named,
-    unknown_hardware,
-    variants_of,
-)
 from webapp.results.services.placing import Placed, Remarks, place_revisions
 from webapp.results.services.upload.identifying import Identified, refuse_foreign_runs
 
@@ -68,11 +57,11 @@ class FiledRun:
     document: RunDocument
     tree: int
     revision: Placed
-    sent: HardwareAndMode
-    names: HardwareAndMode
+    sent: named_rows.HardwareAndMode
+    names: named_rows.HardwareAndMode
     options: Sequence[str]
     variant: int | None
-    series: Mapping[str, SeriesKey]
+    series: Mapping[str, named_rows.SeriesKey]
     as_sent: dict[str, Any] | None
     identity: Identity
     left_out: str
@@ -125,11 +114,13 @@ class _Rows:
     variants: Mapping[str, Variant]
     warnings: Mapping[UUID, list[str]]
     made: Stored
-    aliased: Mapping[UUID, HardwareAndMode] = field(default_factory=dict)
+    aliased: Mapping[UUID, named_rows.HardwareAndMode] = field(default_factory=dict)
 
-    def sent_names_of(self, run: RunDocument) -> HardwareAndMode:
+    def sent_names_of(self, run: RunDocument) -> named_rows.HardwareAndMode:
         """Under which it was sent."""
-        return HardwareAndMode(self.hardware[run.hardware].pk, self.modes[str(run.mode)].pk)
+        return named_rows.HardwareAndMode(
+            self.hardware[run.hardware].pk, self.modes[str(run.mode)].pk
+        )
 
 
 def file_runs(identified: Identified) -> Filed:
@@ -189,15 +180,15 @@ def _resolve(runs: Sequence[RunDocument], agent: Agent, *, register: bool) -> _R
     problems = remarks.problems
     hardware = _hardware(runs, problems, lab if register else None)
     made = Stored()
-    trees = trees_named({run.tree for run in runs}, made)
+    trees = named_rows.trees_named({run.tree for run in runs}, made)
     metrics = _metrics(runs, remarks)
     revisions = place_revisions(runs, trees, agent, remarks)
     if problems:
         raise Unprocessable(problems)
-    if foreign := foreign_hardware(_named(runs), hardware, lab.pk):
+    if foreign := named_rows.foreign_hardware(_named(runs), hardware, lab.pk):
         raise Forbidden(foreign)
-    modes = modes_named(run.mode for run in runs)
-    variants = variants_of(run.variant for run in runs if run.variant)
+    modes = named_rows.modes_named(run.mode for run in runs)
+    variants = named_rows.variants_of(run.variant for run in runs if run.variant)
     named = _Rows(trees, revisions, hardware, modes, metrics, variants, remarks.warnings, made)
     aliases = aliases_in_force(lab.pk)
     return _with_aliased(runs, named, aliases) if aliases else named
@@ -206,8 +197,8 @@ def _resolve(runs: Sequence[RunDocument], agent: Agent, *, register: bool) -> _R
 def _hardware(
     runs: Sequence[RunDocument], problems: list[Problem], register_for: Lab | None
 ) -> dict[str, Hardware]:
-    found = remembered_hardware({run.hardware for run in runs}, register_for)
-    problems += unknown_hardware(_named(runs), found)
+    found = named_rows.remembered_hardware({run.hardware for run in runs}, register_for)
+    problems += named_rows.unknown_hardware(_named(runs), found)
     return found
 
 
@@ -224,8 +215,11 @@ def _with_aliased(runs: Sequence[RunDocument], rows: _Rows, aliases: Sequence[Al
         names = meant(sent[run.uuid].hardware, mode, _filing(run, rows), aliases)
         if names != (sent[run.uuid].hardware, mode):
             found[run.uuid] = names
-    modes = modes_named(mode for _, mode in found.values()) if found else {}
-    aliased = {uuid: HardwareAndMode(pk, modes[str(mode)].pk) for uuid, (pk, mode) in found.items()}
+    modes = named_rows.modes_named(mode for _, mode in found.values()) if found else {}
+    aliased = {
+        uuid: named_rows.HardwareAndMode(pk, modes[str(mode)].pk)
+        for uuid, (pk, mode) in found.items()
+    }
     return replace(rows, aliased=aliased, modes={**rows.modes, **modes})
 
 
@@ -258,7 +252,7 @@ def _filed_run(
         options=options[names.mode],
         variant=variant,
         series={
-            one.name: (tree, *names, rows.metrics[one.name].pk, variant or PLAIN)
+            one.name: (tree, *names, rows.metrics[one.name].pk, variant or named_rows.PLAIN)
             for one in run.metrics
         },
         as_sent=_as_sent(run),
@@ -272,7 +266,7 @@ def _metrics(runs: Sequence[RunDocument], remarks: Remarks) -> dict[str, Metric]
     direction is better changes no number, and is an operator's to decide.
     """
     first = {metric.name: metric for run in reversed(runs) for metric in run.metrics}
-    found = metrics_named(first)
+    found = named_rows.metrics_named(first)
     for i, run in enumerate(runs):
         for metric in run.metrics:
             known = found[metric.name]

@@ -18,6 +18,7 @@ from webapp.queueing import Task, queue_on_commit
 from webapp.results.documents import RunDocument
 from webapp.results.models import Mode, RevisionAlias, Run, WaitingRun
 from webapp.results.models.history import WAITING_FROM
+from webapp.results.services import refiling
 from webapp.results.services.aliases import file_by_names, names_as_sent, note_names
 from webapp.results.services.database import fetch_rows
 from webapp.results.services.identities import (
@@ -28,14 +29,6 @@ from webapp.results.services.identities import (
     note_doubts,
 )
 from webapp.results.services.named_rows import SeriesKey
-from webapp.results.services.refiling import (
-    leave_out,
-    lock_series_of_runs,
-    move_to_series,
-    points_at,
-    refile,
-    renew,
-)
 from webapp.results.services.run_decisions import adopt_marks
 from webapp.results.services.upload.filing import Filed, FiledRun, lock_current
 
@@ -96,7 +89,7 @@ def adopt_modes(runs: Sequence[FiledRun], *, besides: Iterable[SeriesKey]) -> fr
     _note_former(called)
     moved = {pk: run.names for pk, run in called.items()}
     variants = {pk: run.variant for pk, run in called.items()}
-    move_to_series(moved, variants=variants, besides=besides)
+    refiling.move_to_series(moved, variants=variants, besides=besides)
     return frozenset(uuid for uuid, row in stored.items() if row.pk in moved)
 
 
@@ -157,8 +150,8 @@ def _adopt_evidence(runs: Sequence[FiledRun]) -> Adopted:
     """
     stored = lock_current(run.uuid for run in runs)
     now = timezone.now()
-    lock_series_of_runs(row.pk for row in stored.values())
-    before = points_at(row.pk for row in stored.values())
+    refiling.lock_series_of_runs(row.pk for row in stored.values())
+    before = refiling.points_at(row.pk for row in stored.values())
     by_pk = {stored[run.uuid].pk: run for run in runs}
     _keep_evidence(by_pk)
     waiting = {pk: run for pk, run in by_pk.items() if run.identity.waits}
@@ -167,13 +160,13 @@ def _adopt_evidence(runs: Sequence[FiledRun]) -> Adopted:
         for pk, run in by_pk.items()
         if run.revision.pk != stored[run.uuid].revision_id
     }
-    refile(moved)
+    refiling.refile(moved)
     for reason, is_left_out in ((LEFT_OUT, True), (WAITS, False)):
         its = [pk for pk, run in waiting.items() if bool(run.left_out) is is_left_out]
-        leave_out(its, reason=reason, now=now)
+        refiling.leave_out(its, reason=reason, now=now)
     note_doubts([run.doubt(pk) for pk, run in waiting.items()], now)
     if touched := {*moved, *waiting}:
-        renew(before | points_at(touched))
+        refiling.renew(before | refiling.points_at(touched))
     file_by_names(by_pk)
     open_ones = frozenset(run.uuid for run in waiting.values() if not run.left_out)
     return Adopted(open_ones, frozenset(by_pk[pk].uuid for pk in moved) - open_ones)
