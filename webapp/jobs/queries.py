@@ -17,18 +17,6 @@ from webapp.jobs.models import Job, Worker
 from webapp.results.models import MachineName
 from webapp.results.queries import machine_of
 
-__all__ = [
-    "MOST_IMPORTED",
-    "SILENT_AFTER",
-    "Capability",
-    "Durations",
-    "Forecast",
-    "Machine",
-    "machines",
-    "queue_forecast",
-    "takes",
-]
-
 SILENT_AFTER = timedelta(days=14)
 """A lab that tests each week may miss one."""
 

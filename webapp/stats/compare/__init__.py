@@ -1,11 +1,5 @@
 """A against B: the tests that people know, the change with its interval, and the verdict."""
 
-from webapp.stats.compare.across import (
-    Estimate,
-    Heterogeneity,
-    estimate_of,
-    heterogeneity,
-)
 from webapp.stats.compare.comparing import MORE_BUILDS, Comparison, Level, Verdict, compare
 from webapp.stats.compare.explain import explain
 from webapp.stats.compare.levels import (
@@ -17,6 +11,12 @@ from webapp.stats.compare.levels import (
     summarize,
 )
 from webapp.stats.compare.many import VERDICTS, Comparisons, compare_many
+from webapp.stats.compare.relative import (
+    Estimate,
+    Heterogeneity,
+    estimate_of,
+    heterogeneity,
+)
 from webapp.stats.compare.stored import own_unit, pack_summary, unpack_summary
 from webapp.stats.compare.summaries import LEVELS, Summaries
 from webapp.stats.compare.sweep import (

@@ -18,9 +18,15 @@ from scipy import special
 
 from webapp.stats import false_discovery
 from webapp.stats.better import Better, is_gain
-from webapp.stats.compare.across import LEAST_CHANGES, Estimate, Heterogeneity, heterogeneity
 from webapp.stats.compare.comparing import Verdict
-from webapp.stats.compare.relative import percent_of_log, satterthwaite
+from webapp.stats.compare.relative import (
+    LEAST_CHANGES,
+    Estimate,
+    Heterogeneity,
+    heterogeneity,
+    percent_of_log,
+    satterthwaite,
+)
 from webapp.stats.limits import MARGIN_PCT
 from webapp.stats.sensitivity import DEFAULT_CONFIDENCE, critical_t, two_sided_p
 
