@@ -1,6 +1,6 @@
 """Run the change detector over series, each from the newest checkpoint before what changed.
 
-The detector reads the revisions of a series in order (``webapp.stats.detector``). Its state is kept
+The detector reads the revisions of a series in order (``webapp.stats.changes``). Its state is kept
 now and then (``checkpoints``), so one new point costs the reading of a few revisions, at 60 as at
 5,000; a point that arrives late, or goes, is folded in from the checkpoint before it. What is found
 is a function of the points alone.

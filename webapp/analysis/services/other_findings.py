@@ -25,7 +25,7 @@ not that its commit was."""
 
 LIMITS = {Kind.EXCURSION: 8.0, Kind.SLOW: 5.0, Kind.NOISE: sqrt(20.0), Kind.MODES: sqrt(14.0)}
 """Evidence that each had to pass, in standard deviations (of likelihoods, the root of twice the
-logarithm): the limits of ``webapp.stats.levels``."""
+logarithm): the limits of ``webapp.stats.changes``."""
 
 
 @dataclass(frozen=True, slots=True)
