@@ -93,8 +93,8 @@ def test_the_beta_distribution_is_that_of_scipy(a: float, b: float, x: float) ->
     assert beta_share(a, b, x) == approx(special.betainc(a, b, x), rel=1e-6, abs=1e-12)
 
 
-@pytest.mark.parametrize(("n_a", "n_b"), itertools.product((1, 4, 12), repeat=2))
-@pytest.mark.parametrize(("a", "b"), itertools.product((0, 1, 2, 7, 150), repeat=2))
+@pytest.mark.parametrize(("n_a", "n_b"), list(itertools.product((1, 4, 12), repeat=2)))
+@pytest.mark.parametrize(("a", "b"), list(itertools.product((0, 1, 2, 7, 150), repeat=2)))
 def test_counts_are_tested_as_on_the_server(a: int, n_a: int, b: int, n_b: int) -> None:
     rows = [np.array([each], np.float64) for each in (a, n_a, b, n_b)]
     assert counts_p(a, n_a, b, n_b) == approx(exact_tests.counts_p(*rows)[0], rel=1e-7)
