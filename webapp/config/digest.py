@@ -6,7 +6,7 @@ hashes are hashed. Left out are ids, versions, times of arrival, secrets, and th
 ``LEFT_OUT``. Everything else counts, a column that is added tomorrow included.
 
 Floats count to their last bit. They may: samples are pooled in one order (``in_pooling_order``),
-and the detector is a fold over the revisions in theirs, whatever the order of arrival.
+and the detector reads the revisions in theirs, whatever the order of arrival.
 """
 
 import hashlib

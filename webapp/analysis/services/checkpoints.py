@@ -1,4 +1,4 @@
-"""The states of the detector that are kept: what changes is folded in from the one before it.
+"""The states of the detector that are kept: an analysis goes on from the last before what changed.
 
 Checkpoints lie close where points arrive, and ever further apart before: a late point has all
 points after it read again anyway, and from the checkpoint before it on it is at most as many more.
@@ -58,7 +58,7 @@ class Kept:
     state: changes.State
 
 
-def fold(
+def update(
     state: changes.State, points: Sequence[changes.Point], *, is_over: bool
 ) -> Iterator[tuple[int | None, changes.State]]:
     """The states to keep, with the position of each, and at last the state after all points, which

@@ -2,7 +2,7 @@
 
 The detector reads the revisions of a series in order (``webapp.stats.changes``). Its state is kept
 now and then (``checkpoints``), so one new point costs the reading of a few revisions, at 60 as at
-5,000; a point that arrives late, or goes, is folded in from the checkpoint before it. What is found
+5,000; a point that arrives late, or goes, is taken up from the checkpoint before it. What is found
 is a function of the points alone.
 """
 
@@ -135,7 +135,7 @@ def detect_changes(
         for number, its in known.by_epoch(read):
             states += [changes.start() for _ in range(len(states), number + 1)]
             is_over, since = known.is_over(number), known.begin_of(number)
-            for position, state in checkpoints.fold(states[number], its, is_over=is_over):
+            for position, state in checkpoints.update(states[number], its, is_over=is_over):
                 states[number] = state
                 if position is not None:
                     kept.append(checkpoints.Kept(series.pk, since, position, state))

@@ -22,6 +22,7 @@ from webapp.labs.models import Lab
 from webapp.results.documents import Problem, RunDocument, Unprocessable
 from webapp.results.identity import Bound, Evidence, Identity, Known, Trust, identify
 from webapp.results.models import Choice, IdentityRule, Run, WaitingRun
+from webapp.results.models.decisions import WaitingRunQuerySet
 from webapp.results.services import refiling
 from webapp.results.services.aliases import file_by_names
 from webapp.results.services.database import begin_writing, fetch_rows, insert_rows
@@ -236,13 +237,7 @@ def decide_waiting(*, runs: Collection[UUID], choice: str, by: User | None, rule
         Unprocessable: ``choice`` is none of a run's candidates, or the tree cannot place it.
     """
     begin_writing()
-    rows = list(
-        WaitingRun.objects.open()
-        .filter(run__uuid__in=list(runs), run__superseded_by__isnull=True)
-        .order_by("pk")
-        .select_for_update(of=["self"])
-        .select_related("run__revision__tree", "run__agent__lab")
-    )
+    rows = _locked(WaitingRun.objects.open(), runs, "run__revision__tree", "run__agent__lab")
     if not rows:
         return 0
     chosen = {row.pk: _chosen(row, choice) for row in rows}
@@ -265,13 +260,7 @@ def decide_waiting(*, runs: Collection[UUID], choice: str, by: User | None, rule
 def reopen_waiting(*, runs: Collection[UUID], by: User) -> int:
     """Take decisions back: the ``runs`` wait again and take no part. How many were decided."""
     begin_writing()
-    rows = list(
-        WaitingRun.objects.decided()
-        .filter(run__uuid__in=list(runs), run__superseded_by__isnull=True)
-        .order_by("pk")
-        .select_for_update(of=["self"])
-        .select_related("decided_by", "chosen")
-    )
+    rows = _locked(WaitingRun.objects.decided(), runs, "decided_by", "chosen")
     ids = [row.pk for row in rows]
     refiling.lock_series_of_runs(ids)
     now = timezone.now()
@@ -284,6 +273,16 @@ def reopen_waiting(*, runs: Collection[UUID], by: User) -> int:
         row.rule = ""
     WaitingRun.objects.bulk_update(rows, ["former", "decided_at", "decided_by", "rule", "chosen"])
     return len(rows)
+
+
+def _locked(those: WaitingRunQuerySet, runs: Collection[UUID], *related: str) -> list[WaitingRun]:
+    """The rows of the current ``runs`` among ``those``, locked in the order of their numbers."""
+    return list(
+        those.filter(run__uuid__in=list(runs), run__superseded_by__isnull=True)
+        .order_by("pk")
+        .select_for_update(of=["self"])
+        .select_related(*related)
+    )
 
 
 def _former(row: WaitingRun, by: User, now: datetime) -> dict[str, str]:

@@ -19,7 +19,7 @@ from webapp.stats.changes.turns import (
     LEFT_OUT,
     PENALTY,
     Fit,
-    State,
+    NoiseState,
     biweighted,
     fit_levels,
     starts_of,
@@ -300,7 +300,7 @@ def _unexplained(fit: Fit) -> float:
     return float(left[0]) + PENALTY * (len(fit.starts) - 1)
 
 
-def best_curve(locations: Floats, state: State, alone: Fit) -> tuple[Floats, Floats | None]:
+def best_curve(locations: Floats, state: NoiseState, alone: Fit) -> tuple[Floats, Floats | None]:
     """The curve that explains the series better than the levels `alone`, and its basis; 0 and None
     where none does.
     """
@@ -343,7 +343,7 @@ def best_curve(locations: Floats, state: State, alone: Fit) -> tuple[Floats, Flo
 
 
 def _spared(
-    locations: Floats, state: State, basis: Floats, found: tuple[Floats, Fit]
+    locations: Floats, state: NoiseState, basis: Floats, found: tuple[Floats, Fit]
 ) -> tuple[Floats, Fit]:
     """The trend `basis` and its levels, without those that cost more than they explain.
 
@@ -366,7 +366,7 @@ def _spared(
 
 def _curve(
     locations: Floats,
-    state: State,
+    state: NoiseState,
     basis: Floats,
     first: tuple[list[int], NDArray[np.bool_]],
     most: float,

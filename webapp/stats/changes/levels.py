@@ -16,7 +16,7 @@ from webapp.stats.changes.turns import (
     CAP,
     PENALTY,
     Fit,
-    State,
+    NoiseState,
     by_turns,
     cost_of,
     doubt_of,
@@ -237,7 +237,7 @@ def levels_of(
         return None
     jumps, price = jumps_of(locations, scatter), price_of(count)
     doubt = doubt_of(freedom, calm)
-    state = State(scatter, 1.0, freedom, calm, guesses, jumps, price, doubt)
+    state = NoiseState(scatter, 1.0, freedom, calm, guesses, jumps, price, doubt)
     starts = by_turns(locations, state)
     fit = fit_levels(locations, state.scatter, starts)
     curve, basis = best_curve(locations, state, fit)
@@ -270,7 +270,7 @@ def levels_of(
     )
 
 
-def _pays(move: Rollout, fit: Fit, state: State) -> bool:
+def _pays(move: Rollout, fit: Fit, state: NoiseState) -> bool:
     """Whether it explains the series better than its steps do, memory around them included: two
     steps of a machine that wanders look like a move.
     """
@@ -279,7 +279,7 @@ def _pays(move: Rollout, fit: Fit, state: State) -> bool:
     return cost_of(other, state.scatter) + MOVE_PRICE < cost_of(fit, state.scatter)
 
 
-def _levels(state: State, fit: Fit) -> list[Level]:
+def _levels(state: NoiseState, fit: Fit) -> list[Level]:
     starts, variances = fit.starts, variances_of(fit, state.scatter)
     kept = np.add.reduceat(fit.inside.astype(np.intp), starts).tolist()
     inflations = [inflation_of_mean(state.inflation, max(count, 1)) for count in kept]
@@ -295,7 +295,7 @@ def _levels(state: State, fit: Fit) -> list[Level]:
     return [Level(*row) for row in rows]
 
 
-def _freedoms(state: State, starts: list[int]) -> list[float]:
+def _freedoms(state: NoiseState, starts: list[int]) -> list[float]:
     """The degrees of freedom behind each level: by weight, where its scatter changed."""
     weights = state.scatter**-2.0
     together = np.add.reduceat(weights * state.freedom, starts)

@@ -139,7 +139,7 @@ class _Turn(NamedTuple):
 
 
 @dataclass(slots=True)
-class State:
+class NoiseState:
     """What is known of a series' noise while its levels are looked for."""
 
     scatter: Floats
@@ -152,7 +152,7 @@ class State:
     doubt: Floats
 
 
-def by_turns(locations: Floats, state: State) -> list[int]:
+def by_turns(locations: Floats, state: NoiseState) -> list[int]:
     """Estimate levels, scatter and memory by turns; return where levels begin.
 
     A turn that misses a step finds it again as memory, which hides more steps in the next turn. So
@@ -225,7 +225,7 @@ def doubt_of(freedom: Floats, calm: list[int]) -> Floats:
     ).repeat(np.diff([*calm, len(freedom)]))
 
 
-def starts_of(locations: Floats, state: State) -> list[int]:
+def starts_of(locations: Floats, state: NoiseState) -> list[int]:
     """Return where levels of `locations` begin, by what is known of their noise."""
     price, scatter = state.price, state.scatter * state.doubt
     width = STATE_WIDTH * float(scatter.min())
@@ -254,7 +254,7 @@ def _cells(occupied: Floats) -> Floats:
     return np.asarray(np.flatnonzero(is_near) + (least - BESIDE), dtype=np.float64)
 
 
-def _around(fit: Fit, state: State) -> Floats:
+def _around(fit: Fit, state: NoiseState) -> Floats:
     """The standard deviation of each revision around its level."""
     count = len(fit.off)
     scatter = np.empty(count)
