@@ -106,13 +106,20 @@ class Bench:
         self.count = requests
         self.runs = 0
 
-    def requests(self, name: str, *, clients: int, machines: int | None = None) -> None:
-        """Requests of one revision each, from `clients` processes, spread over `machines`."""
+    def requests(
+        self,
+        name: str,
+        *,
+        clients: int,
+        machines: int | None = None,
+        oldest: int = FIRST_REVISION,
+    ) -> None:
+        """Requests of one revision each, from ``oldest`` on, from `clients` processes, spread over
+        `machines`.
+        """
         machines = machines or clients
         total = self.count + WARM_UP
-        bodies = [
-            body(f"{name}-{i % machines}", [FIRST_REVISION + i // machines]) for i in range(total)
-        ]
+        bodies = [body(f"{name}-{i % machines}", [oldest + i // machines]) for i in range(total)]
         warm, measured = bodies[:WARM_UP], bodies[WARM_UP:]
         self._send(warm, clients)
         tenth = max(1, len(measured) // 10)
@@ -159,11 +166,15 @@ class Bench:
         rate = Part(answers, {}).rate * RUNS_A_BATCH
         report(name, rate, "runs/s", n=BATCHES, **latencies(answers))
 
-    def check(self) -> None:
-        """Every run is there with its samples and its point, and everything was analysed."""
+    def await_analysis(self) -> None:
         with self.instance.connect() as connection:
             while count(connection, "results_series WHERE dirty_from IS NOT NULL"):
                 time.sleep(0.2)
+
+    def check(self) -> None:
+        """Every run is there with its samples and its point, and everything was analysed."""
+        self.await_analysis()
+        with self.instance.connect() as connection:
             for table in ("run", "measurement", "point"):
                 found = count(connection, f"results_{table}")
                 if found != self.runs:
