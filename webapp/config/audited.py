@@ -20,8 +20,8 @@ from django.http import HttpRequest, HttpResponseBase
 from webapp.accounts.addresses import client_address
 from webapp.accounts.models import AuditEntry, User
 from webapp.accounts.services import audit
-from webapp.config.middleware import ASKING
 
+ASKING = frozenset({"GET", "HEAD", "OPTIONS"})
 MOST_ROWS = 100
 """A statement about more rows is one entry with their number: an import adds 50,000 commits."""
 

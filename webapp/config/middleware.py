@@ -33,11 +33,11 @@ from psycopg import IsolationLevel
 from webapp.accounts.services import everybody_may_read
 from webapp.api.wiring import NAMESPACE, explain_loss, refuse_reader
 from webapp.config import replica
+from webapp.config.audited import ASKING
 
 API = "/api/v1/"
 
 View = Callable[..., HttpResponseBase]
-ASKING = frozenset({"GET", "HEAD", "OPTIONS"})
 HOLD_SECRETS = (
     *("account", "admin", "feeds/subscription", "mail", "outbox"),
     *("sign-in", "subscriptions", "unsubscribe", "webhooks"),

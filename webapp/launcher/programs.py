@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Collection
+from dataclasses import replace
 from pathlib import Path
 
 from webapp.launcher import lifeline
@@ -16,6 +17,11 @@ CELERY = (sys.executable, "-m", "celery", "-A", "webapp.config.celery")
 QUIET = ("--without-mingle", "--without-gossip", "--without-heartbeat")
 """Events among workers, which nobody reads. A worker that cannot send one while Redis is away tries
 for ever and takes no signal meanwhile. Our heartbeats are others (`webapp.readiness.pulse`)."""
+
+WITHOUT_CHECKS = {"CELERY_SKIP_CHECKS": "true"}
+"""`migrate` made the checks with the same settings. The check of addresses imports pages and API, a
+third of what such a process loads. Mails name addresses: `deliveries` loads them, once for all of
+its processes."""
 
 
 def lifeline_program(state: Path) -> Program:
@@ -103,7 +109,7 @@ def our_programs(state: Path, *, roles: Collection[str], web_threads: int) -> li
             directory=PROJECT,
             environment={"DRIFTLINE_DATABASE_POOL": str(web_threads)},
         ),
-        _worker("worker", "--queues=analysis", pids=pids),
+        replace(_worker("worker", "--queues=analysis", pids=pids), environment=WITHOUT_CHECKS),
         # One process for mails and one for webhooks (webapp.outbox.tasks)
         _worker("deliveries", "--queues=deliveries", "--concurrency=2", pids=pids),
         Program(
@@ -111,6 +117,7 @@ def our_programs(state: Path, *, roles: Collection[str], web_threads: int) -> li
             command=[*CELERY, "beat", "--loglevel", "info", "--pidfile", str(pids / "beat.pid")],
             priority=40,
             directory=PROJECT,
+            environment=WITHOUT_CHECKS,
         ),
     ]
     return [program for program in programs if program.name in roles]

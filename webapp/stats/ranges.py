@@ -13,7 +13,7 @@ from math import exp, expm1, isfinite, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy.special import stdtr, stdtrit
 
 from webapp.stats.false_discovery import LEVEL, gate
 
@@ -101,10 +101,10 @@ def _compared(sides: Sequence[tuple[Floats, int]], memory: float) -> RangeChange
     effective = sum(len(kept) / by for (kept, _), by in zip(sides, inflations, strict=True))
     freedom = max(effective - 2, 2.0)
     gap = float(sides[1][0].mean() - sides[0][0].mean())
-    margin = float(stats.t.ppf(0.975, freedom)) * error
+    margin = float(stdtrit(freedom, 0.975)) * error
     told = [Range(exp(float(kept.mean())), len(kept), left_out) for kept, left_out in sides]
     pct, low, high = (100 * expm1(log) for log in (gap, gap - margin, gap + margin))
-    p_value = 2 * float(stats.t.sf(abs(gap) / error, freedom))
+    p_value = 2 * float(stdtr(freedom, -abs(gap) / error))
     return RangeChange(told[0], told[1], pct, low, high, p_value, memory, freedom)
 
 
