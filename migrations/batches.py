@@ -13,6 +13,27 @@ UPDATE {table} AS stored SET {target} = new.value, {source} = NULL
  WHERE stored.id = new.id
 """
 
+NEXT = "SELECT max(id) FROM (SELECT id FROM {table} WHERE id > %s ORDER BY id LIMIT %s) AS part"
+
+
+def in_batches(connection: Any, table: str, *statements: str) -> None:
+    """Execute statements for each 5,000 rows, of which ``%(after)s`` < id <= ``%(last)s``; each is
+    a transaction, and has to leave rows alone that it changed before it was interrupted.
+
+    To be called by a migration that is not atomic, as `pack_column`.
+    """
+    after = 0
+    with connection.cursor() as cursor:
+        while True:
+            cursor.execute(NEXT.format(table=table), [after, ROWS])
+            (last,) = cursor.fetchone()
+            if last is None:
+                break
+            for statement in statements:
+                cursor.execute(statement, {"after": after, "last": last})
+            after = last
+        cursor.execute(f"VACUUM (ANALYZE) {table}")
+
 
 def pack_column(
     connection: Any, table: str, source: str, target: str, pack: Callable[[str], bytes]

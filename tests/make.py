@@ -13,6 +13,7 @@ from webapp.labs.models import Agent, Lab
 from webapp.notifications.models import Subscription
 from webapp.results.models import (
     Hardware,
+    Kernel,
     Measurement,
     Metric,
     Mode,
@@ -282,7 +283,7 @@ def run(
             "revision": at,
             "mode": its_series.mode,
             "digest": "0" * 64,
-            "build_id": f"build of {at.name}",
+            "kernel": Kernel.objects.get_or_create(build_id=f"build of {at.name}", ident="")[0],
             "measured_at": DAY_ONE,
             "received_at": DAY_ONE,
             **fields,

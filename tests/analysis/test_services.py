@@ -231,13 +231,13 @@ def test_a_young_database_reads_no_more_for_a_point_where_there_are_more_of_them
             )
             return int(cursor.fetchone()[0])
 
-    upload(agent, range(4), range(1, 61))
+    upload(agent, range(4), range(1, 141))
     analyse_dirty_series()
-    upload(agent, range(4), range(61, 63))
+    upload(agent, range(4), range(141, 143))
     before = rows_read()
     assert analyse_dirty_series().finished == 4
-    # Of each series the two new points, and those after its newest checkpoint (at the 48th).
-    assert rows_read() - before <= 3 * 4 * (62 - 48)
+    # Of each series the two new points, and those after its newest checkpoint (at the 128th).
+    assert rows_read() - before <= 3 * 4 * (142 - 128)
 
 
 def upload(agent: Agent, series: range, revisions: range) -> None:

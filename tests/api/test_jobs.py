@@ -69,7 +69,7 @@ def test_the_result_of_a_job_may_be_replaced_and_stays_its_result(
     assert _result(post, got, uuid=run["uuid"]).status_code == 201
     assert send(run | {"build_id": "r303643 #1"}, "?replace=true").status_code == 201
     assert Client().get(f"/api/v1/jobs/{job.pk}").json()["runs"] == [run["uuid"]]
-    assert [one.build_id for one in job.results()] == ["r303643 #1"]
+    assert [one.kernel.build_id for one in job.results()] == ["r303643 #1"]
     assert job.runs.count() == 2
 
 

@@ -113,7 +113,7 @@ class TestRights:
     def test_an_operator_is_led_to_where_runs_are_withdrawn(self, marked: Point) -> None:
         client = person(User.Role.OPERATOR)
         html = client.get(COMMIT).content.decode()
-        run = Run.objects.get(build_id="build 1")
+        run = Run.objects.get(kernel__build_id="build 1")
         address = f"/admin/results/run/?q={run.uuid}"
         assert address in html
         assert str(run.uuid)[:8] in read(client, address)
@@ -198,7 +198,7 @@ class TestElsewhere:
     def test_the_page_of_quality_lists_what_waits(self, visit: Visit, marked: Point) -> None:
         text = visit("/quality/")
         assert "r300001 freebsd-head · forwarding on bench nic · 2 runs" in text
-        withdraw_run(run=Run.objects.get(build_id="build 1"), by=make.user(), reason="odd")
+        withdraw_run(run=Run.objects.get(kernel__build_id="build 1"), by=make.user(), reason="odd")
         assert "Runs that disagree" not in visit("/quality/")
 
     def test_that_list_is_bounded_and_one_statement(self, queries: Counted, visit: Visit) -> None:

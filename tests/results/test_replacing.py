@@ -1,23 +1,28 @@
 """A run whose content is replaced stays, withdrawn; nobody replaces another lab's."""
 
 from collections.abc import Callable
+from threading import Thread
 from typing import Any
 
 import pytest
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 
 from tests.analysis.test_at_once import at_once
 from tests.results.steps import FLAT, an_agent, analyse, measured, mode, upload
+from tests.system.running import wait_for
 from webapp.accounts.models import User
 from webapp.analysis import services
 from webapp.analysis.models import Comparison, Finding
 from webapp.api.schemas.runs import RunIn
 from webapp.labs import services as labs
 from webapp.results.documents import Conflict, Forbidden, Recorded, Unprocessable
-from webapp.results.models import Hardware, Point, Run
+from webapp.results.models import Hardware, Kernel, Point, Run
 from webapp.results.services import forget_names, restore_run, withdraw_run
 
 pytestmark = pytest.mark.django_db
+WAITING_FOR_US = """
+SELECT pid FROM pg_locks WHERE NOT granted AND transactionid = pg_current_xact_id()::xid
+"""
 
 
 def replace(
@@ -201,6 +206,23 @@ class TestAtOnce:
         assert at_once(*works) == []
         assert Run.objects.current().count() == 8 * 4
         assert Point.objects.count() == 8 * 4
+
+    def test_a_kernel_that_another_upload_makes_meanwhile_is_stored_once(self) -> None:
+        raised: list[Exception] = []
+        document = measured("r20", build_id="new")
+        other = Thread(target=lambda: raised.extend(at_once(lambda: upload(document))))
+        with transaction.atomic(), connection.cursor() as cursor:
+            kernel = Kernel.objects.create(build_id="new", ident=document["kernel_ident"])
+            other.start()
+
+            def waits() -> bool:
+                cursor.execute(WAITING_FOR_US)
+                return cursor.fetchone() is not None
+
+            wait_for(lambda: waits() or not other.is_alive(), seconds=60)
+        other.join()
+        assert raised == []
+        assert Run.objects.get().kernel == kernel
 
     def test_an_upload_and_a_replacement_of_a_new_run_leave_one_current(self) -> None:
         document = measured("r20")

@@ -96,7 +96,7 @@ class TestMarking:
 
     def test_withdrawing_the_odd_run_unmarks_and_taking_it_back_marks_again(self) -> None:
         two_apart()
-        odd = Run.objects.get(build_id="two")
+        odd = Run.objects.get(kernel__build_id="two")
         withdraw_run(run=odd, by=make.user(), reason="another configuration")
         assert not point().disagrees
         restore_run(run=odd)
@@ -187,7 +187,9 @@ class TestDeciding:
     def test_and_holds_again_where_the_further_run_goes(self) -> None:
         decided()
         upload(measured("r300001", build_id="three"))
-        withdraw_run(run=Run.objects.get(build_id="three"), by=make.user("bob"), reason="odd")
+        withdraw_run(
+            run=Run.objects.get(kernel__build_id="three"), by=make.user("bob"), reason="odd"
+        )
         assert not point().disagrees
 
     def test_it_outlives_whatever_else_is_measured(self) -> None:

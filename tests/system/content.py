@@ -13,10 +13,11 @@ SERIES = """
 NAMES = "tree.name, hardware.name, mode.name, metric.name, revision.name"
 QUERIES = {
     "runs": """
-        SELECT run.uuid, hardware.name, revision.name, revision.position, mode.name, digest,
-               build_id, kernel_ident, measured_at, history, run.facts::text, sources::text,
-               warnings::text, withdrawn_at
+        SELECT run.uuid, hardware.name, revision.name, revision.position, mode.name,
+               encode(digest, 'hex'), build_id, kernel.ident, measured_at, history,
+               run.facts::text, sources::text, warnings::text, withdrawn_at
           FROM results_run AS run
+          JOIN results_kernel AS kernel ON kernel.id = run.kernel_id
           JOIN results_hardware AS hardware ON hardware.id = run.hardware_id
           JOIN results_revision AS revision ON revision.id = run.revision_id
           JOIN results_mode AS mode ON mode.id = run.mode_id

@@ -24,6 +24,8 @@ SOURCES = [
     [],
     [{"path": "bench.1.pf.receiver", "sha256": "unknown"}],
 ]
+KERNELS = ["FreeBSD 12.0", "x" * 8000]
+"""Of runs of one build id; the second is longer than a row of an index."""
 STATES = [{"version": 14, "ring": {"label": ["r1", "r2"], "location": "AAAAAAAA8D8="}}]
 ROWS = (
     A_LAB
@@ -46,8 +48,8 @@ RUN = """
 INSERT INTO results_run
        (uuid, agent_id, hardware_id, revision_id, mode_id, digest, build_id, kernel_ident,
         received_at, history, session, facts, sources, warnings, withdrawn_reason)
-VALUES (gen_random_uuid(), 1, 1, 1, 1, repeat('0', 64), 'build', '', now(), false, '',
-        '{}', %(value)s, '[]', '');
+VALUES (gen_random_uuid(), 1, 1, 1, 1, repeat(%(id)s::text, 64), 'build', %(ident)s, now(), false,
+        '', '{}', %(value)s, '[]', '');
 """
 CHECKPOINT = """
 INSERT INTO analysis_checkpoint (series_id, position, length, detector, state)
@@ -67,7 +69,8 @@ def upgraded(django_db_setup: None) -> Iterator["psycopg.Connection[tuple[Any, .
             connected.execute(ROWS.encode())
             for statement, values in ((POINT, LEVELS), (RUN, SOURCES), (CHECKPOINT, STATES)):
                 for number, value in enumerate(values, 1):
-                    _run(connected, statement, {"id": number, "value": json.dumps(value)})
+                    row = {"id": number, "ident": KERNELS[number % 2]}
+                    _run(connected, statement, row | {"value": json.dumps(value)})
         database.manage("migrate", "--verbosity", "0")
         with _connected(database) as connected:
             yield connected
@@ -90,6 +93,18 @@ def test_what_is_packed_is_what_it_was(
 ) -> None:
     rows = upgraded.execute(f"SELECT {column} FROM {table} ORDER BY id".encode()).fetchall()
     assert [unpack(row[0]) for row in rows] == stored
+
+
+def test_runs_have_the_kernels_and_digests_that_they_had(
+    upgraded: "psycopg.Connection[tuple[Any, ...]]",
+) -> None:
+    rows = upgraded.execute(
+        "SELECT encode(digest, 'hex'), build_id, ident FROM results_run AS run"
+        "  JOIN results_kernel AS kernel ON kernel.id = run.kernel_id ORDER BY run.id"
+    ).fetchall()
+    numbers = range(1, len(SOURCES) + 1)
+    assert rows == [(str(number) * 64, "build", KERNELS[number % 2]) for number in numbers]
+    assert upgraded.execute("SELECT count(*) FROM results_kernel").fetchone() == (len(KERNELS),)
 
 
 def _connected(database: Database) -> "psycopg.Connection[tuple[Any, ...]]":

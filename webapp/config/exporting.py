@@ -35,6 +35,7 @@ def run_rows() -> Iterator[Row]:
     found = (
         Measurement.objects.filter(run__superseded_by__isnull=True)
         .select_related("run__revision__tree", "run__hardware", "run__mode", "run__variant")
+        .select_related("run__kernel")
         .select_related("series__metric")
         .order_by("run", "pk")
     )
@@ -51,7 +52,7 @@ def run_rows() -> Iterator[Row]:
             "metric": one.series.metric.name,
             "unit": one.series.metric.unit,
             "better": one.series.metric.better,
-            "build_id": run.build_id,
+            "build_id": run.kernel.build_id,
             "measured_at": run.measured_at,
             "received_at": run.received_at,
             "withdrawn": run.withdrawn_at is not None,

@@ -99,6 +99,22 @@ def _deflate(text: str) -> bytes:
     return deflating.compress(text.encode()) + deflating.flush()
 
 
+class DigestField(models.CharField):  # type: ignore[type-arg]  # not subscriptable as it runs
+    """A digest in hexadecimal digits, of which two are a byte."""
+
+    def db_type(self, connection: Any) -> str:
+        """Bytes."""
+        return "bytea"
+
+    def from_db_value(self, value: Any, *_: Any) -> Any:
+        """The digits."""
+        return None if value is None else value.hex()
+
+    def get_db_prep_value(self, value: Any, connection: Any, prepared: bool = False) -> Any:
+        """The bytes."""
+        return None if value is None else bytes.fromhex(value)
+
+
 class StateField(PackedField):
     """What JSON can hold, deflated: large, written often, read by one key."""
 

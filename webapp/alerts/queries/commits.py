@@ -90,7 +90,8 @@ SELECT ARRAY(SELECT alias.name FROM results_revisionalias AS alias
        (SELECT count(*) FROM results_run AS run WHERE run.revision_id = %(id)s),
        (SELECT count(*) FROM results_run AS run
          WHERE run.revision_id = %(id)s AND run.withdrawn_at IS NOT NULL),
-       (SELECT count(DISTINCT run.build_id) FROM results_run AS run
+       (SELECT count(DISTINCT kernel.build_id) FROM results_run AS run
+          JOIN results_kernel AS kernel ON kernel.id = run.kernel_id
          WHERE run.revision_id = %(id)s AND run.withdrawn_at IS NULL),
        EXISTS (SELECT FROM analysis_finding AS finding
                 WHERE finding.revision_id = %(id)s

@@ -64,11 +64,12 @@ SLICES = _slices()
 """Of each model its attributes, and which values of a row they are."""
 
 BUILD = """
-    (SELECT run.build_id FROM results_run AS run
+    (SELECT kernel.build_id FROM results_run AS run
+       JOIN results_kernel AS kernel ON kernel.id = run.kernel_id
       WHERE run.revision_id = finding.revision_id AND run.hardware_id = series.hardware_id
         AND run.mode_id = series.mode_id AND run.variant_id IS NULL
         AND run.withdrawn_at IS NULL
-      ORDER BY run.build_id LIMIT 1)
+      ORDER BY kernel.build_id LIMIT 1)
 """
 REVISIONS = ("revision", "previous", "after", "first", "last", "confirmed_by", "recovered_by")
 REVISION_IDS = tuple((name, f"{name}_id") for name in REVISIONS)

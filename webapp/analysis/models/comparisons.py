@@ -71,10 +71,8 @@ class Comparison(models.Model):
 
     series = models.ForeignKey(
         Series, on_delete=models.CASCADE, related_name="comparisons", db_index=False
-    )  # comparisons_of_a_series begins with it
-    revision = models.ForeignKey(
-        Revision, on_delete=models.CASCADE, related_name="comparisons", db_index=False
-    )  # comparison_once_for_a_point begins with it
+    )  # comparison_once_at_a_position begins with it
+    revision = models.ForeignKey(Revision, on_delete=models.CASCADE, related_name="comparisons")
     previous = models.ForeignKey(Revision, on_delete=models.CASCADE, related_name="+")
     position = models.BigIntegerField()
     delta = models.FloatField(help_text="Mean minus previous mean, in the metric's unit.")
@@ -90,14 +88,13 @@ class Comparison(models.Model):
         ordering = ["series", "position"]
         constraints = [
             models.UniqueConstraint(
-                fields=["revision", "series"], name="comparison_once_for_a_point"
+                fields=["series", "position"], name="comparison_once_at_a_position"
             ),
             models.CheckConstraint(
                 condition=~Q(revision=F("previous")), name="comparison_of_two_revisions"
             ),
         ]
         indexes = [
-            models.Index(fields=["series", "position"], name="comparisons_of_a_series"),
             models.Index(fields=["revision"], name="comparisons_flagged", condition=~Q(flag="")),
             models.Index(fields=["series"], name="flags_of_a_series", condition=~Q(flag="")),
         ]

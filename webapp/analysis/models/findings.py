@@ -87,7 +87,8 @@ class FindingQuerySet(models.QuerySet["Finding"]):
                 mode=OuterRef("series__mode"),
             )
         )
-        return self.annotate(build=Subquery(runs.order_by("build_id").values("build_id")[:1]))
+        builds = runs.order_by("kernel__build_id").values("kernel__build_id")
+        return self.annotate(build=Subquery(builds[:1]))
 
     def with_today(self) -> Self:
         """Each with ``today``: what its series has lost now (`Finding.Today`)."""

@@ -20,7 +20,8 @@ from webapp.stats.limits import MARGIN_PCT
 from webapp.stats.sessions import ForeignSession
 
 BUILDS = """ARRAY(
-            SELECT DISTINCT run.build_id FROM results_run AS run
+            SELECT DISTINCT kernel.build_id FROM results_run AS run
+              JOIN results_kernel AS kernel ON kernel.id = run.kernel_id
               JOIN results_measurement AS measurement ON measurement.run_id = run.id
              WHERE run.revision_id = {point}.revision_id AND run.withdrawn_at IS NULL
                AND measurement.series_id = {point}.series_id)"""

@@ -39,7 +39,7 @@ from webapp.results.models import (
 from webapp.stats.compare import Samples, pool
 
 SAME_POINT = {"series": OuterRef("series"), "revision": OuterRef("run__revision")}
-RATIOS = ("series_id", "samples", "boots", "run__session", "run__build_id")
+RATIOS = ("series_id", "samples", "boots", "run__session", "run__kernel__build_id")
 MEASURED = (*RATIOS, "left_out", "validity")
 """The columns that a set is made of."""
 
@@ -192,7 +192,7 @@ def _measured(wanted: _Wanted, fixed: Q) -> Iterable[Measurement]:
     return (
         counted.filter(fixed, run__revision=revision, series__tree=revision.tree)
         .annotate(disagrees=Exists(Point.objects.that_disagree().filter(**SAME_POINT)))
-        .select_related("run")
+        .select_related("run__kernel")
         .only(*MEASURED)
         .in_pooling_order()
     )
@@ -207,7 +207,7 @@ def _costs(wanted: _Wanted, fixed: Q) -> Iterable[CostSamples]:
     return (
         counted.filter(fixed, run__revision=wanted.revision)
         .annotate(disagrees=Exists(Point.objects.that_disagree().filter(**SAME_POINT)))
-        .select_related("run")
+        .select_related("run__kernel")
         .only(*RATIOS)
         .in_pooling_order()
     )
@@ -231,7 +231,7 @@ def _pool(
     counting = [one for one in counting if one[1]]
     if not counting:
         return None
-    samples = pool((values, boots, row.run.build_id) for row, values, boots in counting)
+    samples = pool((values, boots, row.run.kernel.build_id) for row, values, boots in counting)
     left_out = LeftOut.of_measurements((len(row.samples), row.left_out, row.marks) for row in rows)
     disagrees = bool(getattr(rows[0], "disagrees"))  # noqa: B009 (annotated by both reads)
     sessions = tuple(dict.fromkeys(sorted(row.run.session for row, _, _ in counting)))

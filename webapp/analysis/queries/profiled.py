@@ -282,7 +282,7 @@ def boots_of(
     boots = _by_boot(profiles)
     return CostSide(
         boots=tuple(_boot(those, trees, rates) for those in boots),
-        builds=tuple(those[0].run.build_id for those in boots),
+        builds=tuple(those[0].run.kernel.build_id for those in boots),
         plain_pps=tuple(rate for run in sorted(rates) for rate in rates[run]),
     )
 

@@ -49,7 +49,8 @@ SELECT side.number - 1, point.series_id, machine.id, machine.name, machine.displ
        analysis.summary -> 'noise' ->> 'measured_build_pct',
        analysis.summary -> 'noise' ->> 'measured_freedom',
        CASE WHEN point.builds > 1 THEN ARRAY(
-            SELECT DISTINCT run.build_id FROM results_run AS run
+            SELECT DISTINCT kernel.build_id FROM results_run AS run
+              JOIN results_kernel AS kernel ON kernel.id = run.kernel_id
               JOIN results_measurement AS measurement ON measurement.run_id = run.id
              WHERE run.revision_id = point.revision_id AND run.withdrawn_at IS NULL
                AND measurement.series_id = point.series_id) END,

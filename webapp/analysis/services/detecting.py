@@ -57,7 +57,8 @@ SELECT point.series_id, point.position, revision.name,
           AND NOT one.disagrees AND one.beside IS NULL
        OFFSET 0) AS point
  CROSS JOIN LATERAL (
-       SELECT run.uuid, run.measured_at, run.build_id,
+       SELECT run.uuid, run.measured_at,
+              (SELECT build_id FROM results_kernel WHERE id = run.kernel_id) AS build_id,
               measurement.samples, measurement.boots, {left_out} AS left_out
          FROM results_run AS run
          JOIN {table} AS measurement

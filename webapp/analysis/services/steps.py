@@ -70,10 +70,10 @@ DELETE_OTHERS = """
 DELETE FROM analysis_comparison AS old
  USING unnest(%s::bigint[], %s::bigint[]) AS dirty (series_id, dirty_from)
  WHERE old.series_id = dirty.series_id AND old.position >= dirty.dirty_from
-   AND NOT EXISTS (SELECT FROM unnest(%s::bigint[], %s::bigint[]) AS kept (series_id, revision_id)
-                    WHERE kept.series_id = old.series_id AND kept.revision_id = old.revision_id)"""
+   AND NOT EXISTS (SELECT FROM unnest(%s::bigint[], %s::bigint[]) AS kept (series_id, position)
+                    WHERE kept.series_id = old.series_id AND kept.position = old.position)"""
 
-UNIQUE = "series_id", "revision_id"
+UNIQUE = "series_id", "position"
 
 
 def compare_with_previous(claimed: Sequence[Series], epochs: Mapping[int, Epochs]) -> None:

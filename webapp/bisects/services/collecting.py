@@ -158,7 +158,9 @@ def measured_at(series: int, index_of: Mapping[int, int]) -> list[Measured]:
         Measurement.objects.counted()
         .filter(series=series, run__revision__in=index_of)
         .in_pooling_order()
-        .values_list("run_id", "run__revision_id", "run__build_id", "samples", "boots", "left_out")
+        .values_list(
+            "run_id", "run__revision_id", "run__kernel__build_id", "samples", "boots", "left_out"
+        )
     )
     found = []
     for run, revision, build, stored, of_boots, left_out in rows:

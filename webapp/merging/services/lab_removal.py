@@ -17,7 +17,7 @@ from webapp.bisects.models import Bisect
 from webapp.experiments.models import Cell, Experiment
 from webapp.jobs.models import Worker
 from webapp.labs.models import Lab
-from webapp.results.models import Run, Series
+from webapp.results.models import Kernel, Run, Series
 from webapp.results.services import begin_reshaping, forget_names, lock_trees
 
 OWN = {"bisects": "bisect", "experiments": "experiment", "alerts": "alert"}
@@ -205,6 +205,7 @@ def _going(lab: Lab, wholes: dict[str, list[int]]) -> Iterator[tuple[type[Model]
             ids = wholes[whole] if way.endswith("__in") else lab.pk
             rows |= Q(**{way: ids})
         yield model, rows
+    yield Kernel, Q(runs=None)  # when the runs are gone
 
 
 def _forgetting(lab: Lab, gone_alerts: list[int]) -> Iterator[tuple[tuple[type[Model], str], Q]]:

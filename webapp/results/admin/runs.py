@@ -109,12 +109,22 @@ class RunAdmin(ReadOnlyAdmin):
     search_fields = ["=uuid", "=revision__name", "hardware__name", "mode__name"]
     search_help_text = "A whole UUID or revision, or a part of hardware or mode"
     show_full_result_count = False
+    exclude = ["kernel"]
+    readonly_fields = ["build_id", "kernel_ident"]
     inlines = [SamplesOfRun, ProfilesOfRun, RefusedReplacementsOfRun]
     actions = ["withdraw", "restore", "count_marked", "leave_out_marked"]
 
     @admin.display(description="UUID", ordering="uuid")
     def short_uuid(self, run: Run) -> str:
         return str(run.uuid)[:8]
+
+    @admin.display
+    def build_id(self, run: Run) -> str:
+        return run.kernel.build_id
+
+    @admin.display
+    def kernel_ident(self, run: Run) -> str:
+        return run.kernel.ident
 
     @admin.action(description="Withdraw from the statistics", permissions=["operate"])
     def withdraw(self, request: HttpRequest, queryset: QuerySet[Run]) -> TemplateResponse | None:

@@ -33,7 +33,13 @@ from webapp.results.models.profiles import (
     Profile,
     ProfiledFunction,
 )
-from webapp.results.models.runs import Measurement, RefusedReplacement, Run, RunHistograms
+from webapp.results.models.runs import (
+    Kernel,
+    Measurement,
+    RefusedReplacement,
+    Run,
+    RunHistograms,
+)
 from webapp.results.models.series import Point, PointQuerySet, Series, digest_of_builds
 from webapp.results.models.subjects import (
     DismissedTwins,

@@ -40,7 +40,7 @@ class ProfileQuerySet(models.QuerySet["Profile"]):
     def with_subjects(self) -> Self:
         """With everything a page names."""
         return self.select_related(
-            "run__revision__tree", "run__hardware__lab", "run__mode", "run__variant"
+            "run__revision__tree", "run__hardware__lab", "run__mode", "run__variant", "run__kernel"
         ).defer("run__facts", "run__sources", "run__warnings")
 
     def without_calls(self) -> Self:

@@ -7,7 +7,7 @@ from typing import Any, Self
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
-from django.db.models.functions import Coalesce
+from django.db.models.functions import MD5, Coalesce
 
 from webapp.accounts.models import User
 from webapp.labs.models import Agent
@@ -16,8 +16,24 @@ from webapp.results.models.history import WAITING_FROM, Revision
 from webapp.results.models.series import Series
 from webapp.results.models.subjects import METRIC_MAX, Hardware, Mode
 from webapp.results.models.variants import Variant
-from webapp.results.packed import SourcesField
+from webapp.results.packed import DigestField, SourcesField
 from webapp.results.validity import LeftOut, Mark, counted, marks_of
+
+
+class Kernel(models.Model):
+    """One build of a kernel, as its runs name it: many runs are of one, and it is stored once."""
+
+    build_id = models.CharField(max_length=300)
+    ident = models.TextField(blank=True)
+
+    class Meta:
+        constraints = [
+            # Both may be longer than an index has room for.
+            models.UniqueConstraint(MD5("build_id"), MD5("ident"), name="kernel_once")
+        ]
+
+    def __str__(self) -> str:
+        return self.build_id
 
 
 class RunQuerySet(models.QuerySet["Run"]):
@@ -51,6 +67,7 @@ class RunQuerySet(models.QuerySet["Run"]):
             "hardware",
             "mode",
             "variant",
+            "kernel",
             "withdrawn_by",
             "superseded_by__agent__lab",
             "superseded_by__revision__tree",
@@ -106,9 +123,8 @@ class Run(models.Model):
         blank=True,
         help_text="Mode and variant as the document names them, where rules file it otherwise.",
     )
-    digest = models.CharField(max_length=64, help_text="SHA-256 of the document as it was sent")
-    build_id = models.CharField(max_length=300)
-    kernel_ident = models.TextField(blank=True)
+    digest = DigestField(max_length=64, help_text="SHA-256 of the document as it was sent")
+    kernel = models.ForeignKey(Kernel, on_delete=models.PROTECT, related_name="runs")
     measured_at = models.DateTimeField(null=True, blank=True)
     received_at = models.DateTimeField()
     history = models.BooleanField(

@@ -16,12 +16,13 @@ NEWEST = """
 SELECT max(run.id), run.session, tree.name, revision.name, hardware.name,
        CASE WHEN bool_or(COALESCE(run.evidence->>'session', '') <> '')
             THEN 'explicit' ELSE 'directory' END,
-       array_agg(DISTINCT run.build_id ORDER BY run.build_id),
+       array_agg(DISTINCT kernel.build_id ORDER BY kernel.build_id),
        count(*) FILTER (WHERE run.withdrawn_at IS NULL),
        count(*) FILTER (WHERE run.withdrawn_at IS NOT NULL),
        min(COALESCE(run.measured_at, run.received_at)),
        max(COALESCE(run.measured_at, run.received_at))
   FROM results_run AS run
+  JOIN results_kernel AS kernel ON kernel.id = run.kernel_id
   JOIN results_revision AS revision ON revision.id = run.revision_id
   JOIN results_tree AS tree ON tree.id = revision.tree_id
   JOIN results_hardware AS hardware ON hardware.id = run.hardware_id

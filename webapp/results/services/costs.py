@@ -34,7 +34,8 @@ SELECT cost.id, cost.own_better,
    AND cost.mode_id = wanted.mode AND cost.metric_id = metric.id AND cost.variant_id IS NULL
 """
 RUNS = """
-SELECT wanted.cost, wanted.with_it, point.revision_id, point.position, run.id, run.build_id,
+SELECT wanted.cost, wanted.with_it, point.revision_id, point.position, run.id,
+       (SELECT build_id FROM results_kernel WHERE id = run.kernel_id),
        run.session, run.measured_at, measurement.samples, measurement.boots, measurement.left_out
   FROM unnest(%s::bigint[], %s::bool[], %s::bigint[], %s::bigint[])
        AS wanted (cost, with_it, series, since)

@@ -54,7 +54,7 @@ def insert_rows(
         return []
     statement = _statement(model, tuple(rows[0]), unique, keep, returning)
     with connection.cursor() as cursor:
-        cursor.execute(statement, [_as_json(rows)])
+        cursor.execute(statement, [as_json(rows)])
         return list(cursor.fetchall()) if returning else []
 
 
@@ -71,7 +71,7 @@ def update_rows(
     with connection.cursor() as cursor:
         cursor.execute(
             _update_statement(model, tuple(rows[0]), key),
-            [_as_json(rows)],
+            [as_json(rows)],
         )
 
 
@@ -93,7 +93,8 @@ def chunks(items: Iterable[T], size: int = CHUNK) -> Iterator[list[T]]:
         yield chunk
 
 
-def _as_json(rows: Sequence[Mapping[str, Any]]) -> str:
+def as_json(rows: Sequence[Mapping[str, Any]]) -> str:
+    """The parameter of `json_to_recordset`."""
     return json.dumps(rows, default=_as_text, allow_nan=False)
 
 
@@ -113,7 +114,7 @@ def _statement(
     # Table and column names are the models' own; no value of a request is in this text.
     table = model._meta.db_table  # noqa: SLF001 (Django's documented way to a table's name)
     names = ", ".join(columns)
-    types = _types(model, columns)
+    types = column_types(model, columns)
     text = (
         f"INSERT INTO {table} ({names}) "  # noqa: S608
         f"SELECT {names} FROM json_to_recordset(%s::json) AS row ({types})"
@@ -138,12 +139,13 @@ def _update_statement(model: type[models.Model], columns: tuple[str, ...], key: 
     changed = ", ".join(f"{name} = row.{name}" for name in columns if name != key)
     return (
         f"UPDATE {table} AS stored SET {changed} "  # noqa: S608
-        f"FROM json_to_recordset(%s::json) AS row ({_types(model, columns)}) "
+        f"FROM json_to_recordset(%s::json) AS row ({column_types(model, columns)}) "
         f"WHERE stored.{key} = row.{key}"
     )
 
 
-def _types(model: type[models.Model], columns: Iterable[str]) -> str:
+def column_types(model: type[models.Model], columns: Iterable[str]) -> str:
+    """Columns of a model's table with their types, as `json_to_recordset` reads them."""
     return ", ".join(f"{name} {_type(model, name)}" for name in columns)
 
 

@@ -56,7 +56,8 @@ SeriesRevision = tuple[int, int]  # ids of a series and a revision
 # ministat sums in the order of its input, so the last digits depend on it.
 SAMPLES = """
 SELECT measurement.series_id, run.revision_id, measurement.samples, measurement.boots,
-       run.build_id, run.uuid, run.digest, run.session, run.measured_at,
+       (SELECT build_id FROM results_kernel WHERE id = run.kernel_id),
+       run.uuid, encode(run.digest, 'hex'), run.session, run.measured_at,
        measurement.left_out, measurement.validity
   FROM results_run AS run
  CROSS JOIN LATERAL (
@@ -71,7 +72,8 @@ SELECT measurement.series_id, run.revision_id, measurement.samples, measurement.
 # be filed elsewhere by now, until the analysis of the series that it came from.
 COST_SAMPLES = """
 SELECT cost.series_id, cost.revision_id, cost.samples, cost.boots,
-       run.build_id, run.uuid, run.digest, run.session, run.measured_at, NULL::int[], NULL::jsonb
+       (SELECT build_id FROM results_kernel WHERE id = run.kernel_id),
+       run.uuid, encode(run.digest, 'hex'), run.session, run.measured_at, NULL::int[], NULL::jsonb
   FROM results_costsamples AS cost JOIN results_run AS run ON run.id = cost.run_id
  WHERE cost.series_id = ANY(%s) AND cost.revision_id = ANY(%s)
  ORDER BY cost.series_id, cost.revision_id, run.uuid

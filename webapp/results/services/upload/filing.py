@@ -163,7 +163,7 @@ def file_runs(identified: Identified) -> Filed:
 def lock_current(uuids: Iterable[UUID]) -> dict[UUID, Run]:
     """The current runs of ``uuids``, which nobody withdraws until this transaction ends."""
     rows = Run.objects.current().filter(uuid__in=list(uuids)).order_by("pk")
-    named = rows.select_related("hardware", "mode", "aliased__hardware", "aliased__mode")
+    named = rows.select_related("kernel", "hardware", "mode", "aliased__hardware", "aliased__mode")
     locked = named.select_for_update(of=["self"], no_key=True)
     return {run.uuid: run for run in locked}
 
@@ -342,8 +342,8 @@ def _differing_fields(run: FiledRun, row: Run) -> list[str]:
         "revision": row.revision_id,
         "mode": run.sent.mode if is_renamed else kept.mode.pk,
         "variant": run.variant if is_renamed else row.variant_id,
-        "build_id": row.build_id,
-        "kernel_ident": row.kernel_ident,
+        "build_id": row.kernel.build_id,
+        "kernel_ident": row.kernel.ident,
         "measured_at": row.measured_at,
     }
     return [name for name, value in sent.items() if value != measured[name]]

@@ -29,7 +29,7 @@ from webapp.results.services.identities import Identities, identify_runs
 from webapp.results.spellings import ModeName, PartRule, tell
 
 STORED_RUNS = """
-SELECT run.uuid, run.digest, revision.position, run.evidence IS NULL,
+SELECT run.uuid, encode(run.digest, 'hex'), revision.position, run.evidence IS NULL,
        waiting.run_id IS NOT NULL AND waiting.decided_at IS NULL, mode.name,
        EXISTS (SELECT FROM results_measurement AS marked
                 WHERE marked.run_id = run.id AND marked.validity IS NOT NULL)

@@ -23,7 +23,7 @@ from webapp.results.fact_names import ChangedFact
 from webapp.results.models import Measurement, Run, RunHistograms
 from webapp.results.packed import SourcesField
 from webapp.results.services.aliases import note_names
-from webapp.results.services.database import fetch_rows, insert_rows
+from webapp.results.services.database import as_json, column_types, fetch_rows, insert_rows
 from webapp.results.services.facts import Report, note_facts, renew_facts
 from webapp.results.services.identities import LEFT_OUT, WAITS, note_doubts
 from webapp.results.services.named_rows import lock_series
@@ -48,6 +48,33 @@ UPDATE results_run AS run
   FROM unnest(%s::bigint[], %s::bigint[]) AS successor (former, id)
  WHERE run.id = successor.former
 """
+# Kernels are known from their second run on; one that is not is made. Where another upload made it
+# meanwhile, which no other part of this statement sees, the update that changes nothing gives it
+# back. The order of runs makes kernels wait for one another before any run is written, and in the
+# order of their names: two uploads cannot wait for each other.
+INSERT_RUNS = """
+WITH sent AS MATERIALIZED (
+     SELECT * FROM ROWS FROM (json_to_recordset(%s::json) AS ({types}, build_id text, ident text))
+              WITH ORDINALITY AS row ({columns}, build_id, ident, number)),
+     named AS MATERIALIZED (
+     SELECT one.build_id, one.ident, kernel.id AS known_id
+       FROM (SELECT DISTINCT build_id, ident FROM sent) AS one
+       LEFT JOIN results_kernel AS kernel
+         ON md5(kernel.build_id) = md5(one.build_id) AND md5(kernel.ident) = md5(one.ident)
+        AND kernel.build_id = one.build_id AND kernel.ident = one.ident),
+     made AS (
+     INSERT INTO results_kernel AS kernel (build_id, ident)
+     SELECT build_id, ident FROM named WHERE known_id IS NULL ORDER BY build_id, ident
+         ON CONFLICT (md5(build_id), md5(ident)) DO UPDATE SET ident = kernel.ident
+     RETURNING build_id, ident, id AS made_id)
+INSERT INTO results_run ({columns}, kernel_id)
+SELECT {columns}, COALESCE(known_id, made_id)
+  FROM sent JOIN named USING (build_id, ident) LEFT JOIN made USING (build_id, ident)
+ ORDER BY sent.number
+RETURNING uuid, results_run.id
+"""
+OF_KERNEL = frozenset(("build_id", "ident"))
+"""Values of a row that are not its own columns: they name its kernel."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +127,7 @@ def _insert_runs(filed: Filed, successors: dict[UUID, int], now: datetime) -> di
         for run in filed.runs
         if not run.former
     ]
-    ids = dict(insert_rows(Run, new, returning=("uuid", "id"))) | successors
+    ids = _insert_with_kernels(new) | successors
     replacing = [
         _row(run, agent, now, history=history or old.history)
         | _withdrawal(old)
@@ -109,8 +136,17 @@ def _insert_runs(filed: Filed, successors: dict[UUID, int], now: datetime) -> di
         for run in filed.runs
         if (old := run.former)
     ]
-    insert_rows(Run, replacing)
+    _insert_with_kernels(replacing)
     return ids
+
+
+def _insert_with_kernels(rows: Sequence[Mapping[str, Any]]) -> dict[UUID, int]:
+    """The ids of runs by their UUIDs; kernels that are new are stored with them."""
+    if not rows:
+        return {}
+    columns = [name for name in rows[0] if name not in OF_KERNEL]
+    statement = INSERT_RUNS.format(columns=", ".join(columns), types=column_types(Run, columns))
+    return dict(fetch_rows(statement, as_json(rows)))
 
 
 def _measured(run: int, series: int, metric: MetricDocument) -> dict[str, Any]:
@@ -141,9 +177,9 @@ def _row(filed: FiledRun, agent: int, now: datetime, *, history: bool) -> dict[s
         "mode_id": filed.names.mode,
         "variant_id": filed.variant,
         "as_sent": filed.as_sent,
-        "digest": run.digest(),
+        "digest": bytes.fromhex(run.digest()),
         "build_id": run.build_id,
-        "kernel_ident": run.kernel_ident,
+        "ident": run.kernel_ident,
         "measured_at": run.measured_at,
         "received_at": now,
         "history": history,
