@@ -2,6 +2,8 @@
 
 import hashlib
 import json
+import random
+import zlib
 from typing import Any
 
 import pytest
@@ -10,13 +12,20 @@ from hypothesis import strategies as st
 
 from tests import make
 from webapp.results.models import Run
-from webapp.results.packed import SourcesField
+from webapp.results.packed import SourcesField, StateField
+from webapp.stats.packed import pack
 
 FILES = 5
 DIGESTS = FILES * 32
 texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=30)
 digests = st.binary(min_size=32, max_size=32).map(bytes.hex) | texts
 files = st.fixed_dictionaries({"path": texts, "sha256": digests})
+columns = st.lists(st.floats(allow_nan=False), max_size=40).map(pack)
+values = (
+    columns | texts | st.from_regex(r"[A-Za-z0-9+/]{32,60}={0,2}", fullmatch=True) | st.integers()
+)
+states = st.dictionaries(texts, values | st.lists(values) | st.dictionaries(texts, values))
+"""As the detector has them, and texts that are nearly columns."""
 
 
 def sources(count: int = FILES) -> list[dict[str, str]]:
@@ -37,6 +46,22 @@ def test_sources_are_what_they_were(stored: list[dict[str, Any]]) -> None:
 
 def test_paths_of_one_directory_take_little_beside_their_digests() -> None:
     assert len(SourcesField.pack(sources())) < DIGESTS + len(json.dumps(sources()[0]))
+
+
+@given(states)
+def test_states_are_what_they_were(state: dict[str, Any]) -> None:
+    assert StateField.unpack(StateField.pack(state)) == state
+
+
+@given(states)
+def test_states_of_the_former_form_are_read(state: dict[str, Any]) -> None:
+    assert StateField.unpack(zlib.compress(json.dumps(state).encode())) == state
+
+
+def test_columns_of_like_numbers_take_less_than_their_text_deflated() -> None:
+    rng = random.Random(1)
+    state = {"ring": {name: pack([rng.gauss(100, 1) for _ in range(96)]) for name in "abc"}}
+    assert len(StateField.pack(state)) < 0.9 * len(zlib.compress(json.dumps(state).encode()))
 
 
 @pytest.mark.django_db
