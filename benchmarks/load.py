@@ -28,6 +28,7 @@ from benchmarks._instance import Instance, running
 from benchmarks._slow import HALF_A_HEAD, attacking, dripping_upload, slow_reader
 from benchmarks.ingest import document
 from tests.outbox.slow import SlowServer, dripping, serving
+from webapp.results.packed import SamplesField
 
 UPLOADS, SECONDS = 3000, 180.0
 READERS, THINKING_SECONDS = 10, 2.0
@@ -287,7 +288,8 @@ class Load:
     def _report_stored(self) -> None:
         """Each run answered 201 is there, with the samples that were sent."""
         with self.instance.connect() as connection:
-            stored = dict(connection.execute(STORED).fetchall())
+            rows = connection.execute(STORED).fetchall()
+        stored = {uuid: SamplesField.unpack(samples) for uuid, samples in rows}
         sent = dict(itertools.chain.from_iterable(u.samples().items() for u in self.seen.stored))
         lost = sum(stored.get(uuid) != samples for uuid, samples in sent.items())
         _report("load: runs lost or changed", lost, "runs", len(sent), goal=0)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tests.system.running import System
+from webapp.results.packed import SamplesField
 
 SHARED = Path(__file__).resolve().parents[2].parent / "shared"
 ARCHIVE = SHARED / "netbenches"
@@ -111,7 +112,7 @@ def stored_groups(system: System) -> dict[Group, list[float]]:
         variant = image.removeprefix(revision).removeprefix(revision[1:])
         group = Group(hardware, topic, label, revision, variant, configuration, traffic, metric)
         assert group not in found, f"{group} was stored twice"
-        found[group] = samples
+        found[group] = SamplesField.unpack(samples)
     return found
 
 

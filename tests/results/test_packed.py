@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests import make
 from webapp.results.models import Run
-from webapp.results.packed import SourcesField, StateField
+from webapp.results.packed import BootsField, SamplesField, SourcesField, StateField
 from webapp.stats.packed import pack
 
 FILES = 5
@@ -46,6 +46,16 @@ def test_sources_are_what_they_were(stored: list[dict[str, Any]]) -> None:
 
 def test_paths_of_one_directory_take_little_beside_their_digests() -> None:
     assert len(SourcesField.pack(sources())) < DIGESTS + len(json.dumps(sources()[0]))
+
+
+@given(st.lists(st.floats(allow_nan=False)))
+def test_samples_are_what_they_were(stored: list[float]) -> None:
+    assert SamplesField.unpack(SamplesField.pack(stored)) == stored
+
+
+@given(st.lists(st.integers(0, 300) | st.integers(-(2**31), 2**31 - 1)))
+def test_boots_are_what_they_were(stored: list[int]) -> None:
+    assert BootsField.unpack(BootsField.pack(stored)) == stored
 
 
 @given(states)

@@ -8,6 +8,7 @@ import pytest
 from agents.tests.make import bench, label_dir, values_file
 from tests.system.content import content
 from tests.system.running import System
+from webapp.results.packed import SamplesField
 
 pytestmark = [pytest.mark.long, pytest.mark.stack]
 HARDWARE = "Atom_C2558_4Cores/Intel_i350"
@@ -50,7 +51,7 @@ def samples(system: System) -> dict[tuple[str, str], list[float]]:
           JOIN results_run AS run ON run.id = run_id
           JOIN results_mode AS mode ON mode.id = run.mode_id
           JOIN results_revision AS revision ON revision.id = run.revision_id""")
-    return {(mode, revision): values for mode, revision, values in rows}
+    return {(mode, revision): SamplesField.unpack(values) for mode, revision, values in rows}
 
 
 def test_every_iteration_is_stored_with_its_value(

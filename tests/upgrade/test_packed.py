@@ -9,7 +9,7 @@ import pytest
 from django.db import connection
 
 from tests.upgrade.databases import A_LAB, Database, new_database
-from webapp.results.packed import SourcesField, StateField
+from webapp.results.packed import BootsField, SamplesField, SourcesField, StateField
 from webapp.stats.compare import pool, summarize, unpack_summary
 
 pytestmark = pytest.mark.long
@@ -26,6 +26,11 @@ SOURCES = [
 ]
 KERNELS = ["FreeBSD 12.0", "x" * 8000]
 """Of runs of one build id; the second is longer than a row of an index."""
+MEASURED: list[dict[str, list[Any]]] = [
+    {"samples": [1.5, -0.0, 1e308], "boots": [0, 1, 255]},
+    {"samples": [0.1], "boots": [256]},
+    {"samples": [2.0, 3.0], "boots": [-1, 70_000]},
+]
 STATES = [{"version": 14, "ring": {"label": ["r1", "r2"], "location": "AAAAAAAA8D8="}}]
 ROWS = (
     A_LAB
@@ -55,6 +60,21 @@ CHECKPOINT = """
 INSERT INTO analysis_checkpoint (series_id, position, length, detector, state)
 VALUES (1, 1, 1, 14, %(value)s);
 """
+MEASUREMENT = """
+INSERT INTO results_measurement (run_id, series_id, samples, boots)
+SELECT %(id)s, 1,
+       ARRAY(SELECT value::float8 FROM json_array_elements_text(of -> 'samples') AS value),
+       ARRAY(SELECT value::int FROM json_array_elements_text(of -> 'boots') AS value)
+  FROM (SELECT %(value)s::json AS of) AS measured;
+INSERT INTO results_costsamples (run_id, series_id, revision_id, samples)
+SELECT run_id, series_id, 1, samples FROM results_measurement WHERE run_id = %(id)s;
+"""
+STORED = (
+    (POINT, LEVELS),
+    (RUN, SOURCES),
+    (MEASUREMENT, MEASURED),
+    (CHECKPOINT, STATES),
+)
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +87,7 @@ def upgraded(django_db_setup: None) -> Iterator["psycopg.Connection[tuple[Any, .
             database.manage("migrate", app, former, "--verbosity", "0")
         with _connected(database) as connected:
             connected.execute(ROWS.encode())
-            for statement, values in ((POINT, LEVELS), (RUN, SOURCES), (CHECKPOINT, STATES)):
+            for statement, values in STORED:
                 for number, value in enumerate(values, 1):
                     row = {"id": number, "ident": KERNELS[number % 2]}
                     _run(connected, statement, row | {"value": json.dumps(value)})
@@ -76,11 +96,19 @@ def upgraded(django_db_setup: None) -> Iterator["psycopg.Connection[tuple[Any, .
             yield connected
 
 
+def of_each(name: str) -> list[list[Any]]:
+    """Samples or boots of each measurement."""
+    return [one[name] for one in MEASURED]
+
+
 @pytest.mark.parametrize(
     ("column", "table", "unpack", "stored"),
     [
         ("levels", "results_point", unpack_summary, LEVELS),
         ("sources", "results_run", SourcesField.unpack, SOURCES),
+        ("samples", "results_measurement", SamplesField.unpack, of_each("samples")),
+        ("boots", "results_measurement", BootsField.unpack, of_each("boots")),
+        ("samples", "results_costsamples", SamplesField.unpack, of_each("samples")),
         ("state", "analysis_checkpoint", StateField.unpack, STATES),
     ],
 )

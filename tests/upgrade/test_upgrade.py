@@ -23,7 +23,7 @@ FIXTURES = sorted(STORED.glob("*.sql"))
 PLANTED = {
     "ALTER TABLE public.results_tree ADD COLUMN left_over integer": "left_over integer",
     "ALTER TABLE public.alerts_alert DROP CONSTRAINT {check}": "CHECK",
-    "UPDATE public.results_measurement SET samples[1] = samples[1] + 1": "samples",
+    "UPDATE public.results_measurement SET samples = set_byte(samples, 2, 1)": "samples",
     "UPDATE public.accounts_user SET username = 'eve'": "people",
 }
 """What an upgrade may leave behind, and by what it is known."""

@@ -5,6 +5,7 @@ SQL does not look into them. A statement that is written out gets bytes, and unp
 
 import json
 import re
+import struct
 import zlib
 from base64 import b64decode, b64encode
 from collections.abc import Mapping, Sequence
@@ -102,6 +103,74 @@ class SourcesField(PackedField):
 def _deflate(text: str) -> bytes:
     deflating = zlib.compressobj(zlib.Z_BEST_COMPRESSION, zlib.DEFLATED, -WINDOW)
     return deflating.compress(text.encode()) + deflating.flush()
+
+
+class MeasuredField(models.Field):  # type: ignore[type-arg]  # not subscriptable as it runs
+    """A list of numbers in a column of bytes: an array takes 20 more, and 4 for each small one."""
+
+    @staticmethod
+    def pack(numbers: Any) -> bytes:
+        """The bytes that are stored."""
+        raise NotImplementedError
+
+    @staticmethod
+    def unpack(packed: bytes) -> list[Any]:
+        """The numbers in their order."""
+        raise NotImplementedError
+
+    def db_type(self, connection: Any) -> str:
+        """Bytes."""
+        return "bytea"
+
+    def from_db_value(self, value: Any, *_: Any) -> Any:
+        """The list; what is null stays so."""
+        return None if value is None else self.unpack(value)
+
+    def get_db_prep_value(self, value: Any, connection: Any, prepared: bool = False) -> Any:
+        """As it is stored."""
+        return None if value is None else self.pack(value)
+
+
+class SamplesField(MeasuredField):
+    """A list of doubles, eight bytes each, the most significant first."""
+
+    @staticmethod
+    def pack(numbers: Sequence[float]) -> bytes:
+        """The bytes that are stored."""
+        return struct.pack(f">{len(numbers)}d", *numbers)
+
+    @staticmethod
+    def unpack(packed: bytes) -> list[float]:
+        """The samples in their order."""
+        return list(struct.unpack(f">{len(packed) // DOUBLE}d", packed))
+
+
+class BootsField(MeasuredField):
+    """A list of the indices of boots: a byte with the size of each in bytes, 1 or 4, then these."""
+
+    @staticmethod
+    def pack(numbers: Sequence[int]) -> bytes:
+        """A byte each where that is enough."""
+        if all(0 <= one < 256 for one in numbers):
+            return b"\1" + bytes(numbers)
+        return b"\4" + struct.pack(f">{len(numbers)}i", *numbers)
+
+    @staticmethod
+    def unpack(packed: bytes) -> list[int]:
+        """The indices in their order."""
+        if packed[0] == 1:
+            return list(packed[1:])
+        return list(struct.unpack(f">{len(packed) // 4}i", packed[1:]))
+
+
+def pack_boots(boots: Sequence[int] | None) -> bytes | None:
+    """As `BootsField` stores them; None: unknown."""
+    return None if boots is None else BootsField.pack(boots)
+
+
+def unpack_measured(samples: bytes, boots: bytes | None) -> tuple[list[float], list[int] | None]:
+    """What a statement that is written out read of these two columns."""
+    return SamplesField.unpack(samples), None if boots is None else BootsField.unpack(boots)
 
 
 class DigestField(models.CharField):  # type: ignore[type-arg]  # not subscriptable as it runs

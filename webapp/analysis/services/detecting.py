@@ -18,7 +18,7 @@ from webapp.analysis.models import SeriesAnalysis
 from webapp.analysis.services import checkpoints
 from webapp.analysis.services.checkpoints import EpochStates, joined, present_all, resume
 from webapp.events.queries import Epochs
-from webapp.results.models import Series, counted
+from webapp.results.models import Series, counted, unpack_measured
 from webapp.results.services import fetch_rows
 from webapp.stats import changes, decisive
 from webapp.stats.changes import Finding as Found
@@ -258,7 +258,8 @@ def _rows_after(
     after = [-1 if (last := resumed[pk].position) is None else last for pk in ids]
     late = [(pk, *one) for pk in ids for one in resumed[pk].epochs.late_runs]
     columns = [list(column) for column in zip(*late, strict=True)] or [[], [], []]
-    return fetch_rows(statement, ids, after, [seen_until.get(pk) for pk in ids], *columns)
+    rows = fetch_rows(statement, ids, after, [seen_until.get(pk) for pk in ids], *columns)
+    return ((*row[:3], *unpack_measured(*row[3:5]), *row[5:]) for row in rows)
 
 
 def _point(position: int, name: str, rows: Sequence[Row]) -> changes.Point:

@@ -52,7 +52,7 @@ from webapp.results.models.subjects import (
     ModeAlias,
 )
 from webapp.results.models.variants import LabelRule, Variant
-from webapp.results.packed import StateField
+from webapp.results.packed import StateField, unpack_measured
 from webapp.results.spellings import (
     HASH_PATTERN,
     MODE_PATTERN,

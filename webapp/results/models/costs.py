@@ -1,15 +1,17 @@
 """What an option costs, run by run."""
 
 from datetime import datetime
-from typing import Self
+from typing import Any, Self
 
-from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
+from django.db.models.functions import Length
+from django.db.models.lookups import GreaterThan
 
 from webapp.results.models.history import Revision
 from webapp.results.models.runs import Run
 from webapp.results.models.series import Series
+from webapp.results.packed import BootsField, SamplesField
 from webapp.results.validity import Mark
 
 
@@ -45,8 +47,8 @@ class CostSamples(models.Model):
     )  # cost_once_in_a_run begins with it
     series = models.ForeignKey(Series, on_delete=models.CASCADE, related_name="costs")
     revision = models.ForeignKey(Revision, on_delete=models.CASCADE, related_name="+")
-    samples = ArrayField(models.FloatField())
-    boots = ArrayField(models.IntegerField(), null=True, blank=True)
+    samples: Any = SamplesField()
+    boots: Any = BootsField(null=True, blank=True)
 
     left_out: list[int] | None = None
     """All count: what does not count was left out before the ratio was taken."""
@@ -57,7 +59,9 @@ class CostSamples(models.Model):
         verbose_name_plural = "samples of costs"
         constraints = [
             models.UniqueConstraint(fields=["run", "series"], name="cost_once_in_a_run"),
-            models.CheckConstraint(condition=Q(samples__len__gte=1), name="cost_has_a_sample"),
+            models.CheckConstraint(
+                condition=GreaterThan(Length("samples"), 0), name="cost_has_a_sample"
+            ),
         ]
 
     def __str__(self) -> str:

@@ -7,7 +7,8 @@ from typing import Any, Self
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
-from django.db.models.functions import MD5, Coalesce
+from django.db.models.functions import MD5, Coalesce, Length
+from django.db.models.lookups import GreaterThan
 
 from webapp.accounts.models import User
 from webapp.labs.models import Agent
@@ -16,7 +17,7 @@ from webapp.results.models.history import WAITING_FROM, Revision
 from webapp.results.models.series import Series
 from webapp.results.models.subjects import METRIC_MAX, Hardware, Mode
 from webapp.results.models.variants import Variant
-from webapp.results.packed import DigestField, SourcesField
+from webapp.results.packed import BootsField, DigestField, SamplesField, SourcesField
 from webapp.results.validity import LeftOut, Mark, counted, marks_of
 
 
@@ -256,7 +257,7 @@ class MeasurementQuerySet(models.QuerySet["Measurement"]):
 
 
 class Measurement(models.Model):
-    """The samples of one run in one metric: an array, not one row each.
+    """The samples of one run in one metric, in one row.
 
     ``validity`` is what may be wrong with some of them (``sample``, ``kind``, ``text``), null where
     nothing is known. ``left_out`` are the indices of those that do not count, which follow from
@@ -267,8 +268,8 @@ class Measurement(models.Model):
         Run, on_delete=models.CASCADE, related_name="measurements", db_index=False
     )  # measurement_once_in_a_run begins with it
     series = models.ForeignKey(Series, on_delete=models.PROTECT, related_name="measurements")
-    samples = ArrayField(models.FloatField())
-    boots = ArrayField(models.IntegerField(), null=True, blank=True)
+    samples: Any = SamplesField()
+    boots: Any = BootsField(null=True, blank=True)
     validity: Any = models.JSONField(null=True, blank=True)
     left_out = ArrayField(models.IntegerField(), null=True, blank=True)
 
@@ -278,7 +279,7 @@ class Measurement(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["run", "series"], name="measurement_once_in_a_run"),
             models.CheckConstraint(
-                condition=Q(samples__len__gte=1), name="measurement_has_a_sample"
+                condition=GreaterThan(Length("samples"), 0), name="measurement_has_a_sample"
             ),
         ]
         indexes = [

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from webapp.results.models import Metric, Series, counted
 from webapp.results.models.costs import CostSamples, cost_name
+from webapp.results.packed import SamplesField, pack_boots, unpack_measured
 from webapp.results.services.cost_pairs import Changed, Key, Pair
 from webapp.results.services.database import fetch_rows, insert_rows, lock_series_ids
 from webapp.results.services.points import COST_SAMPLES, SeriesRevision, mark_dirty, refresh_points
@@ -91,14 +92,14 @@ class _Run(NamedTuple):
     build: str
     session: str
     measured_at: datetime | None
-    samples: list[float]
-    boots: list[int] | None
+    samples: bytes
+    boots: bytes | None
     left_out: list[int] | None
 
     @property
     def paired(self) -> PairedRun:
         """As pairs are made of it: the samples that count."""
-        samples, boots = counted(self.samples, self.boots, self.left_out)
+        samples, boots = counted(*unpack_measured(self.samples, self.boots), self.left_out)
         at = self.measured_at
         day = at.astimezone(UTC).date() if at else None
         return PairedRun(self.id, self.build, samples, boots, self.session, day)
@@ -229,7 +230,7 @@ def _store(
     bounds = [list(since), list(since.values())]
     stored: dict[tuple[int, int], tuple[int, _Row]] = {}
     for pk, cost, run, revision, position, samples, boots in fetch_rows(STORED, *bounds):
-        stored[cost, run] = pk, _Row(revision, samples, boots)
+        stored[cost, run] = pk, _Row(revision, *unpack_measured(samples, boots))
         positions[revision] = position
     gone = {key: row for key, row in stored.items() if key not in wanted}
     new = {key: row for key, row in wanted.items() if key not in stored or stored[key][1] != row}
@@ -244,8 +245,8 @@ def _store(
                 "series_id": cost,
                 "run_id": run,
                 "revision_id": row.revision,
-                "samples": row.samples,
-                "boots": row.boots,
+                "samples": SamplesField.pack(row.samples),
+                "boots": pack_boots(row.boots),
             }
             for (cost, run), row in new.items()
         ],

@@ -11,7 +11,7 @@ import statistics
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
-from itertools import groupby, starmap
+from itertools import groupby
 from math import log
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -21,6 +21,7 @@ from django.utils import timezone
 
 from webapp.results.models import Point, Series, digest_of_builds
 from webapp.results.models.history import WAITING_FROM
+from webapp.results.packed import unpack_measured
 from webapp.results.services.database import fetch_rows, insert_rows, update_rows
 from webapp.results.services.upload_consistency import judge_uploads, uploads_apart
 from webapp.results.validity import LeftOut, counted, marks_of
@@ -147,7 +148,7 @@ def _pooled(
         sorted({revision for _, revision in wanted}),
     )
     points = (
-        _point(key, positions[key[1]], list(starmap(_Row, group)))
+        _point(key, positions[key[1]], [_row(*row) for row in group])
         for key, group in groupby(rows, key=lambda row: (row[0], row[1]))
         if key in wanted
     )
@@ -208,6 +209,10 @@ class _Row(NamedTuple):
     measured_at: datetime | None
     left_out: list[int] | None
     marks: str | None
+
+
+def _row(series: int, revision: int, samples: bytes, boots: bytes | None, *others: Any) -> _Row:
+    return _Row(series, revision, *unpack_measured(samples, boots), *others)
 
 
 def _point(key: SeriesRevision, position: int, rows: list[_Row]) -> dict[str, Any] | None:

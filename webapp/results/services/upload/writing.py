@@ -21,7 +21,7 @@ from webapp.labs.services import spend_quota
 from webapp.results.documents import MetricDocument, Recorded
 from webapp.results.fact_names import ChangedFact
 from webapp.results.models import Measurement, Run, RunHistograms
-from webapp.results.packed import SourcesField
+from webapp.results.packed import SamplesField, SourcesField, pack_boots
 from webapp.results.services.aliases import note_names
 from webapp.results.services.database import as_json, column_types, fetch_rows, insert_rows
 from webapp.results.services.facts import Report, note_facts, renew_facts
@@ -154,8 +154,8 @@ def _measured(run: int, series: int, metric: MetricDocument) -> dict[str, Any]:
     return {
         "run_id": run,
         "series_id": series,
-        "samples": metric.samples,
-        "boots": metric.boots,
+        "samples": SamplesField.pack(metric.samples),
+        "boots": pack_boots(metric.boots),
         **marked(metric),
     }
 
