@@ -20,6 +20,7 @@ FATES: dict[type[Model], dict[str, str]] = {
     Hardware: {
         "results.HardwareAlias.hardware": FOLLOWS,
         "results.HardwareFact.hardware": GOES,
+        "results.HourlyRuns.hardware": GOES,
         "results.Run.hardware": FOLLOWS,
         "results.AliasedRun.hardware": FOLLOWS,
         "results.Series.hardware": HANDLED,

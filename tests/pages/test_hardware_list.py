@@ -1,7 +1,7 @@
 """`/hardware/`: which machines work, and what can they see?"""
 
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -20,10 +20,12 @@ pytestmark = pytest.mark.django_db
 Visit = Callable[[str], str]
 
 
-def measured(name: str, *, days_ago: float = 0.2, history: bool = False) -> Hardware:
+def measured(
+    name: str, *, days_ago: float = 0.2, history: bool = False, now: datetime | None = None
+) -> Hardware:
     """A machine with one run, so long ago."""
     machine = make.hardware(name)
-    at = timezone.now() - timedelta(days=days_ago)
+    at = (now or timezone.now()) - timedelta(days=days_ago)
     make.run(make.revision("r300000"), on=machine, measured_at=at, received_at=at, history=history)
     return machine
 
@@ -52,10 +54,10 @@ def test_the_headline_counts_runs_and_names_who_fell_silent(
     )
 
 
-def test_runs_are_counted_by_days_back_from_now_and_a_fast_clock_counts_as_today() -> None:
-    now = timezone.now()
+def test_runs_are_counted_by_days_back_from_this_hour_and_a_fast_clock_counts_as_today() -> None:
+    now = timezone.now().replace(minute=59, second=59)  # the end of this hour
     for hours in (-30, -1, 1, 23.9, 24.1, 47.9, 24 * 3 - 0.1, 24 * 3 + 0.1):
-        measured("One/em0", days_ago=hours / 24)
+        measured("One/em0", days_ago=hours / 24, now=now)
     measured("One/em0", history=True)
     [machine] = machines(now=now, days=3)
     assert (machine.days, machine.imported) == ([1, 2, 4], 1)

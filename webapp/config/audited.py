@@ -34,6 +34,7 @@ LEFT_OUT: Mapping[str, str] = {
     "results.AliasedRun": "follows from the aliases",
     "results.CostSamples": "follows from the measurements",
     "results.HardwareFact": "follows from the runs",
+    "results.HourlyRuns": "follows from the runs",
     "results.Kernel": "uploaded with the runs",
     "results.Measurement": "uploaded; its run names the agent",
     "results.Point": "follows from the measurements",

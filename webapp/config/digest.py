@@ -65,6 +65,7 @@ LEFT_OUT: Mapping[str, str] = {
     "results.PlaceProposal": "who proposed another place, and when",
     "results.RefusedReplacement": "who tried to replace another lab's run, and when",
     "results.HardwareFact": "follows from the facts of runs, and from when they arrived",
+    "results.HourlyRuns": "counts runs, in rows that follow what was stored at once",
     "outbox.Mail": "what was told depends on the order of arrival",
     "outbox.HookDelivery": "as mails",
     "outbox.MailServer": "how the mail server does at present",

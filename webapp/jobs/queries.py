@@ -21,13 +21,15 @@ SILENT_AFTER = timedelta(days=14)
 """A lab that tests each week may miss one."""
 
 DAY = timedelta(days=1)
+HOUR = timedelta(hours=1)
 
 MOST_IMPORTED = 10_000
 """Runs imported lately are counted so far: an archive is loaded at once, and may be any size."""
 
 # Any run is looked for among the series first, which are few: of the indexes of runs the planner
 # takes one by time, and reads all that other machines measured since.
-# A day is 24 hours back from now, 0 the last: a calendar day would begin elsewhere for each reader.
+# A day is 24 hours back from the end of this one: runs are counted by the hour, and a calendar day
+# would begin elsewhere for each reader.
 MACHINES = """
 SELECT hardware.id, hardware.name, hardware.display_name, hardware.cpu, hardware.nic,
        hardware.agreed_cpu, hardware.agreed_nic,
@@ -53,12 +55,11 @@ SELECT hardware.id, hardware.name, hardware.display_name, hardware.cpu, hardware
                       LIMIT 1) AS live ON true
   LEFT JOIN LATERAL (
        SELECT array_agg(day.since) AS since, array_agg(day.runs) AS runs
-         FROM (SELECT date_bin('1 day', COALESCE(run.measured_at, run.received_at),
-                               %(now)s::timestamptz) AS since, count(*)::int AS runs
-                 FROM results_run AS run
-                WHERE run.hardware_id = hardware.id AND NOT run.history
-                  AND run.withdrawn_at IS NULL
-                  AND COALESCE(run.measured_at, run.received_at) > %(since)s::timestamptz
+         FROM (SELECT date_bin('1 day', counted.hour, %(until)s::timestamptz) AS since,
+                      sum(counted.runs)::int AS runs
+                 FROM results_hourlyruns AS counted
+                WHERE counted.hardware_id = hardware.id
+                  AND counted.hour >= %(since)s::timestamptz
                 GROUP BY 1) AS day) AS days ON true
   CROSS JOIN LATERAL (
        SELECT count(*)::int AS runs
@@ -129,9 +130,10 @@ class Machine(NamedTuple):
 
 def machines(*, now: datetime, days: int) -> list[Machine]:
     """All machines by lab and name, with the runs of the last ``days`` days, in one statement."""
+    until = now.replace(minute=0, second=0, microsecond=0) + HOUR
     given: dict[str, datetime | int] = {
-        "now": now,
-        "since": now - timedelta(days=days),
+        "until": until,
+        "since": until - timedelta(days=days),
         "fresh": now - SILENT_AFTER,
         "heard": now - WORKER_SILENT_AFTER,
         "imported": MOST_IMPORTED,
@@ -139,14 +141,14 @@ def machines(*, now: datetime, days: int) -> list[Machine]:
     with connection.cursor() as cursor:
         cursor.execute(MACHINES, given)
         rows = cursor.fetchall()
-    return [_machine(row, now, days) for row in rows]
+    return [_machine(row, now, until, days) for row in rows]
 
 
-def _machine(row: tuple[Any, ...], now: datetime, days: int) -> Machine:
+def _machine(row: tuple[Any, ...], now: datetime, until: datetime, days: int) -> Machine:
     hardware = machine_of(row[:7])
     lab, is_simulated, live_at, has_runs, since, runs, imported, has_worker, measuring = row[7:]
     is_silent = live_at is not None and live_at < now - SILENT_AFTER
-    counts = _per_day(since, runs, now, days)
+    counts = _per_day(since, runs, until, days)
     named = hardware.pk, hardware.name, hardware.called, lab, is_simulated
     return Machine._make(
         [*named, live_at, has_runs, counts, imported, has_worker, measuring, is_silent]
@@ -154,12 +156,12 @@ def _machine(row: tuple[Any, ...], now: datetime, days: int) -> Machine:
 
 
 def _per_day(
-    since: Sequence[datetime] | None, runs: Sequence[int] | None, now: datetime, days: int
+    since: Sequence[datetime] | None, runs: Sequence[int] | None, until: datetime, days: int
 ) -> list[int]:
-    """The oldest day first. A run from after now, by a clock that is fast, counts as today's."""
+    """The oldest day first. A run from after it, by a clock that is fast, counts as today's."""
     counts = [0] * days
     for began, count in zip(since or (), runs or (), strict=True):
-        back = max(0, (now - began) // DAY - 1)
+        back = max(0, (until - began) // DAY - 1)
         if back < days:
             counts[days - 1 - back] += count
     return counts

@@ -22,6 +22,7 @@ from webapp.results.models import (
     CostSamples,
     Hardware,
     HardwareFact,
+    HourlyRuns,
     Mode,
     NameAlias,
     PlaceProposal,
@@ -48,8 +49,8 @@ GOES_WITH_SERIES = (
 )
 """Computed anew from the measurements, which are of the other series now."""
 
-GOES_WITH_HARDWARE = _fields(HardwareFact, "hardware")
-"""Found anew from the runs of both."""
+GOES_WITH_HARDWARE = (*_fields(HardwareFact, "hardware"), *_fields(HourlyRuns, "hardware"))
+"""Found anew from the runs of both; the count of runs follows them by itself."""
 
 GOES_WITH_REVISION = (
     *_fields(Point, "revision"),

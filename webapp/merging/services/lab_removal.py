@@ -66,6 +66,7 @@ GOES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("results.Measurement", ("run__hardware__lab",)),
     ("results.Point", ("series__hardware__lab",)),
     ("results.Run", ("hardware__lab",)),
+    ("results.HourlyRuns", ("hardware__lab",)),
     ("results.Series", ("hardware__lab",)),
     ("results.HardwareFact", ("hardware__lab",)),
     ("results.HardwareAlias", ("hardware__lab",)),

@@ -226,6 +226,28 @@ class Run(models.Model):
         return self.superseded_by_id is not None
 
 
+class HourlyRuns(models.Model):
+    """So many live runs of a machine were measured (where untold, received) within an hour.
+
+    Pages count runs by these. The triggers of runs keep them, in whatever way runs change
+    (migrations/results/0032_hourly_runs.py). Transactions at once do not wait for one another: an
+    hour may have several rows, which add up.
+    """
+
+    hardware = models.ForeignKey(
+        Hardware, on_delete=models.CASCADE, related_name="+", db_index=False
+    )  # hourly_runs_of_hardware begins with it
+    hour = models.DateTimeField(help_text="When it begins.")
+    runs = models.IntegerField()
+
+    class Meta:
+        ordering = ["hardware", "hour", "id"]
+        indexes = [models.Index(fields=["hardware", "hour"], name="hourly_runs_of_hardware")]
+
+    def __str__(self) -> str:
+        return f"{self.runs} from {self.hour:%Y-%m-%d %H:%M}"
+
+
 class MeasurementQuerySet(models.QuerySet["Measurement"]):
     """Samples, and the order in which they are pooled."""
 
