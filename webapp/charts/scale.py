@@ -2,7 +2,7 @@
 for the same picture. Pure.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, floor, isfinite, log10
 from statistics import median
@@ -58,23 +58,27 @@ def y_range(
     It never reaches less than ``least_span`` of the level (the median) to either side.
     No values give (0, 1).
     """
-    values = [value for value in centres if isfinite(value)]
+    values = _usable(centres)
     if not values:
         return 0.0, 1.0
     level = median(values)
     least = abs(level) * least_span or 1.0
-    low, high = min(*values, level - least), max(*values, level + least)
+    low, high = min(values[0], level - least), max(values[-1], level + least)
     reach = (high - low) * WHISKER_SHARE
-    low = min(low, *(max(end, low - reach) for end in _usable(lows)), low)
-    high = max(high, *(min(end, high + reach) for end in _usable(highs)), high)
+    if ends := _usable(lows):
+        low = min(low, max(ends[0], low - reach))
+    if ends := _usable(highs):
+        high = max(high, min(ends[-1], high + reach))
     pad = (high - low) * PADDING
     # What was stored before samples had bounds may lie at the end of the range of a double, where
     # neither the range nor a place beyond it may overflow.
     return max(low - pad, -float_info.max / 4), min(high + pad, float_info.max / 4)
 
 
-def _usable(ends: Iterable[float | None]) -> list[float]:
-    return [end for end in ends if end is not None and isfinite(end)]
+def _usable(values: Sequence[float | None]) -> list[float]:
+    """In order, without what is not known or not finite."""
+    known = np.array(values, np.float64)
+    return np.sort(known[np.isfinite(known)]).tolist()  # type: ignore[no-any-return]
 
 
 def ticks(low: float, high: float, about: int = 5) -> list[float]:

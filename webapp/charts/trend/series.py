@@ -6,10 +6,11 @@ top. Pure.
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from math import ceil, floor, isfinite
 from typing import Any, Literal, NamedTuple, Self
 
-from webapp.charts.text import change_within, cost_figure, percent
+from webapp.charts.text import all_rounded, change_within, cost_figure, percent
 from webapp.charts.theme import SeriesStyle
 
 SPACE = "\N{NARROW NO-BREAK SPACE}"
@@ -222,6 +223,21 @@ class TrendSeries:
     better: str = ""
     count: int = 0
     stands: Mapping[str, Any] | None = None
+
+    @cached_property
+    def heights(self) -> list[float | None]:
+        """The centres as a figure has them."""
+        return all_rounded(self.centres)
+
+    @cached_property
+    def reaches(self) -> tuple[list[float | None], list[float | None]]:
+        """How far each whisker goes up and down from its point, as a figure has that; a whisker
+        whose ends are not known has none.
+        """
+        rows = list(zip(self.lows, self.centres, self.highs, strict=True))
+        up = [None if high is None else high - centre for _, centre, high in rows]
+        down = [None if low is None else centre - low for low, centre, _ in rows]
+        return all_rounded(up), all_rounded(down)
 
     @property
     def is_cost(self) -> bool:

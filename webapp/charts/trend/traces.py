@@ -7,7 +7,6 @@ from dataclasses import replace
 from itertools import pairwise, zip_longest
 from math import isfinite
 
-from webapp.charts.text import all_rounded
 from webapp.charts.trend import marks
 from webapp.charts.trend.labels import Frame, Json, plain
 from webapp.charts.trend.series import Found, Level, TrendSeries
@@ -48,7 +47,7 @@ def _points(trend: Trend, frame: Frame, series: TrendSeries) -> Json:
         mode="markers",
         name=plain(trend.short_name(series)),
         x=places,
-        y=all_rounded(series.centres),
+        y=series.heights,
         marker={
             "color": colour_of(series),
             "size": 4.4 if shown <= FEW else 3,
@@ -62,16 +61,10 @@ def _points(trend: Trend, frame: Frame, series: TrendSeries) -> Json:
 
 
 def _whiskers(series: TrendSeries) -> Json:
-    """As lengths from the point; a whisker whose ends are not known has none."""
-    up = [_apart(high, centre) for high, centre in zip(series.highs, series.centres, strict=True)]
-    down = [_apart(centre, low) for low, centre in zip(series.lows, series.centres, strict=True)]
+    up, down = series.reaches
     drawn = {"color": colour_of(series), "thickness": 0.8, "width": 0}
-    ends = {"array": all_rounded(up), "arrayminus": all_rounded(down)}
+    ends = {"array": up, "arrayminus": down}
     return {"error_y": {"type": "data", "symmetric": False, **ends, **drawn}}
-
-
-def _apart(one: Number, other: Number) -> Number:
-    return None if one is None or other is None else one - other
 
 
 def _line(trend: Trend, frame: Frame, series: TrendSeries) -> Json:
@@ -80,7 +73,7 @@ def _line(trend: Trend, frame: Frame, series: TrendSeries) -> Json:
         frame,
         mode="lines",
         x=x_values(trend, series.indices),
-        y=all_rounded(series.centres),
+        y=series.heights,
         line={"color": colour_of(series), "width": 1, "dash": "solid"},
         connectgaps=True,
         opacity=0.6,

@@ -4,10 +4,12 @@
 the page's script draw.
 """
 
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
+from itertools import chain
 from statistics import median
 
 from webapp.charts.scale import y_range
@@ -174,8 +176,9 @@ class Trend:
     def y_range(self, series: Sequence[TrendSeries]) -> tuple[float, float]:
         """The ends of the y axis of ``series`` (as drawn) in view; whiskers fit where shown."""
         shown = self._in_window
-        rows = [
-            (one, at) for one in series for at, index in enumerate(one.indices) if index in shown
+        parts = [
+            (one, slice(*(bisect_left(one.indices, end) for end in (shown.start, shown.stop))))
+            for one in series
         ]
         apart = [mean for one in series for point in one.apart for mean in point.means]
         levels = [
@@ -185,11 +188,11 @@ class Trend:
             if level.last >= shown.start and level.first < shown.stop
             for end in (shown.start, shown.stop - 1)
         ]
-        whiskered = rows if self.whiskers != Whiskers.NONE else []
+        whiskered = parts if self.whiskers != Whiskers.NONE else []
         return y_range(
-            [*(one.centres[at] for one, at in rows), *levels, *apart],
-            [one.lows[at] for one, at in whiskered],
-            [one.highs[at] for one, at in whiskered],
+            [*chain(*(one.centres[part] for one, part in parts)), *levels, *apart],
+            [*chain(*(one.lows[part] for one, part in whiskered))],
+            [*chain(*(one.highs[part] for one, part in whiskered))],
         )
 
     def short_name(self, series: TrendSeries, among: Sequence[TrendSeries] = ()) -> str:

@@ -6,11 +6,12 @@ from webapp.events.queries.nearby import (
     Axis,
     Disturbance,
     LocatedEvent,
+    Stamps,
     Window,
     axis_of,
-    chart_stamp,
     disturbances,
     events_along,
+    stamps,
 )
 from webapp.events.queries.releases import (
     RELEASE,

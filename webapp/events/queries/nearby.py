@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
+from typing import NamedTuple
 
 from django.db import connection
 from django.db.models import Max, Min, Q
@@ -219,17 +220,26 @@ class Axis:
     releases: list[tuple[int, str, str]]
 
 
-# Whole rows of the small tables. Of series the version is enough: each change of one, and of what
-# is shown of it, raises it.
+# Whole rows of the small tables; of those that grow a sum of hashes. Of what a series shows its
+# version is enough: each change of that raises it.
 STAMP = """
 SELECT (SELECT string_agg(tree::text, E'\\n' ORDER BY tree.id) FROM results_tree AS tree),
        (SELECT string_agg(metric::text, E'\\n' ORDER BY metric.id) FROM results_metric AS metric),
        (SELECT string_agg(lab::text, E'\\n' ORDER BY lab.id) FROM labs_lab AS lab),
+       (SELECT sum(hash_record_extended(hardware, 0)) FROM results_hardware AS hardware),
+       (SELECT sum(hash_record_extended(mode, 0)) FROM results_mode AS mode),
+       series.subjects,
        (SELECT string_agg(release::text, E'\\n' ORDER BY release.id)
           FROM events_release AS release),
        (SELECT string_agg(event::text, E'\\n' ORDER BY event.id) FROM events_labevent AS event),
-       (SELECT (count(*), max(id), sum(version))::text FROM results_series)
+       series.versions
+  FROM (SELECT sum(hash_record_extended(
+                   ROW(id, tree_id, hardware_id, mode_id, metric_id, variant_id), 0)) AS subjects,
+               (count(*), max(id), sum(version))::text AS versions
+          FROM results_series) AS series
 """
+OFFERED = 6
+"""Columns that say what there is to choose from."""
 
 MOST_EVENTS = 100
 """Drawn in one chart, the newest."""
@@ -329,13 +339,22 @@ def _subject(row: LabEvent, tree: Tree) -> str:
     return hardware or (f"all hardware of {lab}" if lab else f"all of {tree}")
 
 
-def chart_stamp() -> str:
-    """A digest of all trees, metrics, labs, releases, lab events and series, in one statement: what
-    was made of them holds as long as it is the same.
+class Stamps(NamedTuple):
+    """What was made of the rows that these are digests of holds as long as they are the same:
+    ``offer`` is of all trees, metrics, labs, machines, modes, and which series there are;
+    ``chart`` of these with releases, lab events, and what all series show.
     """
+
+    offer: str
+    chart: str
+
+
+def stamps() -> Stamps:
+    """The digests as of now, in one statement."""
     with connection.cursor() as cursor:
         cursor.execute(STAMP)
-        return sha256(repr(cursor.fetchone()).encode()).hexdigest()
+        row = cursor.fetchone()
+    return Stamps(*(sha256(repr(part).encode()).hexdigest() for part in (row[:OFFERED], row)))
 
 
 def axis_of(tree: str, ends: Sequence[int]) -> Axis:

@@ -2,12 +2,13 @@
 
 import marshal
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from hashlib import blake2b
 from threading import Lock
 from time import monotonic
 from typing import Any, Generic, TypeVar
 
+Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
 
 AS_IT_READS = 2
@@ -36,18 +37,30 @@ class Kept(Generic[Value]):
 
     def get(self, key: Hashable, make: Callable[[], Value]) -> Value:
         """The value of ``key``, made where none is kept or it is too old."""
-        now = monotonic()
+        return self.get_all([key], lambda _: {key: make()})[key]
+
+    def get_all(
+        self, keys: Iterable[Key], make: Callable[[Sequence[Key]], Mapping[Key, Value]]
+    ) -> dict[Key, Value]:
+        """The value of each of ``keys``, those made at once of which none is kept or it is too old;
+        a key of which nothing was made has no value.
+        """
+        now, found, missing = monotonic(), {}, []
         with self._lock:
-            made_at, value = self._values.get(key, (None, None))
-        if made_at is not None and value is not None and now - made_at <= self._seconds:
-            return value
-        made = make()
+            for key in keys:
+                made_at, value = self._values.get(key, (None, None))
+                if made_at is not None and value is not None and now - made_at <= self._seconds:
+                    found[key] = value
+                else:
+                    missing.append(key)
+        made = make(missing) if missing else {}
         with self._lock:
-            self._values[key] = (now, made)
-            self._values.move_to_end(key)
+            for key, value in made.items():
+                self._values[key] = (now, value)
+                self._values.move_to_end(key)
             while len(self._values) > self._most:
                 self._values.popitem(last=False)
-        return made
+        return found | made
 
     def clear(self) -> None:
         """Keep nothing."""

@@ -1,6 +1,5 @@
 """Loads what the trend chart shows, in a fixed number of queries; samples are never read."""
 
-from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -8,19 +7,19 @@ from webapp.analysis.models import Finding, SeriesSettings
 from webapp.charts.text import common, one_revision
 from webapp.charts.theme import style_of
 from webapp.charts.trend import Apart, Trend, TrendSeries, Whiskers, distinct
-from webapp.events.queries import chart_stamp
+from webapp.events.queries import stamps
 from webapp.pages.parts.conclusions import NOT_KNOWN, Concluded, Conclusion, concluded
 from webapp.pages.parts.kept import Kept
 from webapp.pages.parts.links import read_number
 from webapp.pages.trends import offer as offers
 from webapp.pages.trends.offer import Measured, Offer, Unknown
 from webapp.pages.trends.points import (
+    OwnPoints,
     PointRow,
     Points,
     is_thinned,
     read_points,
     read_revisions,
-    whiskers_of,
 )
 from webapp.pages.trends.query import End, TrendQuery, ends_of, markers_along, view_of
 from webapp.results.models import LeftOut, Metric, Series, Tree, histogram_name
@@ -85,20 +84,20 @@ def select(query: TrendQuery) -> Selection | None:
     Raises Http404 for a tree or a metric that does not exist.
     """
     query, may_have_changed = _opened(query)
-    stamp = chart_stamp()
-    trees = offers.trees(stamp)
+    offered, chart = stamps()
+    trees = offers.trees(offered)
     tree = offers.tree_asked(query, trees)
     if tree is None:
         return None
-    metric = offers.metric_asked(query, offers.metrics(stamp, tree))
+    metric = offers.metric_asked(query, offers.metrics(offered, tree))
     if metric is None:
         return None
-    offer = offers.offer(stamp, tree, metric)
+    offer = offers.offer(offered, tree, metric)
     query = replace(query, tree=tree.name, metric=metric.name)
     missing = offers.unknown_names(query, offer)
     query, chosen = _chosen(_known(query, offer), offer.measured, may_have_changed=may_have_changed)
     series, costs = _windows(chosen[:MOST_SERIES], offer, query.last)
-    return Selection(query, tree, metric, series, costs, len(chosen), offer, missing, trees, stamp)
+    return Selection(query, tree, metric, series, costs, len(chosen), offer, missing, trees, chart)
 
 
 def _opened(query: TrendQuery) -> tuple[TrendQuery, bool]:
@@ -230,7 +229,7 @@ def _read(selection: Selection, found: Concluded, sight: Sequence[End] = ()) -> 
         sight=sight,
         named=found.positions,
     )
-    positions = [point.position for point in rows.points]
+    positions = [point.position for its in rows.by_series.values() for point in its]
     conclusions = found.between(min(positions, default=0), max(positions, default=0))
     return _loaded(selection, rows, conclusions)
 
@@ -278,9 +277,6 @@ def _drawn_series(
     positions: Sequence[int],
 ) -> list[TrendSeries]:
     """Series of the selection that have a point, with what is concluded about them."""
-    by_series: dict[int, list[PointRow]] = defaultdict(list)
-    for point in points.points:
-        by_series[point.series_id].append(point)
     machines = list(dict.fromkeys(one.hardware_id for one in selection.everything))
     return [
         replace(
@@ -302,7 +298,7 @@ def _drawn_series(
         )
         for one in selection.everything
         for conclusion in (conclusions[one.pk],)
-        if (its := by_series[one.pk])
+        if (its := points.by_series.get(one.pk))
         for own in ([point.position for point in its],)
     ]
 
@@ -313,13 +309,13 @@ def _known_figure(text: str) -> str:
 
 def _series(
     series: Series,
-    points: Sequence[PointRow],
+    points: OwnPoints,
     index_of: dict[int, int],
     *,
     whiskers: Whiskers,
     machine: int,
 ) -> TrendSeries:
-    lows, highs = whiskers_of(points, whiskers)
+    ends = points.whiskers(whiskers)
     begun = series.begun_sessions
     is_range = whiskers == Whiskers.RANGE
     return TrendSeries(
@@ -334,8 +330,8 @@ def _series(
         indices=[index_of[point.revision_id] for point in points],
         counts=[point.n for point in points],
         centres=[point.median if is_range else point.mean for point in points],
-        lows=lows,
-        highs=highs,
+        lows=[low for low, _ in ends],
+        highs=[high for _, high in ends],
         apart=[
             Apart(at, [run["mean"] for run in point.uploads["runs"]])
             for at, point in enumerate(points)

@@ -92,7 +92,7 @@ class Offer(NamedTuple):
 TREES: Kept[list[Tree]] = Kept(most=2, seconds=SECONDS)
 METRICS: Kept[list[Metric]] = Kept(most=16, seconds=SECONDS)
 OFFERS: Kept[Offer] = Kept(most=16, seconds=SECONDS)
-"""By the stamp of `webapp.events.queries.chart_stamp`, and what they are of."""
+"""By the stamp of what is offered (`webapp.events.queries.Stamps`), and what they are of."""
 
 
 def trees(stamp: str) -> list[Tree]:

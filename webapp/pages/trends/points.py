@@ -2,9 +2,11 @@
 
 import json
 import re
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -52,6 +54,10 @@ PIXELS = 500
 PIXELS_BESIDE = 100
 """And the rest, which is in sight while a gesture moves the window."""
 DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+Number = float | None
+NO_ENDS = None, None
+OwnKey = tuple[int, int, int]
+"""Of a series: its id, its version, and where its window starts."""
 Places = npt.NDArray[np.int64]
 Values = npt.NDArray[np.float64]
 
@@ -94,14 +100,39 @@ COLUMNS = (
 """The same as they are read: unit and exponent packed, the last three JSON as it is written."""
 
 
+class OwnPoints(list[PointRow]):
+    """The points of one series along the tree."""
+
+    @cached_property
+    def within_confidence(self) -> Sequence[tuple[Number, Number]]:
+        """The ends of the 95 % interval of each mean, of the point's own units: builds, else boots,
+        else runs. One unit has none, and runs that disagree have no mean.
+        """
+        units = [None if one.disagrees else one.unit for one in self]
+        return [one or NO_ENDS for one in intervals_of(units, [one.exponent for one in self])]
+
+    def whiskers(self, whiskers: Whiskers) -> Sequence[tuple[Number, Number]]:
+        """The lower and the upper end of each point's whisker: of the 95 % interval of the mean, or
+        smallest and largest.
+        """
+        if whiskers == Whiskers.RANGE:
+            return [NO_ENDS if one.disagrees else (one.minimum, one.maximum) for one in self]
+        return self.within_confidence if whiskers != Whiskers.NONE else [NO_ENDS] * len(self)
+
+
+OWN: Kept[OwnPoints] = Kept(most=128, seconds=60.0)
+"""Points by the versions of their series and where the window starts: after an upload those of the
+other series are as they were. A tree that was renumbered shows in a minute."""
+
+
 @dataclass(frozen=True, slots=True)
 class Points:
-    """The points to draw, by series and along the tree. ``along`` are the positions of all
+    """The points to draw, by series (id), each along the tree. ``along`` are the positions of all
     revisions of the chart where it ``is_thinned``, and empty where every point is here; ``counts``
     is then how many points each series has.
     """
 
-    points: Sequence[PointRow]
+    by_series: Mapping[int, "OwnPoints"]
     along: Places = field(default_factory=lambda: np.empty(0, np.int64))
     counts: Mapping[int, int] = field(default_factory=dict)
 
@@ -131,7 +162,8 @@ def _milliseconds(moment: datetime | None) -> int | None:
 
 def read_revisions(points: Points) -> list[RevisionRow]:
     """The revisions of ``points`` along the tree, in one query."""
-    rows = Revision.objects.of_ids({one.revision_id for one in points.points})
+    ids = {one.revision_id for its in points.by_series.values() for one in its}
+    rows = Revision.objects.of_ids(ids)
     found = rows.order_by("position").values_list(*RevisionRow._fields)
     return [RevisionRow(*row) for row in found]
 
@@ -180,13 +212,13 @@ def read_points(
     sight: Sequence[End] = (),
     named: Mapping[int, Sequence[int]] = MappingProxyType({}),
 ) -> Points:
-    """The points of the window that ``query`` names, in one query; where they may be more than
-    `MOST_WHOLE` in two or three: position and value of all, unless they are kept, then the rest of
-    those that are drawn, finer between the ends of ``sight``. Those that are chosen are always
-    drawn, and those of a series at the positions that are ``named``, by its id.
+    """The points of the window that ``query`` names, in one query unless they are kept; where they
+    may be more than `MOST_WHOLE` in two or three: position and value of all, unless they are kept,
+    then the rest of those that are drawn, finer between the ends of ``sight``. Those that are
+    chosen are always drawn, and those of a series at the positions that are ``named``, by its id.
     """
     if not is_thinned(series, query, tree=tree):
-        return Points(_rows(_in_window(series, query, tree)))
+        return Points(_whole(series, query, tree))
     columns = all_points(series, query, tree=tree)
     ends = _in_sight(columns.along, sight)
     chosen = Revision.objects.placed().positions_of(tree=tree, names=query.chosen)
@@ -195,7 +227,20 @@ def read_points(
         for pk, own in columns.by_series.items()
     }
     counts = {pk: len(own.positions) for pk, own in columns.by_series.items()}
-    return Points(_rows(Point.objects.at_places(kept)), columns.along, counts)
+    return Points(_own(Point.objects.at_places(kept)), columns.along, counts)
+
+
+def _whole(series: Sequence[Series], query: TrendQuery, tree: Tree) -> dict[int, OwnPoints]:
+    """All points of each series (by id) in the window, those that are kept without a query."""
+    if query.start or query.end or query.moment is not None:
+        return _own(_in_window(series, query, tree))
+    of_keys = {(one.pk, one.version, one.window_start): one for one in series}  # type: ignore[attr-defined]
+
+    def read(keys: Sequence[OwnKey]) -> dict[OwnKey, OwnPoints]:
+        found = _own(Point.objects.in_windows([of_keys[key] for key in keys]))
+        return {key: found.get(key[0], OwnPoints()) for key in keys}
+
+    return {key[0]: own for key, own in OWN.get_all(of_keys, read).items()}
 
 
 def is_thinned(series: Sequence[Series], query: TrendQuery, *, tree: Tree) -> bool:
@@ -275,11 +320,12 @@ def _in_sight(along: Places, sight: Sequence[End]) -> tuple[int, int]:
     return ends[0], ends[-1]
 
 
-def _rows(found: PointQuerySet) -> list[PointRow]:
-    return [
-        PointRow._make((*row[:UNIT], *own_unit(row[UNIT]), row[-4], *map(_read, row[-3:])))
-        for row in found.with_own_units().values_list(*COLUMNS)
-    ]
+def _own(found: PointQuerySet) -> dict[int, OwnPoints]:
+    by_series: defaultdict[int, OwnPoints] = defaultdict(OwnPoints)
+    for row in found.with_own_units().values_list(*COLUMNS):
+        point = PointRow._make((*row[:UNIT], *own_unit(row[UNIT]), row[-4], *map(_read, row[-3:])))
+        by_series[point.series_id].append(point)
+    return dict(by_series)
 
 
 def _read(text: str | None) -> Any:
@@ -311,26 +357,6 @@ def _day(text: str) -> date | None:
         return date.fromisoformat(text) if DAY.fullmatch(text) else None
     except ValueError:
         return None
-
-
-def whiskers_of(
-    points: Sequence[PointRow], whiskers: Whiskers
-) -> tuple[list[float | None], list[float | None]]:
-    """The lower and the upper end of each point's whisker: of the 95 % interval of the mean, or
-    smallest and largest.
-
-    The interval is that of the point's own units: builds, else boots, else runs. One unit has none,
-    and runs that disagree have no mean.
-    """
-    if whiskers == Whiskers.RANGE:
-        ends = [None if one.disagrees else (one.minimum, one.maximum) for one in points]
-    elif whiskers == Whiskers.NONE:
-        ends = [None] * len(points)
-    else:
-        units = [None if one.disagrees else one.unit for one in points]
-        ends = intervals_of(units, [one.exponent for one in points])
-    pairs = [one or (None, None) for one in ends]
-    return [low for low, _ in pairs], [high for _, high in pairs]
 
 
 def newest_points(trend: Trend) -> list[PointLine]:
