@@ -4,16 +4,17 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import F
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from tests import make
 from tests.events.steps import event, release
-from tests.results.steps import measured, upload
+from tests.results.steps import measured, mode, upload
 from webapp.alerts.models import Alert
 from webapp.analysis.models import Finding, SeriesAnalysis
-from webapp.results.models import Metric, Mode, Revision, Series, Tree
+from webapp.results.models import Hardware, Metric, Mode, Revision, Series, Tree
 
 # The stamp of a series is the transaction that wrote it last: here each write has its own.
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -88,6 +89,7 @@ CHANGES: dict[tuple[str, str], tuple[Callable[[list[Revision]], Any], str]] = {
     (TREND, "a metric"): (lambda _: Metric.objects.update(unit="frames/s"), "frames/s"),
     (TREND, "a tree"): (lambda _: make.tree("another-tree"), "another-tree"),
     (TREND, "a machine"): (lambda _: make.series(on=make.hardware("Xeon/X710")), "Xeon"),
+    (TREND, "its name"): (lambda _: Hardware.objects.update(display_name="The grey"), "The grey"),
 }
 
 
@@ -139,3 +141,17 @@ def test_who_may_ask_for_jobs_gets_links_that_a_stranger_does_not(
 ) -> None:
     assert "Measure more" in tess.get(TREND).content.decode()
     assert "Measure more" not in Client().get(TREND).content.decode()
+
+
+def test_an_upload_to_one_series_has_its_own_points_read_and_no_menu(client: Client) -> None:
+    upload(*(measured(f"r{n}", mode=mode(name)) for n in (10, 20) for name in ("pf", "ipfw")))
+    page = "/trends/?mode=pf&mode=ipfw"
+    client.get(page)
+    upload(measured("r30", 1.5, mode=mode("pf")))
+    with CaptureQueriesContext(connection) as statements:
+        text = client.get(page).content.decode()
+    assert ">150</span>" in text
+    (points,) = (one["sql"] for one in statements if '"uploads_text"' in one["sql"])
+    asked = {one.mode.name: f'"series_id" IN ({one.pk})' in points for one in Series.objects.all()}
+    assert asked == {"pf": True, "ipfw": False}, points
+    assert not [one for one in statements if 'FROM "results_metric"' in one["sql"]]

@@ -1,5 +1,7 @@
 """What pages keep in their process."""
 
+from collections.abc import Sequence
+
 import pytest
 
 from webapp.pages.parts.kept import Kept, fingerprint
@@ -43,3 +45,17 @@ def test_a_fingerprint_tells_values_apart_and_not_their_copies() -> None:
 def test_what_has_no_fingerprint_is_refused() -> None:
     with pytest.raises(ValueError, match="unmarshallable"):
         fingerprint([object()])
+
+
+def test_of_many_values_those_that_lack_are_made_at_once() -> None:
+    kept: Kept[str] = Kept(most=3, seconds=60.0)
+    asked: list[list[str]] = []
+
+    def make(names: Sequence[str]) -> dict[str, str]:
+        asked.append([*names])
+        return {name: name.upper() for name in names if name != "none"}
+
+    assert kept.get_all(["a", "b"], make) == {"a": "A", "b": "B"}
+    assert kept.get_all(["b", "c", "none", "a"], make) == {"a": "A", "b": "B", "c": "C"}
+    assert kept.get_all(["a", "c"], make) == {"a": "A", "c": "C"}
+    assert asked == [["a", "b"], ["c", "none"]]

@@ -20,6 +20,7 @@ WHISKER_SHARE = 0.25
 spans); longer ones, as two samples have, are cut by the frame instead of flattening the line."""
 
 Indices = npt.NDArray[np.intp]
+Values = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,11 @@ class Scale:
     def __call__(self, value: float) -> float:
         """Where ``value`` is drawn, in pixels; beyond the ends as well."""
         share = (value - self.low) / (self.high - self.low)
+        return self.start + share * (self.end - self.start)
+
+    def all(self, values: Values) -> Values:
+        """The same of an array of values."""
+        share = (values - self.low) / (self.high - self.low)
         return self.start + share * (self.end - self.start)
 
     @property

@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from itertools import takewhile
 from typing import Any
 
+import numpy as np
+
 from webapp.charts.scale import Scale, ticks
 from webapp.charts.text import number, short_number
 from webapp.charts.trend.beside import alert_badges, in_view, marker_lines, marker_texts, signs
@@ -284,15 +286,15 @@ def _segments(trend: Trend, lane: Lane, sketch: Sketch) -> list[Segment]:
 
 def _bars(trend: Trend, lane: Lane, frame: Frame) -> list[Bar]:
     """The points of a lane with their whiskers, from left to right, in pixels."""
-    x, y = frame.x, frame.y
-    return sorted(
-        (x(place), y(centre if high is None else high), y(centre if low is None else low))
-        for one in lane.series
-        for place, centre, low, high in zip(
-            x_values(trend, one.indices), one.centres, one.lows, one.highs, strict=True
-        )
-        if place is not None and x.low <= place <= x.high
-    )
+    x, y, parts = frame.x, frame.y, [np.empty((3, 0))]
+    for one in lane.series:
+        columns = (x_values(trend, one.indices), one.centres, one.lows, one.highs)
+        places, centres, lows, highs = (np.array(column, np.float64) for column in columns)
+        ends = (np.where(np.isnan(end), centres, end) for end in (highs, lows))
+        drawn = np.array([x.all(places), *map(y.all, ends)])
+        parts.append(drawn[:, (x.low <= places) & (places <= x.high)])
+    bars = np.concatenate(parts, axis=1)
+    return list(zip(*bars[:, np.lexsort(bars[::-1])].tolist(), strict=True))
 
 
 def _newest(trend: Trend, series: Sequence[TrendSeries], frame: Frame) -> list[Json]:

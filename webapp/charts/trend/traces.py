@@ -40,7 +40,9 @@ def series_traces(trend: Trend, frame: Frame, series: TrendSeries) -> list[Json]
 
 def _points(trend: Trend, frame: Frame, series: TrendSeries) -> Json:
     places = x_values(trend, series.indices)
-    shown = sum(place is not None and frame.x.low <= place <= frame.x.high for place in places)
+    low, high = frame.x.low, frame.x.high
+    # Among few no more can be in view.
+    shown = len(places) > FEW and sum(low <= one <= high for one in places if one is not None)
     whiskers = _whiskers(series) if trend.whiskers != Whiskers.NONE and frame.has_points else {}
     return marks.trace(
         frame,

@@ -340,10 +340,12 @@ def _series(
         left_out={
             at: excluded.text
             for at, point in enumerate(points)
-            if (excluded := LeftOut.from_data(point.left_out))
+            if point.left_out and (excluded := LeftOut.from_data(point.left_out))
         },
         foreign={
-            at: found.text for at, point in enumerate(points) if (found := _foreign(point, begun))
+            at: found.text
+            for at, point in enumerate(points)
+            if (point.beside or point.position in begun) and (found := _foreign(point, begun))
         },
         beside=[at for at, point in enumerate(points) if point.beside],
     )
