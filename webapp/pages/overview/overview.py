@@ -5,8 +5,8 @@ number and a place, and a second that states what else there is.
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from hashlib import sha256
 from html import escape
+from operator import attrgetter
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -34,7 +34,7 @@ from webapp.pages.overview import strip as overview_timeline
 from webapp.pages.overview import wall as overview_wall
 from webapp.pages.overview.strip import Strip
 from webapp.pages.overview.wall import FILTERS, REVISIONS_SHOWN, Chosen, can_tell, is_changed
-from webapp.pages.parts.kept import Kept
+from webapp.pages.parts.kept import Kept, fingerprint
 from webapp.pages.parts.links import agent_address
 from webapp.pages.parts.marks import age
 from webapp.pages.parts.summaries import CommitSummary, summarise
@@ -56,6 +56,10 @@ NEW_TO_STRANGERS = timedelta(hours=24)
 WALLS: Kept[dict[str, object]] = Kept(most=6, seconds=60.0)
 """Drawn walls: most readers of a morning see the same. A revision may be renamed, or a point be
 computed anew from what an operator decided, without a sign of it here: that shows in a minute."""
+
+DRAWN_FROM = attrgetter(
+    *(name for name in WallSeries._fields if name not in ("live_at", "is_dirty"))
+)
 
 
 @require_safe
@@ -132,12 +136,12 @@ def _wall(
     }
 
 
-def _key(chosen: Chosen, found: Mapping[int, Machine], tree: str) -> str:
+def _key(chosen: Chosen, found: Mapping[int, Machine], tree: str) -> bytes:
     """All that the wall shows or follows from, by the versions of points and conclusions."""
-    rows = [one._replace(live_at=None, is_dirty=False) for one in chosen.series]
+    rows = [*map(DRAWN_FROM, chosen.series)]
     live = {one.tree for one in chosen.series if one.live_at}
-    names = [(pk, one.name, one.called, one.lab, one.is_simulated) for pk, one in found.items()]
-    return sha256(repr((rows, sorted(live), names, tree)).encode()).hexdigest()
+    names = [(pk, one.name, *one.called, one.lab, one.is_simulated) for pk, one in found.items()]
+    return fingerprint((rows, sorted(live), names, tree))
 
 
 def _drawn(
