@@ -8,13 +8,24 @@ from random import Random
 from typing import Any
 from xml.etree import ElementTree as ET
 
+import numpy as np
 import plotly.graph_objects as go
 import plotly.io
 import pytest
 
 from webapp.charts.theme import style_of
 from webapp.charts.trend import AlertMark, coloured, draw, figure, room_of
-from webapp.charts.trend.labels import BOLD, LETTER, Box, Json, Segment, Taken, around, text_box
+from webapp.charts.trend.labels import (
+    BOLD,
+    LETTER,
+    Bars,
+    Box,
+    Json,
+    Segment,
+    Taken,
+    around,
+    text_box,
+)
 from webapp.charts.trend.series import Apart, Found, Level, Marker, Revisions, TrendSeries
 from webapp.charts.trend.svg import BASE, BELOW
 from webapp.charts.trend.trend import Axis, Split, Trend, Values, Whiskers
@@ -512,8 +523,8 @@ def test_with_twenty_series_in_lanes_no_label_lies_on_a_line(width: int, split: 
 
 def test_a_label_rather_stands_aside_than_on_points() -> None:
     box = Box(0, 0, 300, 300)
-    points = [(100.0 + at, 95.0, 105.0) for at in range(0, 60, 4)]
-    taken = Taken(box, bars=points)
+    points = np.array([(100.0 + at, 95.0, 105.0) for at in range(0, 60, 4)])
+    taken = Taken(box, bars=Bars(*points.T))
     wanted = list(around("-8.0 %", 95.0, 100.0, 9.0))
     assert taken.covered(wanted[0][1]) > 8
     found = taken.take(wanted)

@@ -8,7 +8,7 @@ site (``var(--ink)``) until `coloured` fills in those of a theme.
 
 import re
 from collections.abc import Mapping, Sequence
-from itertools import takewhile
+from itertools import chain, takewhile
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ from webapp.charts.trend.labels import (
     LINE,
     TOP,
     WIDE,
-    Bar,
+    Bars,
     Box,
     Frame,
     Json,
@@ -284,17 +284,18 @@ def _segments(trend: Trend, lane: Lane, sketch: Sketch) -> list[Segment]:
     return [(x(a), y(b), x(c), y(d)) for a, b, c, d in lines]
 
 
-def _bars(trend: Trend, lane: Lane, frame: Frame) -> list[Bar]:
-    """The points of a lane with their whiskers, from left to right, in pixels."""
-    x, y, parts = frame.x, frame.y, [np.empty((3, 0))]
-    for one in lane.series:
-        columns = (x_values(trend, one.indices), one.centres, one.lows, one.highs)
-        places, centres, lows, highs = (np.array(column, np.float64) for column in columns)
-        ends = (np.where(np.isnan(end), centres, end) for end in (highs, lows))
-        drawn = np.array([x.all(places), *map(y.all, ends)])
-        parts.append(drawn[:, (x.low <= places) & (places <= x.high)])
-    bars = np.concatenate(parts, axis=1)
-    return list(zip(*bars[:, np.lexsort(bars[::-1])].tolist(), strict=True))
+def _bars(trend: Trend, lane: Lane, frame: Frame) -> Bars:
+    """The points of a lane with their whiskers."""
+    x, y, series = frame.x, frame.y, lane.series
+    columns = (
+        [x_values(trend, one.indices) for one in series],
+        *([getattr(one, name) for one in series] for name in ("centres", "highs", "lows")),
+    )
+    places, centres, highs, lows = (np.array([*chain(*one)], np.float64) for one in columns)
+    order = np.argsort(places, kind="stable")
+    order = order[(x.low <= places[order]) & (places[order] <= x.high)]
+    ends = (np.where(np.isnan(end), centres, end)[order] for end in (highs, lows))
+    return Bars(x.all(places[order]), *map(y.all, ends))
 
 
 def _newest(trend: Trend, series: Sequence[TrendSeries], frame: Frame) -> list[Json]:

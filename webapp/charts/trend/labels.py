@@ -2,14 +2,14 @@
 on no line, on no other label, under no badge, and on few points. Pure.
 """
 
-from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from html import escape
-from itertools import islice, takewhile
 from typing import Any, NamedTuple
 
-from webapp.charts.scale import Scale
+import numpy as np
+
+from webapp.charts.scale import Scale, Values
 
 TOP, FOOT, GAP = 40.0, 26.0, 22.0
 """Above the chart, below it, and between two of several lanes."""
@@ -37,8 +37,16 @@ NEARER = 0.25
 Segment = tuple[float, float, float, float]
 """The ends of a line in pixels: x, y, x, y."""
 
-Bar = tuple[float, float, float]
-"""A point with its whiskers, in pixels: x, its upper and its lower end."""
+
+class Bars(NamedTuple):
+    """Points with their whiskers, from left to right, in pixels: x, their upper and lower ends."""
+
+    x: Values
+    top: Values
+    foot: Values
+
+
+NO_BARS = Bars(*np.empty((3, 0)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +170,7 @@ class Taken:
     within: Box
     boxes: list[Box] = field(default_factory=list)
     lines: list[Segment] = field(default_factory=list)
-    bars: list[Bar] = field(default_factory=list)
+    bars: Bars = NO_BARS
 
     def is_free(self, box: Box) -> bool:
         """Whether ``box`` lies within, and on nothing that it must not cover."""
@@ -178,9 +186,9 @@ class Taken:
 
     def covered(self, box: Box) -> int:
         """How many points ``box`` covers, with their whiskers."""
-        first = bisect_left(self.bars, (box.left,))
-        across = takewhile(lambda bar: bar[0] < box.right, islice(self.bars, first, None))
-        return sum(top < box.foot and foot > box.top for _, top, foot in across)
+        across = slice(*np.searchsorted(self.bars.x, [box.left, box.right]))
+        top, foot = self.bars.top[across], self.bars.foot[across]
+        return int(np.count_nonzero((top < box.foot) & (foot > box.top)))
 
     def take(self, spots: Iterable[tuple[str, Box]]) -> tuple[str, Box] | None:
         """The best free one of ``spots`` (anchor and box, the nearest first), taken from now on."""
