@@ -39,8 +39,9 @@ class Scale:
 
     def all(self, values: Values) -> Values:
         """The same of an array of values."""
-        share = (values - self.low) / (self.high - self.low)
-        return self.start + share * (self.end - self.start)
+        with np.errstate(over="ignore"):
+            share = (values - self.low) / (self.high - self.low)
+            return self.start + share * (self.end - self.start)
 
     @property
     def slope(self) -> float:

@@ -45,7 +45,9 @@ class Kept(Generic[Value]):
         """The value of each of ``keys``, those made at once of which none is kept or it is too old;
         a key of which nothing was made has no value.
         """
-        now, found, missing = monotonic(), {}, []
+        now = monotonic()
+        found: dict[Key, Value] = {}
+        missing: list[Key] = []
         with self._lock:
             for key in keys:
                 made_at, value = self._values.get(key, (None, None))
@@ -60,7 +62,7 @@ class Kept(Generic[Value]):
                 self._values.move_to_end(key)
             while len(self._values) > self._most:
                 self._values.popitem(last=False)
-        return found | made
+        return {**found, **made}
 
     def clear(self) -> None:
         """Keep nothing."""
