@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 from labagent.model import Overrides, runs_of, skips_of
 from labagent.readers.benchlab import read_directories
-from labagent.readers.benchlab.leavings import PROFILED
-from labagent.readers.benchlab.profiles import NO_OWNER, SAME
+from labagent.readers.benchlab.pairing import NO_OWNER, PROFILED, SAME
 from labagent.readers.benchlab.reader import CONSOLE_ONLY, NO_SAMPLE
 from labagent.readers.profiles import read_profile
 

@@ -17,24 +17,21 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from labagent.errors import AgentError, SettingsError
+from labagent.files import UnreadFileError, read_toml
 from labagent.job import Job
 from labagent.limits import LARGEST_SAMPLE
 from labagent.model import Metric, Mode
-from labagent.readers.benchlab.clock import parse_time
+from labagent.readers.benchlab.drafts import names_of_prefix, read_names
 from labagent.readers.benchlab.groups import parse_values
-from labagent.readers.benchlab.image import parse_image
-from labagent.readers.benchlab.info import parse_info
+from labagent.readers.benchlab.info import parse_info, parse_time
 from labagent.readers.benchlab.kernel import parse_uname
-from labagent.readers.benchlab.label import parse_label
+from labagent.readers.benchlab.label import parse_image, parse_label
 from labagent.readers.benchlab.layout import nested_options
-from labagent.readers.benchlab.names import names_of_prefix, read_names
 from labagent.readers.formats import FORMATS as FORMATS_OF_RESULTS
 from labagent.readers.formats import Printed, detect, read_results
 from labagent.readers.logs import FORMATS
 from labagent.readers.logs.seconds import parse_second
 from labagent.readers.results import READERS, Output, UnreadableError
-from labagent.reading import UnreadFileError
-from labagent.work.tables import read_toml
 
 from agents.tests.board import job
 from agents.tests.make import (

@@ -10,8 +10,8 @@ import pytest
 from labagent.job import Job
 from labagent.limits import faults
 from labagent.readers.results import READERS, Output
-from labagent.work.document import result_document
-from labagent.work.progress import BootRecord, Progress, ProgressFile
+from labagent.work.delivery import result_document
+from labagent.work.state import BootRecord, Progress, ProgressFile
 
 from agents.tests.board import job
 

@@ -13,17 +13,16 @@ from pathlib import Path
 from types import FrameType
 
 import pytest
+from labagent.files import UnreadFileError
 from labagent.job import Job
 from labagent.model import Metric, Mode, safe_name
-from labagent.readers.benchlab.clock import parse_time
+from labagent.readers.benchlab.drafts import names_of_prefix
 from labagent.readers.benchlab.groups import parse_values
-from labagent.readers.benchlab.image import parse_image
-from labagent.readers.benchlab.info import parse_info
+from labagent.readers.benchlab.info import parse_info, parse_time
 from labagent.readers.benchlab.kernel import parse_uname
-from labagent.readers.benchlab.names import names_of_prefix
+from labagent.readers.benchlab.label import parse_image
 from labagent.readers.logs import FORMATS
 from labagent.readers.results import READERS, Output, UnreadableError
-from labagent.reading import UnreadFileError
 
 from agents.tests.board import job
 from agents.tests.make import HEAD_12, OLD_HEADER, second

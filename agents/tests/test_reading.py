@@ -6,7 +6,7 @@ import os
 import socket
 
 import pytest
-from labagent.reading import UnreadFileError, numbered_lines, read_file, read_head
+from labagent.files import UnreadFileError, numbered_lines, read_file, read_head
 
 
 def test_a_file_is_read_up_to_the_limit(tmp_path):

@@ -223,7 +223,7 @@ LAUNCHER = """
 import sys
 from pathlib import Path
 from labagent.cli import run
-from labagent.world import World
+from labagent.cli_shared import World
 boots = Path(sys.argv[1])
 sys.exit(run(sys.argv[2:], World(boot=lambda: boots.read_text().strip())))
 """

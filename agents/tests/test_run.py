@@ -10,7 +10,7 @@ from pathlib import Path
 from resource import RUSAGE_SELF, getrusage
 
 import pytest
-from labagent.machine import linux_position, machine_of, this_machine
+from labagent.execution import linux_position, machine_of, this_machine
 
 from agents.tests.make import HEAD_12
 from agents.tests.server import TOKEN, FakeServer, error, listening

@@ -7,11 +7,11 @@ import uuid
 
 import httpx2
 import pytest
+from labagent.cli_profile import ProfileSender
 from labagent.client import Client
 from labagent.errors import UnavailableError
 from labagent.readers.profiles import perl_folded, read_profile
 from labagent.spool import Spool
-from labagent.upload_profiles import ProfileSender
 
 from agents.tests.make import bench, label_dir
 from agents.tests.profiles import FOLDED, GRAPH, PERF

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
-from labagent.readers.benchlab.leavings import PROFILED
+from labagent.readers.benchlab.pairing import PROFILED
 
 from benchmarks.archives.logs import MICROSECONDS
 from benchmarks.archives.plan import PlannedDirectory, PlannedRun, Sign

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from labagent.model import Overrides, Run, Skip
 from labagent.readers.benchlab import DUPLICATE, read_directories
-from labagent.readers.benchlab.leavings import PROFILED
+from labagent.readers.benchlab.pairing import PROFILED
 
 from benchmarks.archives.plan import Sign
 from benchmarks.archives.planning import DIRECTORIES

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from labagent import experiments, limits
-from labagent.readers.benchlab.readme import MAX_README_BYTES
+from labagent import limits, upload
+from labagent.readers.benchlab.info import MAX_README_BYTES
 from pydantic import ValidationError
 
 from tests.documents import run_document
@@ -160,6 +160,6 @@ def test_a_line_end_at_the_end_of_a_name_is_refused_by_both(field: str) -> None:
 
 
 def test_what_is_told_of_a_directory_fits() -> None:
-    assert experiments.LONGEST_SOURCE == SOURCE_MAX
-    assert experiments.MOST_RUNS == MOST_RUNS
+    assert upload.LONGEST_SOURCE == SOURCE_MAX
+    assert upload.MOST_RUNS == MOST_RUNS
     assert MAX_README_BYTES <= README_MAX

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 
 import pytest
 from django.test import Client
-from labagent.experiments import directories_of
 from labagent.model import Overrides, Run, runs_of
 from labagent.readers.benchlab import read_directories
+from labagent.upload import directories_of
 
 from tests.archive import goldens
 from webapp.labs import services as labs

@@ -8,14 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import given, note
 from hypothesis import strategies as st
-from labagent.compare import Comparison, Side, compare
-from labagent.compare.comparing import gated
-from labagent.compare.ministat import ministat
-from labagent.compare.student import (
+from labagent.compare import Comparison, Side, compare, gated
+from labagent.compare.ministat import (
     beta_share,
     counts_limits,
     counts_p,
     critical_t,
+    ministat,
     tabulated_t,
     two_sided_p,
 )

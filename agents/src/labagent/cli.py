@@ -13,45 +13,49 @@ import click
 from stamina.instrumentation import RetryDetails, set_on_retry_hooks
 
 from labagent.cli_check import check
-from labagent.cli_hardware import hardware
-from labagent.cli_overrides import (
-    combined,
-    override_options,
-    overrides_of,
-    server_options,
-    spool_option,
-)
 from labagent.cli_profile import (
     admit_profiles,
     count_profiles,
     name_unread,
     profile,
     send_profiles,
+    spool_profiles,
+    unread_profiles,
 )
 from labagent.cli_run import directions_of, file_options, login
 from labagent.cli_run import run as run_command
-from labagent.cli_sending import admit, announce_leftovers, complain, name_out_of_limits, send
+from labagent.cli_setup import Check, check_lab, examine, hardware
+from labagent.cli_shared import (
+    World,
+    admit,
+    announce_leftovers,
+    combined,
+    complain,
+    name_out_of_limits,
+    override_options,
+    overrides_of,
+    reason_lines,
+    run_lines,
+    send,
+    server_options,
+    spool_option,
+)
 from labagent.cli_work import config_path, default_state, lab_settings, simulate, work
 from labagent.client import Client, Flags, agent_version
 from labagent.directions import Directions
-from labagent.doctor import Check, check_lab, examine
 from labagent.errors import (
     AgentError,
     NothingFoundError,
     SettingsError,
 )
-from labagent.experiments import Directory, Made, directories_of, send_experiments
 from labagent.model import Outcome, Overrides, runs_of
 from labagent.readers.benchlab import read_directories
 from labagent.readers.formats import FORMATS, format_named
-from labagent.report import reason_lines, run_lines
 from labagent.result_files import Naming, runs_of_file
 from labagent.settings import Settings, load_settings
 from labagent.spool import Spool
-from labagent.upload import spool_runs
-from labagent.upload_profiles import spool_profiles, unread_profiles
-from labagent.work.stops import Abandoned
-from labagent.world import World
+from labagent.upload import Directory, Made, directories_of, send_experiments, spool_runs
+from labagent.work.running import Abandoned
 
 INTERRUPTED = 130
 BENCH_LAB = (

@@ -11,11 +11,11 @@ from typing import Any
 
 import click
 
-from labagent.compare.comparing import MARGIN_PCT, Comparison, Verdict, compare, gated
+from labagent.cli_shared import one_line
+from labagent.compare import MARGIN_PCT, Comparison, Verdict, compare, gated
 from labagent.compare.ministat import LEAST_POINTS, ministat
 from labagent.compare.sets import NotReadError, Pair, Set, pairs_of
 from labagent.readers.formats import format_named
-from labagent.report import one_line
 
 EXIT_CODES: dict[Verdict, int] = {"worse": 1, "differs": 2, "cannot tell": 2}
 """Of what is neither better nor equivalent."""

@@ -13,8 +13,21 @@ from typing import Any
 
 import click
 
-from labagent.cli_overrides import combined, override_options, server_options, spool_option
-from labagent.cli_sending import admit, announce_leftovers, complain, name_out_of_limits, send
+from labagent.cli_setup import service_file
+from labagent.cli_shared import (
+    World,
+    admit,
+    announce_leftovers,
+    combined,
+    complain,
+    name_out_of_limits,
+    one_line,
+    override_options,
+    run_lines,
+    send,
+    server_options,
+    spool_option,
+)
 from labagent.client import Flags
 from labagent.directions import (
     FILE,
@@ -24,22 +37,27 @@ from labagent.directions import (
     directions_given,
     units_given,
 )
-from labagent.disk import write_durably
 from labagent.errors import NothingFoundError, SettingsError
-from labagent.execution import CommandError
+from labagent.execution import CommandError, this_machine
+from labagent.files import write_durably
 from labagent.limits import UNIT
-from labagent.machine import this_machine
-from labagent.measured import Origin, joined, runs_from
 from labagent.model import Metric, Outcome, Run, Skip, Source, runs_of
 from labagent.readers.formats import UnreadableError
-from labagent.reboots import REBOOT, RESUME, Reboots, Series
-from labagent.repetition import Asked, Repetition, measure, origin_of, plain
-from labagent.report import one_line, run_lines
-from labagent.service import service_file
+from labagent.repetition import (
+    REBOOT,
+    RESUME,
+    Asked,
+    Reboots,
+    Repetition,
+    Series,
+    measure,
+    origin_of,
+    plain,
+)
+from labagent.result_files import Origin, joined, runs_from
 from labagent.settings import Settings, load_settings
 from labagent.spool import Spool
 from labagent.upload import spool_runs
-from labagent.world import World
 
 MOST_REPEATS = 1000
 

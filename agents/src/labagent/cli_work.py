@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -13,22 +13,55 @@ from typing import Any
 import click
 import platformdirs
 
+from labagent.cli_setup import service_file
+from labagent.cli_shared import World
 from labagent.errors import SettingsError
-from labagent.model import safe_name
-from labagent.service import service_file
+from labagent.job import Job
+from labagent.model import Mode, safe_name
 from labagent.settings import SERVER_VARIABLE, TOKEN_VARIABLE, Settings, load_settings
-from labagent.simulate.faulty import FaultyApi, Silence
-from labagent.simulate.lab import SimulatedLab
-from labagent.simulate.several import run_several
+from labagent.simulate import FaultyApi, Silence, SimulatedLab, run_several
 from labagent.simulate.truth import Truth, load_truth
 from labagent.work.api import JobsApi
-from labagent.work.check import describe
-from labagent.work.command_lab import CommandLab
-from labagent.work.config import LONGEST_POLL, LabFile, load_lab
-from labagent.work.signals import run_until_stopped
+from labagent.work.command_lab import CommandLab, placeholders
+from labagent.work.commands import shown
+from labagent.work.config import LONGEST_POLL, TIMEOUTS, LabFile, Machine, load_lab
 from labagent.work.state import StateDirectory
-from labagent.work.worker import Worker
-from labagent.world import World
+from labagent.work.worker import Worker, run_until_stopped
+
+EXAMPLE_REVISION = "r303643"
+
+
+def describe(lab: LabFile, state: Path, environ: Mapping[str, str]) -> Iterator[str]:
+    """The configuration in lines for people, and what keeps its commands from being started by an
+    agent with this environment."""
+    yield f"{lab.path} is good; worker {lab.name}, state in {state}"
+    for machine in lab.machines.values():
+        yield from _machine(machine, state, machine.program_problems(environ))
+
+
+def _machine(machine: Machine, state: Path, problems: Mapping[str, str]) -> Iterator[str]:
+    modes = ", ".join(machine.modes) if machine.modes is not None else "any mode"
+    trees = ", ".join(machine.trees) if machine.trees is not None else "any tree"
+    yield f"{machine.name}: {modes}; {trees}; results as {machine.reader.name}"
+    job = _example(machine)
+    directory = state / "jobs" / "1" / f"{job.revision}.boot0"
+    values = placeholders(job, directory, least_boots=machine.least_boots)
+    for name in TIMEOUTS:
+        if command := machine.commands.get(name):
+            yield f"  {name} ({command.timeout:g} s): {shown(command.filled(values))}"
+            if name in problems:
+                yield f"    {problems[name]}"
+    if machine.least_boots:
+        yield f"  one run boots the machine before each of its {values['boots']} iterations or more"
+    elif "boot" not in machine.commands:
+        yield "  no boot: the run boots the machine; the kernel is checked after it"
+
+
+def _example(machine: Machine) -> Job:
+    mode = Mode.parse(machine.modes[0] if machine.modes else "forwarding@inet4")
+    tree = machine.trees[0] if machine.trees else "freebsd-head"
+    return Job(1, tree, EXAMPLE_REVISION, machine.name, mode)
+
 
 Option = Callable[[Any], Any]
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from labagent.disk import write_durably
 from labagent.errors import SettingsError
+from labagent.files import write_durably
 from labagent.limits import UNIT
 from labagent.model import Metric
 from labagent.readers.formats import Content

@@ -1,4 +1,4 @@
-"""Result files in any format, one content a file."""
+"""Result files in any format, one content a file, and the runs made of them."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from labagent.directions import NO_DIRECTION, Directions
 from labagent.errors import AgentError, SettingsError
+from labagent.files import MAX_LOG_BYTES, UnreadFileError, digest_of, read_text
+from labagent.histograms import Histogram
 from labagent.limits import REVISION, TEXTS
-from labagent.measured import Origin, runs_from
-from labagent.model import Evidence, Metric, Outcome, Overrides, Run, Skip, Source
-from labagent.readers.benchlab.walk import TOO_MANY, Bounds
+from labagent.model import Evidence, Metric, Mode, Outcome, Overrides, Run, Samples, Skip, Source
+from labagent.readers.benchlab.layout import TOO_MANY, Bounds
 from labagent.readers.formats import (
     Content,
     Format,
@@ -26,7 +28,88 @@ from labagent.readers.formats import (
     detect,
     read_results,
 )
-from labagent.reading import MAX_LOG_BYTES, UnreadFileError, digest_of, read_text
+
+
+@dataclass(frozen=True)
+class Origin:
+    """All that a run has besides its mode and its samples."""
+
+    tree: str
+    revision: str
+    hardware: str
+    build_id: str
+    kernel_ident: str = ""
+    position: int | None = None
+    measured_at: str | None = None
+    sources: tuple[Source, ...] = ()
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    evidence: Evidence | None = None
+
+
+def joined(contents: Sequence[Content], boots: Sequence[int]) -> Content:
+    """The contents of several repetitions as one, the samples of each in their order, with the boot
+    that the repetition was measured in."""
+    found: dict[tuple[str, Metric], list[float]] = {}
+    histograms: dict[tuple[str, Metric], list[Histogram]] = {}
+    measured: dict[tuple[str, Metric], list[int]] = {}
+    warnings: dict[str, None] = {}
+    facts: dict[str, Any] = {}
+    for content, boot in zip(contents, boots, strict=True):
+        warnings |= dict.fromkeys(content.warnings)
+        facts |= content.facts
+        for one in content.results:
+            key = (one.case, one.metric)
+            found.setdefault(key, []).extend(one.values)
+            histograms.setdefault(key, []).extend(one.histograms)
+            count = len(one.values or one.histograms)
+            measured.setdefault(key, []).extend([boot] * count)
+    results = [
+        Result(
+            metric,
+            tuple(values),
+            case,
+            tuple(histograms[case, metric]),
+            tuple(measured[case, metric]),
+        )
+        for (case, metric), values in found.items()
+    ]
+    return Content(results, tuple(warnings), facts)
+
+
+def runs_from(content: Content, name: str, origin: Origin, mode: Mode | None) -> list[Run]:
+    """One run a case; the mode is ``mode`` or called ``name``, with the case after a dot."""
+    base = mode or Mode.of(name, None, ())
+    cases: dict[str, list[Result]] = {}
+    for one in content.results:
+        cases.setdefault(one.case, []).append(one)
+    return [_run(results, _mode_of(base, case), content, origin) for case, results in cases.items()]
+
+
+def _mode_of(base: Mode, case: str) -> Mode:
+    workload = f"{base.workload}.{case}" if case else base.workload
+    return replace(Mode.of(workload, None, ()), traffic=base.traffic, options=base.options)
+
+
+def _run(results: Iterable[Result], mode: Mode, content: Content, origin: Origin) -> Run:
+    samples = [
+        Samples(one.metric, one.values, one.boots, histograms=one.histograms) for one in results
+    ]
+    return Run(
+        tree=origin.tree,
+        revision=origin.revision,
+        hardware=origin.hardware,
+        mode=mode,
+        samples=tuple(samples),
+        build_id=origin.build_id,
+        kernel_ident=origin.kernel_ident,
+        measured_at=origin.measured_at,
+        sources=origin.sources,
+        facts={**origin.facts, **content.facts},
+        warnings=tuple(content.warnings),
+        evidence=origin.evidence,
+        position=origin.position,
+    )
+
 
 UNKNOWN = "no format that is known"
 

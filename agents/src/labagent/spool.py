@@ -23,8 +23,8 @@ from pathlib import Path
 from typing import Any
 
 from labagent.client import Flags
-from labagent.disk import TEMPORARY, write_durably
 from labagent.errors import SettingsError
+from labagent.files import TEMPORARY, write_durably
 
 _ABANDONED_SECONDS = 24 * 3600
 _UNREADABLE = (OSError, ValueError, TypeError, KeyError)

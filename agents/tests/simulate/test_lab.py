@@ -11,12 +11,10 @@ from pathlib import Path
 
 import pytest
 from labagent.client import Client
-from labagent.simulate.faulty import FaultyApi, Silence
-from labagent.simulate.lab import SimulatedLab
+from labagent.simulate import FaultyApi, Silence, SimulatedLab
 from labagent.simulate.truth import load_truth
-from labagent.work.pauses import Pauses
 from labagent.work.state import StateDirectory
-from labagent.work.worker import Worker
+from labagent.work.worker import Pauses, Worker
 
 from agents.tests.board import HARDWARE, job
 from agents.tests.server import TOKEN, FakeServer, listening

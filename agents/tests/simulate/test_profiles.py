@@ -7,7 +7,7 @@ import re
 
 import pytest
 from labagent.readers.profiles import read_profile
-from labagent.simulate.profiles import SAMPLES, simulated_graph
+from labagent.simulate import SAMPLES, simulated_graph
 
 HARDWARE = "Simulated_Atom_8Cores/10G"
 DEARER = {

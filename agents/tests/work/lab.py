@@ -13,9 +13,8 @@ from labagent.client import Client
 from labagent.work.api import JobsApi
 from labagent.work.command_lab import CommandLab
 from labagent.work.config import load_lab
-from labagent.work.pauses import Pauses
 from labagent.work.state import StateDirectory
-from labagent.work.worker import Worker
+from labagent.work.worker import Pauses, Worker
 
 from agents.tests.board import HARDWARE
 from agents.tests.profiles import GRAPH
@@ -126,7 +125,7 @@ def overdue_when(there: Path, patch: pytest.MonkeyPatch) -> None:
         def monotonic(cls) -> float:
             return time.monotonic() + (86_400.0 * next(cls.days, 2) if there.exists() else 0.0)
 
-    patch.setattr("labagent.work.processes.time", Clock)
+    patch.setattr("labagent.work.commands.time", Clock)
 
 
 def make_worker(

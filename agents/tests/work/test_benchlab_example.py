@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 import pytest
-from labagent.work.progress import BootRecord
+from labagent.work.state import BootRecord
 
 from agents.tests.board import job
 from agents.tests.work.benchlab import HARDWARE, BenchLab

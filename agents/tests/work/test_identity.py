@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from labagent.work.identity import names_revision
+from labagent.work.lab import names_revision
 
 from agents.tests.make import HEAD_12, REPRODUCIBLE_16
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from labagent.errors import SettingsError
 from labagent.work.config import load_lab
-from labagent.work.stops import Abandoned
+from labagent.work.running import Abandoned
 
 from agents.tests.board import job
 from agents.tests.server import error

@@ -71,8 +71,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def read(one: Given) -> tuple[Boot, list[str]]:
     """The boot of a file, and the reader's warnings. Raises ValueError where it is no profile."""
+    from labagent.files import UnreadFileError  # noqa: PLC0415
     from labagent.readers.profiles import read_profile  # noqa: PLC0415 - only a shell has files
-    from labagent.reading import UnreadFileError  # noqa: PLC0415
 
     try:
         profile = read_profile(one.path)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from labagent.compare.comparing import Side
+from labagent.compare import Side
 from labagent.errors import AgentError
 from labagent.model import Metric, Overrides, Run, Skip, runs_of, skips_of
 from labagent.model import Samples as RunSamples

@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 
 from labagent.errors import SettingsError
+from labagent.files import MAX_LOG_BYTES, UnreadFileError, read_text
 from labagent.histograms import Histogram, derived_names
 from labagent.job import Job
 from labagent.model import Finding, Metric, Overrides, Run, runs_of, safe_name, skips_of
@@ -27,7 +28,6 @@ from labagent.readers.formats import (
     UnreadableError,
     read_results,
 )
-from labagent.reading import MAX_LOG_BYTES, UnreadFileError, read_text
 
 __all__ = ["READERS", "Measurement", "Output", "Reader", "UnreadableError"]
 

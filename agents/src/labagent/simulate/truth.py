@@ -10,9 +10,9 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from labagent.files import Table, read_toml
 from labagent.job import Job
 from labagent.model import Metric
-from labagent.work.tables import Table, read_toml
 
 GIT_COUNT_OFFSET = 10**9
 """rN stands at N, nN behind all of these, as on the server."""

@@ -14,11 +14,11 @@ from types import MappingProxyType
 from typing import Any
 
 from labagent.errors import SettingsError
+from labagent.files import Table, read_toml
 from labagent.job import MOST_BOOTS
 from labagent.model import Metric, Mode
 from labagent.readers.results import READERS, Reader
 from labagent.work.commands import ALWAYS, Command, program_problem
-from labagent.work.tables import Table, read_toml
 
 LONGEST_POLL = 60.0
 PASSED = ("PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "TMPDIR", "SSH_AUTH_SOCK")

@@ -1,31 +1,62 @@
-"""The loop: deliver what waits, ask for a job, do it, again."""
+"""The loop: deliver what waits, ask for a job, do it, again, until a signal ends it."""
 
 from __future__ import annotations
 
 import json
+import random
+import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from types import FrameType
 
 from labagent.errors import AgentError, UnavailableError
 from labagent.job import Job, Leased
 from labagent.limits import faults
 from labagent.upload import detail_text
-from labagent.work.api import JobsApi, Poll
-from labagent.work.delivery import Delivery
-from labagent.work.document import result_document
-from labagent.work.heartbeat import Heartbeat
-from labagent.work.lab import Lab, Task
-from labagent.work.logs import FAILURE_TAIL, JobLog
-from labagent.work.measuring import Measuring
-from labagent.work.outbox import Report, failure
-from labagent.work.pauses import Pauses
-from labagent.work.processes import end_leftovers
-from labagent.work.progress import Progress
-from labagent.work.state import StateDirectory
-from labagent.work.stops import Abandoned, Cancelled, Ended, Say, StageFailed, Watch
+from labagent.work.api import Heartbeat, JobsApi, Poll
+from labagent.work.commands import end_leftovers
+from labagent.work.delivery import Delivery, result_document
+from labagent.work.lab import Lab, Measuring, Task
+from labagent.work.running import (
+    FAILURE_TAIL,
+    Abandoned,
+    Cancelled,
+    Ended,
+    JobLog,
+    Say,
+    StageFailed,
+    Watch,
+)
+from labagent.work.state import Progress, Report, StateDirectory, failure
+
+FIRST_SECONDS = 1.0
+LONGEST_SECONDS = 60.0
+
+
+@dataclass
+class Pauses:
+    """Doubles from `first` to `longest` seconds. Half of each pause is drawn at random, so that the
+    agents of a server that was restarted do not all come back at once."""
+
+    first: float = FIRST_SECONDS
+    longest: float = LONGEST_SECONDS
+    _next: float = field(default=0.0, init=False)
+
+    def next(self, at_least: float | None = None) -> float:
+        """Seconds until the next try: each pause twice the last, less up to half at random."""
+        now = self._next or self.first
+        self._next = min(self.longest, 2 * now)
+        return max(now * random.uniform(0.5, 1.0), at_least or 0.0)  # noqa: S311 (no secret)
+
+    def reset(self) -> None:
+        """Begin anew with the first pause."""
+        self._next = 0.0
+
 
 SHORTEST_ROUND = 1.0
 """Seconds between two polls, also where the server answers at once that there is nothing."""
@@ -227,3 +258,62 @@ class Worker:
             )
         self.state.forget_drain()
         self.say("drained")
+
+
+LEAVING_SECONDS = 15.0
+"""How long an abandoned job has to end its commands before the process goes."""
+
+_LOOK_SECONDS = 0.2
+
+
+def run_until_stopped(worker: Worker, say: Say, wanted: Callable[[], bool] = lambda: True) -> None:
+    """Run the worker beside this thread, which hears the signals; `Abandoned` when it was left, by
+    a second signal or because it is no longer `wanted`."""
+    failed: list[BaseException] = []
+    thread = threading.Thread(target=_keep_error, args=(worker.run, failed), daemon=True)
+    received = 0
+
+    def hear(_signal: int, _frame: FrameType | None) -> None:
+        nonlocal received
+        received += 1
+
+    with _handled(hear):
+        thread.start()
+        heard = 0
+        while thread.is_alive():
+            thread.join(_LOOK_SECONDS)
+            if not wanted():
+                _obey(worker, thread, 2, say)
+            while heard < received:
+                heard += 1
+                _obey(worker, thread, heard, say)
+    if failed:
+        raise failed[0]
+
+
+def _obey(worker: Worker, thread: threading.Thread, heard: int, say: Say) -> None:
+    if heard == 1:
+        say("draining: ends after the job or poll in hand; once more abandons it")
+        worker.drain()
+        return
+    if worker.abandon():
+        thread.join(LEAVING_SECONDS)
+    raise Abandoned("abandoned; the next start goes on")
+
+
+def _keep_error(run: Callable[[], None], failed: list[BaseException]) -> None:
+    try:
+        run()
+    except BaseException as error:  # noqa: BLE001 (raised again in the main thread)
+        failed.append(error)
+
+
+@contextmanager
+def _handled(hear: Callable[[int, FrameType | None], None]) -> Iterator[None]:
+    signals = (signal.SIGTERM, signal.SIGINT)
+    before = [signal.signal(one, hear) for one in signals]
+    try:
+        yield
+    finally:
+        for one, handler in zip(signals, before, strict=True):
+            signal.signal(one, handler)

@@ -1,7 +1,7 @@
 """Times as labs' shells print them."""
 
 import pytest
-from labagent.readers.benchlab.clock import parse_time
+from labagent.readers.benchlab.info import parse_time
 
 
 @pytest.mark.parametrize(

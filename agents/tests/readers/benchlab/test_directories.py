@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 from labagent.model import Mode
-from labagent.readers.benchlab.leavings import PROFILED
+from labagent.readers.benchlab.pairing import PROFILED
 
 from agents.tests.make import (
     FIVE,

@@ -7,8 +7,8 @@ import os
 from labagent.job import Job
 from labagent.model import Finding
 from labagent.readers.results import READERS, Output
-from labagent.work.document import result_document
-from labagent.work.progress import BootRecord, Progress, ProgressFile
+from labagent.work.delivery import result_document
+from labagent.work.state import BootRecord, Progress, ProgressFile
 
 from agents.tests.board import job
 from agents.tests.make import FIVE, bench, equilibrium_log, label_dir, read, samples, values_file

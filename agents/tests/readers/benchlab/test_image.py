@@ -1,7 +1,7 @@
 """What an image's name says."""
 
 import pytest
-from labagent.readers.benchlab.image import parse_image
+from labagent.readers.benchlab.label import parse_image
 
 
 @pytest.mark.parametrize(

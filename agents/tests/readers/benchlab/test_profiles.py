@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from labagent.readers.benchlab.leavings import PROFILED
-from labagent.readers.benchlab.profiles import (
+from labagent.readers.benchlab.pairing import (
     NO_OWNER,
     NO_PROFILE,
     NO_RUN,
     NO_SYMBOLS,
     OTHER,
+    PROFILED,
     SAME,
 )
 from labagent.readers.profiles import perl_folded

@@ -6,12 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from labagent.limits import FACTS_BYTES
-from labagent.readers.benchlab.readme import (
-    LONGEST_BULLET,
-    MOST_BULLETS,
-    read_readme,
-    typed_facts,
-)
+from labagent.readers.benchlab.info import LONGEST_BULLET, MOST_BULLETS, read_readme, typed_facts
 
 SAMPLE = """\
 Impact of enabling VIMAGE

@@ -6,8 +6,7 @@ import os
 
 import pytest
 from labagent.model import Skip
-from labagent.readers.benchlab.layout import LINKED, find_labels
-from labagent.readers.benchlab.walk import TOO_DEEP, Bounds
+from labagent.readers.benchlab.layout import LINKED, TOO_DEEP, Bounds, find_labels
 
 from agents.tests.make import (
     TOPIC,

@@ -1,7 +1,7 @@
 """Values: from logs, from files of values, and from both."""
 
 import pytest
-from labagent.readers.benchlab.leavings import COPY
+from labagent.readers.benchlab.pairing import COPY
 from labagent.readers.benchlab.reader import NO_SAMPLE
 
 from agents.tests.make import (

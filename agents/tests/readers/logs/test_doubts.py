@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from labagent.readers.logs.equilibrium import read as read_equilibrium
-from labagent.readers.logs.pktgen import read
+from labagent.readers.logs.generators import read_pktgen
+from labagent.readers.logs.generators import read_pktgen as read_equilibrium
 
 from agents.tests.make import equilibrium_log, receiver_log
 
@@ -13,7 +13,7 @@ LOG = receiver_log(1000, seconds=30).splitlines(keepends=True)
 
 
 def doubts(lines: list[str]) -> list[str]:
-    return list(read("".join(lines).encode()).doubts)
+    return list(read_pktgen("".join(lines).encode()).doubts)
 
 
 def test_a_whole_log_raises_no_doubt():
@@ -70,7 +70,7 @@ def test_a_second_that_pkt_gen_does_not_write_is_named():
 )
 def test_what_is_no_plain_number_never_becomes_a_value(value):
     line = LOG[20].replace(" 1000 pps", f" {value} pps")
-    reading = read("".join([*LOG[:20], line, *LOG[21:]]).encode())
+    reading = read_pktgen("".join([*LOG[:20], line, *LOG[21:]]).encode())
     assert reading.values in ({}, {"pps": 1000.0})
     assert reading.problem or reading.doubts
     assert "line 21" in " ".join([reading.problem or "", *reading.doubts])
@@ -78,7 +78,7 @@ def test_what_is_no_plain_number_never_becomes_a_value(value):
 
 def test_a_rate_in_another_unit_gives_no_value():
     text = "".join(LOG).replace(" pps ", " Kpps ")
-    assert read(text.encode()).problem == "line 16 is garbled, or not in plain packets/s"
+    assert read_pktgen(text.encode()).problem == "line 16 is garbled, or not in plain packets/s"
 
 
 def test_the_sum_at_the_end_must_be_that_of_the_seconds():
@@ -97,7 +97,8 @@ def test_two_logs_in_one_file_are_noticed():
 def test_blocks_that_a_crash_left_empty_are_noticed():
     text = "".join(LOG).encode()
     assert (
-        "line 20 holds NUL bytes" in read(text.replace(LOG[19].encode(), b"\0" * 80 + b"\n")).doubts
+        "line 20 holds NUL bytes"
+        in read_pktgen(text.replace(LOG[19].encode(), b"\0" * 80 + b"\n")).doubts
     )
 
 

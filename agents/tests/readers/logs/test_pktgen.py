@@ -1,7 +1,7 @@
 """Receiver logs: the rule of bench-lab's script."""
 
 import pytest
-from labagent.readers.logs.pktgen import read
+from labagent.readers.logs.generators import read_pktgen
 
 from agents.tests.make import NEW_HEADER, OLD_HEADER, receiver_log, second, seconds_of
 
@@ -13,28 +13,28 @@ def log(values: list[float], *, header: list[str] = OLD_HEADER) -> bytes:
 
 @pytest.mark.parametrize("new", [False, True])
 def test_the_value_is_the_median_of_the_seconds_between_warm_up_and_cool_down(new):
-    reading = read(receiver_log(883374.5, new=new).encode())
+    reading = read_pktgen(receiver_log(883374.5, new=new).encode())
     assert reading.values == {"pps": 883374.5}
     assert reading.doubts == ()
 
 
 def test_an_even_number_of_seconds_averages_the_two_middle_ones():
-    reading = read(log([10, 20, 40, 30]))
+    reading = read_pktgen(log([10, 20, 40, 30]))
     assert reading.values == {"pps": 25.0}
     assert reading.older == {"pps": 30.0}, "before 2016 it was the upper one"
 
 
 def test_an_odd_number_of_seconds_has_one_median_by_either_rule():
-    reading = read(log([30, 10, 20]))
+    reading = read_pktgen(log([30, 10, 20]))
     assert reading.values == reading.older == {"pps": 20.0}
 
 
 def test_seconds_without_packets_vanish():
-    assert read(log([0, 0, 0, 0, 10, 20, 30])).values == {"pps": 20.0}
+    assert read_pktgen(log([0, 0, 0, 0, 10, 20, 30])).values == {"pps": 20.0}
 
 
 def test_two_seconds_give_no_value():
-    reading = read(log([10, 20, 0]))
+    reading = read_pktgen(log([10, 20, 0]))
     assert not reading.values
     assert "fewer than 3 seconds" in reading.problem
 
@@ -42,11 +42,11 @@ def test_two_seconds_give_no_value():
 @pytest.mark.parametrize("lines", [0, 14, 22, 25])
 def test_a_log_cut_short_gives_no_value(lines):
     text = "".join(f"{second(10)}\n" for _ in range(lines))
-    assert read(text.encode()).problem == f"log cut short at {lines} lines"
+    assert read_pktgen(text.encode()).problem == f"log cut short at {lines} lines"
 
 
 def test_values_are_printed_with_eight_digits():
-    assert read(log([123456781.0, 123456782.0, 123456783.0, 123456784.0])).values == {
+    assert read_pktgen(log([123456781.0, 123456782.0, 123456783.0, 123456784.0])).values == {
         "pps": 123456780.0
     }
 
@@ -54,18 +54,18 @@ def test_values_are_printed_with_eight_digits():
 def test_a_header_counts_among_the_lines_left_out():
     long_header = [*NEW_HEADER, "+ eval/usr/bin/ssh", "another line"]
     data = "\n".join([*long_header, *map(second, [1, 2, 3, 4]), *["x"] * 10, ""]).encode()
-    assert read(data).values == {"pps": 2.5}
+    assert read_pktgen(data).values == {"pps": 2.5}
 
 
 def test_a_last_line_without_newline_is_a_line():
     whole = log([10, 20, 30])
-    assert read(whole.rstrip(b"\n")).values == read(whole).values
+    assert read_pktgen(whole.rstrip(b"\n")).values == read_pktgen(whole).values
 
 
 def test_bytes_that_are_no_text_do_no_harm():
-    assert read(log([10, 20, 30]).replace(b"CMD", b"\xff\xfe\x00")).values == {"pps": 20.0}
+    assert read_pktgen(log([10, 20, 30]).replace(b"CMD", b"\xff\xfe\x00")).values == {"pps": 20.0}
 
 
 def test_a_garbled_second_gives_no_value_rather_than_a_wrong_one():
     garbled = log([10, 20, 30]).replace(b" 20 pps (20", b" 2O pps (20")
-    assert read(garbled).problem == "line 17 is garbled, or not in plain packets/s"
+    assert read_pktgen(garbled).problem == "line 17 is garbled, or not in plain packets/s"

@@ -7,7 +7,7 @@ import random
 import statistics
 
 import pytest
-from labagent.readers.logs.trend import FEWEST, find_trend
+from labagent.readers.logs.seconds import FEWEST, find_trend
 
 
 def scatter(count: int, phi: float, seed: int) -> list[float]:

@@ -10,10 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from labagent.readers.logs import FORMATS
-from labagent.readers.logs.equilibrium import judge as judge_search
-from labagent.readers.logs.line_rate import full_link, line_rate
-from labagent.readers.logs.pktgen import read
-from labagent.readers.logs.senders import read_sender
+from labagent.readers.logs.equipment import full_link, line_rate, read_sender
+from labagent.readers.logs.generators import judge_equilibrium as judge_search
+from labagent.readers.logs.generators import read_pktgen
 from labagent.readers.logs.validity import judge
 
 US = 1_000_000
@@ -276,4 +275,4 @@ def test_no_bytes_stop_a_judge(form, log, other):
 def test_a_judge_changes_no_value():
     rates = noisy()
     assert "zero-seconds" in found([*rates, 0, 0])
-    assert read(receiver([*rates, 0, 0])).values == {"pps": statistics.median(rates)}
+    assert read_pktgen(receiver([*rates, 0, 0])).values == {"pps": statistics.median(rates)}

@@ -16,9 +16,9 @@ from uuid import UUID
 
 from labagent.errors import SettingsError
 from labagent.model import Outcome, Overrides, Run, Skip
+from labagent.readers.benchlab.info import read_readme_text
 from labagent.readers.benchlab.layout import LabelDirectory, find_labels
 from labagent.readers.benchlab.reader import read_label
-from labagent.readers.benchlab.readme import read_readme_text
 
 __all__ = ["read_directories", "read_readme_text"]
 

@@ -1,20 +1,72 @@
-"""The files of one variant, grouped: the logs of each run, and the value files beside them."""
+"""The files of one variant by their names: the logs of each run, its value files and profiles.
+
+Some names lack `bench.`; `.stack`, `.folded` and `.folded.txt` hold folded stacks, and now and then
+a `.svg` does.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from labagent.files import MAX_TEXT_BYTES, UnreadFileError, read_file
 from labagent.limits import LARGEST_SAMPLE
 from labagent.model import ProfileFile
 from labagent.readers.benchlab.layout import Variant
-from labagent.readers.benchlab.profile_names import BINARY, FIRST, PICTURE, profile_name
 from labagent.readers.logs import FORMATS
-from labagent.reading import MAX_TEXT_BYTES, UnreadFileError, read_file
+
+FIRST = "1"
+"""The iteration that is profiled where the name of a profile tells none."""
+
+GRAPH = ".graph"
+PICTURE = ".svg"
+BINARY = ".pmc.out"
+FOLDED = (".folded.txt", ".folded", ".stack")
+_ADDED = frozenset({"pmc", "manual"})
+
+
+@dataclass(frozen=True)
+class ProfileName:
+    """A name taken apart: `stem` without what says the format, `parts` without what says that it is
+    a profile, `suffix` what says the format. `manual`: taken by hand, at a time of its own."""
+
+    stem: str
+    parts: tuple[str, ...]
+    suffix: str
+    manual: bool = False
+
+    def owner(self, prefixes: Container[str]) -> tuple[str, str | None] | None:
+        """The prefix of the run, and the iteration where the name tells it; None: of none of these.
+
+        A configuration may be a number: bench.pf.2.graph is of the run pf.2 where there is no pf.
+        """
+        before, last = ".".join(self.parts[:-1]), self.parts[-1] if self.parts else ""
+        if last.isascii() and last.isdecimal() and before in prefixes:
+            return before, last
+        whole = ".".join(self.parts)
+        return (whole, None) if whole in prefixes else None
+
+
+def profile_name(name: str) -> ProfileName | None:
+    """The parts of a profile's name, None for a file that is not named like one."""
+    lower = name.lower()
+    found = (one for one in (GRAPH, *FOLDED, PICTURE, BINARY) if lower.endswith(one))
+    suffix = next(found, None)
+    if suffix is None:
+        return None
+    stem = name[: -len(suffix)]
+    parts = stem.split(".")
+    if parts[0] == "bench":
+        del parts[0]
+    added = set()
+    while parts and parts[-1].lower() in _ADDED:
+        added.add(parts.pop().lower())
+    return ProfileName(stem, tuple(parts), suffix, "manual" in added)
+
 
 _LOG = re.compile(r"^bench\.(?:(.+)\.)?([0-9]+)\.(receiver|sender(?:_\w+)?)\Z", re.ASCII)
 _INFO = re.compile(r"^bench\.(?:(.+)\.)?info\Z")

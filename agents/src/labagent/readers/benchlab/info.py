@@ -1,15 +1,61 @@
-"""The `.info` file beside the logs: what the lab noted about a run.
+"""What a lab noted about a run: the `.info` file beside the logs, the directory's README.md.
 
-Since May 2016 it can be read by a shell (`IMAGE="" CFG="" PKTGEN="" UNAME="…"`); before, it had
-`Image:`, `CFG:`, a bare `uname -a` line and the time it started.
+A zone is known by its name only, and names are ambiguous (`CST`, `IST`, `BST`). Those below mean
+one offset wherever such logs are written; any other leaves the time unknown rather than wrong.
+
+Since May 2016 a shell can read the `.info` file (`IMAGE="" CFG="" PKTGEN="" UNAME="…"`); before, it
+had `Image:`, `CFG:`, a bare `uname -a` line and the time it started.
+
+The bullets of a README.md are sent as typed, never as measured: they were copied from older
+directories, and a few contradict the kernel. Bullets in code blocks and mere links say nothing
+about the bench.
 """
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import PurePosixPath
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta, timezone
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from labagent.files import UnreadFileError, read_head
+
+ZONE_HOURS = {
+    "UTC": 0, "GMT": 0, "WET": 0, "WEST": 1, "CET": 1, "CEST": 2, "EET": 2, "EEST": 3,
+}  # fmt: skip
+
+FIRST_YEAR, LAST_YEAR = 1990, 2099
+"""A clock that was never set says 1970; no lab measured before there was a kernel to measure."""
+
+_UNIX = re.compile(r"^\w{3} (\w{3}) +([0-9]+) ([0-9]+:[0-9]+:[0-9]+) (\S+) ([0-9]{4})$")
+_SPOKEN = re.compile(r"^(\w+) +([0-9]+), ([0-9]{4}) at ([0-9]+:[0-9]+:[0-9]+ [AP]M) (\S+)$")
+
+
+def parse_time(text: str) -> datetime | None:
+    """`Thu Sep 10 08:11:48 CEST 2015` or `May  8, 2016 at 06:43:48 PM CEST`, else None."""
+    if match := _UNIX.match(text):
+        month, day, clock, zone, year = match.groups()
+        return _aware(f"{month} {day} {year} {clock}", "%b %d %Y %H:%M:%S", zone)
+    if match := _SPOKEN.match(text):
+        month, day, year, clock, zone = match.groups()
+        return _aware(f"{month[:3]} {day} {year} {clock}", "%b %d %Y %I:%M:%S %p", zone)
+    return None
+
+
+def _aware(text: str, layout: str, zone: str) -> datetime | None:
+    if zone not in ZONE_HOURS:
+        return None
+    try:
+        naive = datetime.strptime(text, layout)  # noqa: DTZ007 (the zone follows)
+    except ValueError:
+        return None
+    if not FIRST_YEAR <= naive.year <= LAST_YEAR:
+        return None
+    return naive.replace(tzinfo=timezone(timedelta(hours=ZONE_HOURS[zone])))
+
 
 _ASSIGNMENT = re.compile(r'(\w{1,40})="')
 _CLOSING = re.compile(r'"(?: \([^"]*\))?\s*\Z')
@@ -122,3 +168,93 @@ def _image_of_path(path: str) -> str:
     """`…//BSDRP-295150-upgrade-amd64-vga.img.xz` → `295150`; `none` → nothing."""
     match = _IMAGE_NAME.match(PurePosixPath(path).name)
     return match.group(1) if match else ""
+
+
+README = "README.md"
+MAX_README_BYTES = 64 * 1024
+"""Of a longer one the beginning is read."""
+
+MOST_BULLETS = 30
+LONGEST_BULLET = 200
+
+_BULLET = re.compile(r"\s*[-*+] +(.+)")
+_FENCE = re.compile(r"\s*(```|~~~)")
+_LINK = re.compile(r"!?\[.*\]\(.*\)")
+_SETTING = re.compile(r"([a-z][\w-]*(?:\.[\w-]+)+) ?= ?\"?([\w.:/-]{1,100})\"?", re.ASCII)
+_KINDS = {
+    "cpu": re.compile(
+        r"^CPU\b|\b(Atom|Xeon|Opteron|EPYC|Ryzen|Celeron|Pentium|Cortex|ThunderX|Ampere|Core i\d)\b"
+        r"|\bAMD G|\bIntel (i[3579]|[EDW][3579]?|[XLNJ])-?\d{4}"
+    ),
+    "nic": re.compile(
+        r"^NIC\b|\b(Chelsio|Mellanox|ConnectX|Realtek|Broadcom|OneConnect|Emulex)\b"
+        r"|\bIntel (i[2-4]\d\d|X[57]\d\d|(XL|XXV)7\d\d|E[68]\d\d|82\d{3})(?!\d)"
+        r"|\b(\d+-)?Gigabit Ethernet ports?\b"
+    ),
+    "bios": re.compile(r"\bBIOS\b"),
+    "memory": re.compile(r"^(Memory|RAM)\b|\b\d+ ?G(i?)B (of )?(RAM|memory)\b", re.IGNORECASE),
+    "routes": re.compile(r"^\d+ static routes?\b"),
+}
+_HEAD = re.compile(r"^(CPU|NIC|BIOS|Memory|RAM)\s*:\s*", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Readme:
+    """The facts that were typed, and why there are none where the file could not be read."""
+
+    typed: dict[str, Any] = field(default_factory=dict)
+    problem: str = ""
+
+
+def read_readme(directory: Path) -> Readme:
+    """The facts of a directory's README.md; none where there is no such file."""
+    path = directory / README
+    if not os.path.lexists(path):
+        return Readme()
+    try:
+        text = read_head(path, MAX_README_BYTES).decode("utf-8", "replace")
+    except UnreadFileError as error:
+        return Readme(problem=f"typed facts left out: {error}")
+    return Readme(typed_facts(text))
+
+
+def read_readme_text(directory: Path) -> str:
+    """The README as it was typed; empty where there is none, or it cannot be read."""
+    try:
+        return read_head(directory / README, MAX_README_BYTES).decode("utf-8", "replace")
+    except UnreadFileError:
+        return ""
+
+
+def typed_facts(text: str) -> dict[str, Any]:
+    """The facts that bullets name, each the first that does; other bullets as they are."""
+    found: dict[str, Any] = {}
+    settings: dict[str, str] = {}
+    others: list[str] = []
+    for bullet in _bullets(text):
+        setting = _SETTING.fullmatch(bullet)
+        kind = next((name for name, form in _KINDS.items() if form.search(bullet)), None)
+        if setting:
+            settings.setdefault(setting[1], setting[2])
+        elif kind and kind not in found:
+            found[kind] = _HEAD.sub("", bullet)
+        else:
+            others.append(bullet)
+    parts = found | {"sysctl": settings, "bullets": others}
+    return {name: part for name, part in parts.items() if part}
+
+
+def _bullets(text: str) -> Iterator[str]:
+    """At most so many bullets outside of code blocks, each on one line."""
+    number, fenced = 0, False
+    for line in text.splitlines():
+        fenced ^= bool(_FENCE.match(line))
+        match = _BULLET.fullmatch(line)
+        if fenced or match is None:
+            continue
+        bullet = " ".join(match[1].replace("`", "").replace("**", "").split())
+        if bullet and not _LINK.search(bullet):
+            yield bullet[:LONGEST_BULLET]
+            number += 1
+        if number == MOST_BULLETS:
+            return

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from labagent.files import UnreadFileError, digest_of
 from labagent.limits import EVIDENCE
 from labagent.model import (
     Evidence,
@@ -16,41 +17,43 @@ from labagent.model import (
     Source,
     safe_name,
 )
-from labagent.readers.benchlab.clock import parse_time
-from labagent.readers.benchlab.drafts import Draft, make_drafts
-from labagent.readers.benchlab.facts import run_facts
+from labagent.readers.benchlab.drafts import (
+    Draft,
+    Names,
+    doubt_warnings,
+    make_drafts,
+    problem_warnings,
+    run_facts,
+)
 from labagent.readers.benchlab.groups import group_files
-from labagent.readers.benchlab.iterations import MINIMUM_TO_COMPARE
-from labagent.readers.benchlab.kernel import Kernel, bounded
-from labagent.readers.benchlab.label import Label, parse_label
-from labagent.readers.benchlab.layout import LabelDirectory, read_contents
-from labagent.readers.benchlab.leavings import leavings, unread
-from labagent.readers.benchlab.measure import (
-    compare_stored,
-    measure_logs,
-    samples_of,
-)
-from labagent.readers.benchlab.names import Names
-from labagent.readers.benchlab.options import (
-    Siblings,
-    former_topic_options,
-    former_workload,
-    indistinct,
-    label_options,
-    topic_options,
-    workload_of,
-)
-from labagent.readers.benchlab.pairing import Entry, pair
-from labagent.readers.benchlab.profiles import NO_RUN, assign_profiles
-from labagent.readers.benchlab.readme import read_readme
-from labagent.readers.benchlab.releases import (
+from labagent.readers.benchlab.info import parse_time, read_readme
+from labagent.readers.benchlab.kernel import (
+    Kernel,
+    bounded,
     contradicted_release,
     day_in,
     name_without_number,
     release_of_image,
 )
-from labagent.readers.benchlab.remarks import doubt_warnings, problem_warnings
-from labagent.reading import UnreadFileError, digest_of
+from labagent.readers.benchlab.label import (
+    Label,
+    Siblings,
+    former_topic_options,
+    former_workload,
+    indistinct,
+    label_options,
+    parse_label,
+    topic_options,
+    workload_of,
+)
+from labagent.readers.benchlab.layout import LabelDirectory, read_contents
+from labagent.readers.benchlab.measure import (
+    MINIMUM_TO_COMPARE,
+    compare_stored,
+    measure_logs,
+    samples_of,
+)
+from labagent.readers.benchlab.pairing import NO_RUN, Entry, assign_profiles, leavings, pair, unread
 
 NO_REVISION = "no revision in image, label or kernel"
 NO_SAMPLE = "no usable sample"

@@ -11,7 +11,6 @@ from dataclasses import replace
 from labagent.errors import SettingsError
 from labagent.limits import NOT_TEXT
 from labagent.readers.formats import (
-    bencher,
     ci,
     hdrlog,
     json_tables,
@@ -19,7 +18,6 @@ from labagent.readers.formats import (
     latencies,
     network,
     plain,
-    suites,
     text_tables,
     tracing,
     trackers,
@@ -43,8 +41,8 @@ FORMATS: dict[str, Format] = {
         *tracing.FORMATS,
         *text_tables.FORMATS,
         *languages.FORMATS,
-        *suites.FORMATS,
-        *bencher.FORMATS,
+        *languages.SUITES,
+        *ci.BENCHER,
         *trackers.FORMATS,
         *plain.FORMATS,
         *ci.FORMATS,

@@ -15,9 +15,8 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from labagent.histograms import Histogram
-from labagent.readers.formats.base import Content, Format, Printed, Result, UnreadableError
+from labagent.readers.formats.base import Content, Format, Printed, Result, UnreadableError, amount
 from labagent.readers.formats.latencies import VALUE
-from labagent.readers.formats.numbers import amount
 
 _INTERVAL = re.compile(r"(?:Tag=([^,]*),)?([0-9.]+),([0-9.]+),([0-9.]+),(HIST[A-Za-z0-9+/=]+)$")
 _KIND = 0xFFFFFF0F

@@ -9,9 +9,18 @@ from typing import Any
 
 from labagent.histograms import Histogram, derived_names
 from labagent.model import Metric
-from labagent.readers.formats.base import Content, Format, Printed, Result, UnreadableError
-from labagent.readers.formats.metrics import SYSTEM_TIME, TIME, USER_TIME
-from labagent.readers.formats.numbers import amount, whole
+from labagent.readers.formats.base import (
+    SYSTEM_TIME,
+    TIME,
+    USER_TIME,
+    Content,
+    Format,
+    Printed,
+    Result,
+    UnreadableError,
+    amount,
+    whole,
+)
 
 ROUNDING = 1e-6
 """Of a mean that is printed beside its samples."""

@@ -11,10 +11,19 @@ from typing import Any
 
 from labagent.histograms import QUANTILES, Histogram
 from labagent.model import Metric
-from labagent.readers.formats.base import Content, Format, Printed, Result, UnreadableError
+from labagent.readers.formats.base import (
+    LATENCY,
+    RATE,
+    Content,
+    Format,
+    Printed,
+    Result,
+    UnreadableError,
+    amount,
+    latency,
+    whole,
+)
 from labagent.readers.formats.json_tables import select, text_of
-from labagent.readers.formats.metrics import LATENCY, RATE, latency
-from labagent.readers.formats.numbers import amount, whole
 
 VALUE = Metric("value", "", "")
 KINDS = {"IRQ": "irq", "Thr": "thread", "Usr": "user", "CPU": "noise"}

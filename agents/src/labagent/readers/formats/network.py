@@ -7,9 +7,17 @@ from collections.abc import Iterator
 from typing import Any
 
 from labagent.model import Metric
-from labagent.readers.formats.base import Content, Format, Printed, Result, UnreadableError
-from labagent.readers.formats.metrics import RATE, latency
-from labagent.readers.formats.numbers import amount, parse_json
+from labagent.readers.formats.base import (
+    RATE,
+    Content,
+    Format,
+    Printed,
+    Result,
+    UnreadableError,
+    amount,
+    latency,
+    parse_json,
+)
 
 # What `iperf3 --json` prints.
 #

@@ -18,8 +18,12 @@ from labagent.model import (
     Source,
     clean,
 )
-from labagent.readers.formats.base import Content, Format, Printed, Result, UnreadableError
-from labagent.readers.formats.numbers import (
+from labagent.readers.formats.base import (
+    Content,
+    Format,
+    Printed,
+    Result,
+    UnreadableError,
     amount,
     finite,
     is_number,

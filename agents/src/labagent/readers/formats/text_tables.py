@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from labagent.model import Metric
-from labagent.readers.formats.base import Content, Format, Printed, Result, UnreadableError
-from labagent.readers.formats.metrics import (
+from labagent.readers.formats.base import (
     BANDWIDTH,
     BINARY,
     MICROSECONDS,
@@ -16,9 +15,14 @@ from labagent.readers.formats.metrics import (
     RATE,
     TIME,
     TIME_PER_OP,
+    Content,
+    Format,
+    Printed,
+    Result,
+    UnreadableError,
+    amount,
     latency,
 )
-from labagent.readers.formats.numbers import amount
 
 NUMBER = r"(?P<value>[-+0-9.eE]+)"
 MOST_LINE = 1000

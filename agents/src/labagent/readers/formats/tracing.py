@@ -10,9 +10,17 @@ from itertools import pairwise
 
 from labagent.histograms import Histogram
 from labagent.model import MAX_NAME, Metric, clean, safe_name
-from labagent.readers.formats.base import Content, Format, Printed, Result, UnreadableError
-from labagent.readers.formats.metrics import SYSTEM_TIME, USER_TIME, latency
-from labagent.readers.formats.numbers import amount
+from labagent.readers.formats.base import (
+    SYSTEM_TIME,
+    USER_TIME,
+    Content,
+    Format,
+    Printed,
+    Result,
+    UnreadableError,
+    amount,
+    latency,
+)
 
 # `perf stat -j` and `-x`: events with their counts, on standard error unless `-o` says where.
 

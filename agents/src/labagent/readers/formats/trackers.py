@@ -1,7 +1,7 @@
 """What other trackers of performance keep: codespeed, LNT, conbench and asv.
 
 Each record has a provenance: revision, machine and time in the tracker's own names. One file may
-hold a whole history. Bencher's is in `bencher`.
+hold a whole history. Bencher's is in `ci`.
 """
 
 from __future__ import annotations
@@ -15,16 +15,19 @@ from typing import Any
 
 from labagent.model import MAX_NAME, Metric, clean, safe_name
 from labagent.readers.formats.base import (
+    BANDWIDTH,
+    RATE,
+    TIME,
     Content,
     Format,
     Printed,
     Provenance,
     Result,
     UnreadableError,
+    amount,
+    finite,
 )
 from labagent.readers.formats.json_tables import select, text_of
-from labagent.readers.formats.metrics import BANDWIDTH, RATE, TIME
-from labagent.readers.formats.numbers import amount, finite
 
 MAX_UNIT = 50
 BYTES = "B"

@@ -13,11 +13,8 @@ from functools import cached_property
 from itertools import pairwise
 
 from labagent.model import Finding
-from labagent.readers.logs.line_rate import full_link
-from labagent.readers.logs.seconds import Second, measured_lines, parse_lines
-from labagent.readers.logs.senders import Sent, read_sender
-from labagent.readers.logs.throttling import find_throttling
-from labagent.readers.logs.trend import find_trend
+from labagent.readers.logs.equipment import Sent, find_throttling, full_link, read_sender
+from labagent.readers.logs.seconds import Second, find_trend, measured_lines, parse_lines
 
 SENDER_SATURATED = "sender-saturated"
 """The link was full, or the generator sent all that it was asked for: the machine was not the

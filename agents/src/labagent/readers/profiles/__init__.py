@@ -1,14 +1,15 @@
-"""Profiles: one file for each format, one table of all.
+"""Profiles: one table of all formats.
 
-A format is recognised by a file's content, whatever its name. To add one, add a file with a
-`FORMAT` and name it here; the first one that claims a file reads it.
+A format is recognised by a file's content, whatever its name. To add one, add a `ProfileFormat` and
+name it here; the first one that claims a file reads it.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from labagent.readers.profiles import folded, graph, kstack, perf, pprof
+from labagent.files import MAX_LOG_BYTES, read_file, read_head
+from labagent.readers.profiles import graph, pprof, stacks
 from labagent.readers.profiles.base import (
     Profile,
     ProfileFormat,
@@ -17,15 +18,14 @@ from labagent.readers.profiles.base import (
     too_many,
 )
 from labagent.readers.profiles.graph import perl_folded
-from labagent.reading import MAX_LOG_BYTES, read_file, read_head
 
 FORMATS: tuple[ProfileFormat, ...] = (
     pprof.FORMAT,
-    graph.FORMAT,
-    kstack.BTRACE,
-    kstack.BPFTRACE,
-    perf.FORMAT,
-    folded.FORMAT,
+    graph.GRAPH,
+    stacks.BTRACE,
+    stacks.BPFTRACE,
+    stacks.PERF,
+    graph.FOLDED,
 )
 
 MOST_LINES = 1_000_000

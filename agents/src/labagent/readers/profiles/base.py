@@ -9,9 +9,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from labagent.files import UnreadFileError
 from labagent.limits import WARNING
 from labagent.model import clean
-from labagent.reading import UnreadFileError
 
 MOST_ROWS = 200_000
 MOST_DEPTH = 256

@@ -1,6 +1,7 @@
-"""Call graphs as `pmcstat -G` of FreeBSD writes them.
+"""Folded stacks, and call graphs as `pmcstat -G` of FreeBSD writes them.
 
-A section a CPU, `@ EVENT [N samples]`, then blocks of rows:
+Folded stacks are lines, outermost caller first: `fork_exit;ithread_loop;ip_input 17`. A call graph
+has a section a CPU, `@ EVENT [N samples]`, then blocks of rows:
 
     15.36%  [703]      iflib_txq_drain @ /boot/kernel/kernel
      100.0%  [700]       drain_ring_lockless
@@ -20,6 +21,7 @@ from pathlib import Path
 
 from labagent.readers.profiles.base import (
     COUNT,
+    MOST_DEPTH,
     MOST_ROWS,
     Frame,
     Profile,
@@ -33,6 +35,54 @@ from labagent.readers.profiles.base import (
     too_many,
     warn_of_lines,
 )
+
+_LINE = re.compile(rf"(\S.*?) ({COUNT})\Z", re.ASCII)
+_TWO_COUNTS = re.compile(r".* \d+\Z", re.ASCII)
+
+
+def parse_folded(path: Path, data: bytes) -> Profile:
+    """The profile of folded stacks. Raises UnreadProfileError."""
+    profile = Profile("folded", sections=[{}], expected=[None])
+    *lines, rest = lines_of(data)
+    odd, rows = [], 0
+    for number, line in enumerate(lines, 1):
+        if row := _LINE.match(line):
+            rows += 1
+            if rows > MOST_ROWS:
+                raise too_many(path, number, f"{rows} stacks", MOST_ROWS)
+            _take_folded(path, profile, number, row)
+        elif line.strip():
+            odd.append(number)
+    warn_of_lines(profile, odd)
+    if rest:
+        profile.truncated = True
+        profile.warn(
+            f"truncated: its last line is cut and left out, {profile.samples} samples are there"
+        )
+    return profile
+
+
+def _take_folded(path: Path, profile: Profile, number: int, row: re.Match[str]) -> None:
+    if _TWO_COUNTS.match(row[1]):
+        raise UnreadProfileError(
+            path, number, "a stack has two counts", "send the two profiles that were compared"
+        )
+    names = row[1].split(";")
+    if len(names) > MOST_DEPTH:
+        raise too_many(path, number, f"{len(names)} levels of callers", MOST_DEPTH)
+    if int(row[2]):
+        profile.add(tuple(frame_of(name) for name in names), int(row[2]))
+
+
+def claims_folded(data: bytes) -> bool:
+    """Whether most of the first lines are stacks, one of them with a caller."""
+    lines = first_lines(data)
+    stacks = [row for line in lines if (row := _LINE.match(line))]
+    return 2 * len(stacks) > len(lines) and any(";" in row[1] for row in stacks)
+
+
+FOLDED = ProfileFormat("folded", claims_folded, parse_folded)
+
 
 _HEADER = re.compile(rf"@ (\S+) \[({COUNT}) samples\]\Z", re.ASCII)
 _ROW = re.compile(rf"( *)[0-9.]+%  \[({COUNT})\]\s+(\S.*?)(?: @ (\S+))?\Z", re.ASCII)
@@ -116,12 +166,12 @@ class _Graph:
                 self.profile.warn(more)
 
 
-def parse(path: Path, data: bytes) -> Profile:
+def parse_graph(path: Path, data: bytes) -> Profile:
     """The profile of a graph. Raises UnreadProfileError."""
     graph = _Graph(path, Profile("pmcstat"))
     *lines, rest = lines_of(data)
     for number, line in enumerate(lines, 1):
-        _take(graph, number, line)
+        _take_graph(graph, number, line)
     graph.close(0)
     if rest:
         graph.profile.truncated = True
@@ -131,7 +181,7 @@ def parse(path: Path, data: bytes) -> Profile:
     return graph.profile
 
 
-def _take(graph: _Graph, number: int, line: str) -> None:
+def _take_graph(graph: _Graph, number: int, line: str) -> None:
     if row := _ROW.match(line):
         if not graph.profile.sections:
             graph.begin("", None)
@@ -180,10 +230,10 @@ def _perl_lines(data: bytes) -> Iterator[str]:
         yield f"{';'.join(reversed(stack[: last + 1]))} {count}"
 
 
-def claims(data: bytes) -> bool:
+def claims_graph(data: bytes) -> bool:
     """Whether one of the first lines is a header, or a row with a percentage and a count."""
     lines = first_lines(data)
     return is_any(_HEADER, lines) or is_any(_ROW, lines)
 
 
-FORMAT = ProfileFormat("pmcstat", claims, parse)
+GRAPH = ProfileFormat("pmcstat", claims_graph, parse_graph)

@@ -1,18 +1,89 @@
-"""`labagent doctor`: one line for each thing that has to be right before an upload can be."""
+"""Setting an agent up: `labagent hardware`, the checks of `labagent doctor`, files of services."""
 
 from __future__ import annotations
 
+import getpass
 import os
-from collections.abc import Callable, Iterator, Mapping
+import shlex
+import shutil
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
+import click
+
+from labagent.cli_shared import World, server_options
 from labagent.client import Client
-from labagent.errors import AgentError
-from labagent.settings import Settings
+from labagent.errors import AgentError, SettingsError
+from labagent.settings import CONFIG_VARIABLE, Settings, load_settings
 from labagent.spool import Spool
 from labagent.work.config import LabFile, load_lab
+
+SYSTEMD = """\
+# /etc/systemd/system/{name}.service; then systemctl enable {name}
+[Unit]
+After=network-online.target
+Wants=network-online.target
+[Service]
+User={user}
+ExecStart={command}
+{service}
+[Install]
+WantedBy=multi-user.target
+"""
+RC_D = """\
+#!/bin/sh
+# /usr/local/etc/rc.d/{variable} (mode 555); then sysrc {variable}_enable=YES
+# PROVIDE: {variable}
+# REQUIRE: NETWORKING LOGIN
+# KEYWORD: shutdown
+. /etc/rc.subr
+name={variable}
+rcvar={variable}_enable
+pidfile=/var/run/$name.pid
+command=/usr/sbin/daemon
+command_args="{restart}-u {user} -P $pidfile -o /var/log/$name.log {command}"
+load_rc_config $name
+: ${{{variable}_enable:=NO}}
+run_rc_command "$1"
+"""
+ONCE = "Type=oneshot"
+ALWAYS = """\
+Restart=on-failure
+RestartSec=30
+# SIGTERM goes to the worker alone, so that its commands can finish.
+KillMode=mixed
+TimeoutStopSec=90"""
+
+
+def service_file(
+    name: str, arguments: Sequence[str], environ: Mapping[str, str], *, is_kept: bool
+) -> str:
+    """What starts `labagent` with the arguments at each boot, and again when it ended with
+    ``is_kept``; with the file of settings that ``environ`` names."""
+    config = environ.get(CONFIG_VARIABLE)
+    named = ["/usr/bin/env", f"{CONFIG_VARIABLE}={Path(config).absolute()}"] if config else []
+    command = shlex.join([*named, *_program(), *arguments])
+    if "bsd" in sys.platform:
+        restart = "-r -R 30 " if is_kept else ""
+        variable = name.replace("-", "_")
+        return RC_D.format(
+            variable=variable, user=getpass.getuser(), command=command, restart=restart
+        )
+    service = ALWAYS if is_kept else ONCE
+    return SYSTEMD.format(name=name, user=getpass.getuser(), command=command, service=service)
+
+
+def _program() -> list[str]:
+    """The command by which this process was started."""
+    started = Path(sys.argv[0])
+    if started.name == "__main__.py":
+        return [sys.executable, "-m", "labagent"]
+    path = Path(shutil.which(sys.argv[0]) or started).absolute()
+    return [str(path)] if os.access(path, os.X_OK) else [sys.executable, str(path)]
+
 
 CLOCK_TOLERANCE = timedelta(seconds=60)
 """How far the clocks may be apart: runs carry times, and people compare them with the server's."""
@@ -119,3 +190,49 @@ def _check_spool(settings: Settings) -> Check:
     text = f"{waiting} runs wait, {len(rejected)} rejected, in {spool.directory}"
     remedy = "`labagent upload` sends them" if waiting else ""
     return Check("spool", good=True, text=text, remedy=remedy)
+
+
+@click.group()
+def hardware() -> None:
+    """The machines a server knows."""
+
+
+@hardware.command("list")
+@server_options
+@click.pass_obj
+def list_hardware(world: World, *, server: str | None, token: str | None) -> None:
+    """Print the hardware that the server knows, one a line."""
+    settings = load_settings(world.environ, server=server, token=token)
+    with world.connect(settings.need_server(), settings.token or "") as client:
+        for one in client.hardware():
+            click.echo("  ".join(filter(None, (one.get("name"), one.get("description")))))
+
+
+@hardware.command("add")
+@click.argument("name", metavar="HW/NIC")
+@click.option("--description", default="", help="What a person should know about it.")
+@click.option("--fact", "facts", metavar="NAME=VALUE", multiple=True, help="Such as cores=8.")
+@server_options
+@click.pass_obj
+def add_hardware(
+    world: World,
+    name: str,
+    *,
+    description: str,
+    facts: Sequence[str],
+    server: str | None,
+    token: str | None,
+) -> None:
+    """Make a machine known to the server."""
+    settings = load_settings(world.environ, server=server, token=token)
+    with world.connect(settings.need_server(), settings.need_token()) as client:
+        client.add_hardware(name, description, dict(map(split_fact, facts)))
+    click.echo(f"added {name}")
+
+
+def split_fact(text: str) -> tuple[str, str]:
+    """Name and value of ``NAME=VALUE``. Raises SettingsError without either."""
+    name, separator, value = text.partition("=")
+    if not (name and separator):
+        raise SettingsError(f"{text!r} is not a fact", "write NAME=VALUE, such as cores=8")
+    return name, value

@@ -1,5 +1,17 @@
-"""The text of `perf script` of Linux: a line a sample, its stack below with the function that
-ran first.
+"""Stacks of kernels, the function that ran first: maps of `bpftrace` and `btrace`, `perf script`.
+
+`bpftrace` (Linux) and `btrace` (OpenBSD) print a map:
+
+    @[                              @[
+        ip_rcv+91                   ip_input+0x1c
+        __netif_receive_skb+28      ether_input+0x4d
+    ]: 17                           kernel
+                                    ]: 17
+
+`btrace` writes offsets in hexadecimal and ends each stack with `kernel`. What else stands
+within the brackets (`, swapper]`) is another key of the map: the stacks are added over it.
+
+`perf script` of Linux prints a line a sample, its stack below:
 
     swapper     0 [001]  5076.836336:     250000 cycles:
             ffffffff81001a2b ip_rcv+0x5b ([kernel.kallsyms])
@@ -19,6 +31,7 @@ from math import inf
 from pathlib import Path
 
 from labagent.readers.profiles.base import (
+    COUNT,
     MOST_LINE,
     MOST_SECTIONS,
     Frame,
@@ -34,6 +47,103 @@ from labagent.readers.profiles.base import (
     too_many,
     warn_of_lines,
 )
+
+_BEGIN = re.compile(r"@(\w*)\[", re.ASCII)
+_END = re.compile(rf"(?:@\w*\[)?.*\]: ({COUNT})\Z", re.ASCII)
+_MAP_FRAME = re.compile(
+    r"\s*(?:[0-9a-f]{8,16} )?(\S+?)(?:\+(?:0x[0-9a-f]+|\d+))?(?: \(?\[?([^\s\[\]()]+)\]?\)?)?\Z",
+    re.ASCII,
+)
+_HEXADECIMAL = re.compile(r"\S+\+0x[0-9a-f]+\Z", re.ASCII)
+_NOISE = re.compile(r"Attach\w+ \d+ probes?|\^C|\s*\Z", re.ASCII)
+USERLAND = "userland"
+"""What `btrace` prints where the kernel did not run; `bpftrace` prints an empty stack."""
+
+
+@dataclass
+class _Map:
+    """A map while it is read. `stack` is None between two entries, else has the function that ran
+    first."""
+
+    path: Path
+    profile: Profile
+    stack: list[Frame] | None = None
+    name: str | None = None
+
+    def begin(self, line: int, name: str) -> None:
+        """Begin an entry."""
+        if self.name not in (None, name):
+            both = f"maps @{self.name} and @{name}"
+            raise UnreadProfileError(self.path, line, both, "print one map of stacks only")
+        self.name = self.profile.event = name
+        self.stack = []
+
+    def frame(self, line: int, row: re.Match[str]) -> None:
+        """Add a caller to the stack in hand."""
+        if self.stack is None:
+            return
+        check_depth(self.path, line, len(self.stack))
+        self.stack.append(frame_of(row[1], row[2] or ""))
+
+    def end(self, count: int) -> None:
+        """Count the entry in hand."""
+        stack = self.stack or []
+        if stack and stack[-1] == ("kernel", ""):
+            stack.pop()
+        if count:
+            self.profile.add(tuple(reversed(stack)) or ((USERLAND, ""),), count)
+        self.stack = None
+
+
+def parse_map(path: Path, data: bytes, form: str) -> Profile:
+    """The profile of a printed map. Raises UnreadProfileError."""
+    found = _Map(path, Profile(form, sections=[{}], expected=[None]))
+    *lines, rest = lines_of(data)
+    odd = lines_not_taken(path, lines, partial(_take_map, found))
+    warn_of_lines(found.profile, odd)
+    if rest or found.stack is not None:
+        found.profile.truncated = True
+        found.profile.warn(
+            f"truncated: the last stack is cut and left out, {found.profile.samples} samples are"
+            " there"
+        )
+    return found.profile
+
+
+def _take_map(found: _Map, number: int, line: str) -> bool:
+    """Whether the line is a part of a map; one that begins before another has ended is none."""
+    if len(line) > MOST_LINE:
+        return False
+    begins, ends = _BEGIN.match(line), _END.match(line)
+    complete = True
+    if begins:
+        complete = found.stack is None
+        found.begin(number, begins[1])
+    if ends and found.stack is not None:
+        found.end(int(ends[1]))
+    elif found.stack is None:
+        return bool(_NOISE.match(line))
+    elif not begins and (row := _MAP_FRAME.match(line)):
+        found.frame(number, row)
+    elif not begins:
+        return not line.strip()
+    return complete
+
+
+def _is_btrace(data: bytes) -> bool:
+    lines = first_lines(data)
+    return is_any(_HEXADECIMAL, lines) or any(line in ("kernel", USERLAND) for line in lines)
+
+
+def _is_map(data: bytes) -> bool:
+    return is_any(_BEGIN, first_lines(data))
+
+
+BPFTRACE = ProfileFormat("bpftrace", _is_map, partial(parse_map, form="bpftrace"))
+BTRACE = ProfileFormat(
+    "btrace", lambda data: _is_map(data) and _is_btrace(data), partial(parse_map, form="btrace")
+)
+
 
 _SAMPLE = re.compile(
     r"\S.{0,40}?\s{1,40}\d{1,10}(?:/\d{1,10})?\s+(?:\[(\d{1,4})\]\s+)?"
@@ -111,16 +221,16 @@ def _whole(digits: str | None) -> int | None:
     return int(digits) if digits and len(digits) <= _MOST_DIGITS else None
 
 
-def parse(path: Path, data: bytes) -> Profile:
+def parse_perf(path: Path, data: bytes) -> Profile:
     """The profile of a script. Raises UnreadProfileError."""
     script = _Script(path, Profile("perf"))
     *lines, rest = lines_of(data)
-    odd = lines_not_taken(path, lines, partial(_take, script))
+    odd = lines_not_taken(path, lines, partial(_take_perf, script))
     _finish(script, rest, odd)
     return script.profile
 
 
-def _take(script: _Script, number: int, line: str) -> bool:
+def _take_perf(script: _Script, number: int, line: str) -> bool:
     """Whether the line is a part of a script."""
     if not line.strip():
         script.end()
@@ -148,9 +258,9 @@ def _finish(script: _Script, rest: str, odd: list[int]) -> None:
         profile.warn(f"{script.empty} samples without a stack, left out: record with -g")
 
 
-def claims(data: bytes) -> bool:
+def claims_perf(data: bytes) -> bool:
     """Whether one of the first lines begins a sample."""
     return is_any(_SAMPLE, first_lines(data))
 
 
-FORMAT = ProfileFormat("perf", claims, parse)
+PERF = ProfileFormat("perf", claims_perf, parse_perf)

@@ -1,7 +1,12 @@
-"""`equilibrium` logs: the load at which offered and forwarded traffic meet, found by halving.
+"""The logs of load generators: receivers of `pkt-gen`, and `equilibrium`.
 
-Its last line carries both values: `Estimated Equilibrium Ethernet throughput= 64 Mb/s (maximum
-value seen: 64 Mb/s)`.
+The value of an iteration of `pkt-gen` is the one that bench-lab's own script computes: without the
+first 15 and the last 10 lines of the whole file (its header counts), the median of the seconds in
+which anything arrived, printed as `%.8g`. ministat wants three points, so fewer give no value.
+
+`equilibrium` finds by halving the load at which offered and forwarded traffic meet. Its last line
+carries both values: `Estimated Equilibrium Ethernet throughput= 64 Mb/s (maximum value seen: 64
+Mb/s)`.
 """
 
 from __future__ import annotations
@@ -10,10 +15,79 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from labagent.model import Finding, Metric
-from labagent.readers.logs.base import LogFormat, Reading, frame_doubts, line_of
-from labagent.readers.logs.line_rate import CHECKSUM, carried_share
-from labagent.readers.logs.throttling import find_throttling
-from labagent.readers.logs.validity import NOTHING_LOST, SENDER_SATURATED
+from labagent.readers.logs.base import LogFormat, Outline, Reading, frame_doubts, line_of
+from labagent.readers.logs.equipment import CHECKSUM, carried_share, find_throttling
+from labagent.readers.logs.seconds import (
+    COOL_DOWN_LINES,
+    Checker,
+    Second,
+    carries_rate,
+    measured_lines,
+    parse_lines,
+)
+from labagent.readers.logs.validity import NOTHING_LOST, SENDER_SATURATED, judge
+
+MINIMUM_POINTS = 3
+MAX_LINES = 100_000
+"""A line a second: more than a day. The longest log of the netbenches archive has 1,000."""
+
+PPS = Metric("pps", "packets/s", "more")
+
+
+def read_pktgen(data: bytes) -> Reading:
+    """The median packets/s of one receiver log."""
+    kept = measured_lines(data)
+    count = kept.stop - 1 + COOL_DOWN_LINES
+    if not kept:
+        return Reading(problem=f"log cut short at {count} lines")
+    if count > MAX_LINES:
+        return Reading(problem=f"{count} lines, more than the {MAX_LINES} that are read")
+    checker = Checker()
+    points: list[int] = []
+    for number, (line, second) in enumerate(parse_lines(data), 1):
+        checker.take(number, line, second)
+        if number in kept and _counts(line, second):
+            if second is None:
+                return Reading(problem=f"line {number} is garbled, or not in plain packets/s")
+            points.append(second.pps)
+    return _judged(points, checker, data)
+
+
+def _counts(line: bytes, second: Second | None) -> bool:
+    """What ``carries_rate`` says; of nearly all lines that follows from their second."""
+    if second is None or b"] 0" in line:
+        return carries_rate(line)
+    return True
+
+
+def _judged(points: Sequence[int], checker: Checker, data: bytes) -> Reading:
+    doubts = (*frame_doubts(data), *checker.doubts)
+    if len(points) < MINIMUM_POINTS:
+        return Reading(problem=f"fewer than {MINIMUM_POINTS} seconds with packets", doubts=doubts)
+    ordered = sorted(points)
+    middle = len(ordered) // 2
+    upper = ordered[middle]
+    median = upper if len(ordered) % 2 else (ordered[middle - 1] + upper) / 2
+    outline = Outline(checker.header, checker.seconds, checker.closed)
+    values, older = {PPS.name: _as_printed(median)}, {PPS.name: _as_printed(upper)}
+    return Reading(values, older, doubts=doubts, outline=outline)
+
+
+def _as_printed(value: float) -> float:
+    return float(f"{value:.8g}")
+
+
+PKTGEN = LogFormat(
+    name="pkt-gen",
+    metrics=(PPS,),
+    log="receiver",
+    claims=lambda _data: True,
+    read=read_pktgen,
+    judge=judge,
+    suffixes={".pps": PPS.name},
+    older_rule="the median of ministat before 2016, the upper of the two middle values",
+)
+
 
 EQUILIBRIUM = Metric("equilibrium", "Mb/s", "more")
 MAXIMUM = Metric("equilibrium_max", "Mb/s", "more")
@@ -29,7 +103,7 @@ _FRAME = re.compile(rb"Ethernet frame size=(\d{1,5})B")
 _MEASURED = re.compile(rb"Measured forwarding rate = " + _NUMBER + rb" Mb/s")
 
 
-def read(data: bytes) -> Reading:
+def read_equilibrium(data: bytes) -> Reading:
     """The equilibrium throughput, and the highest one seen, of one log, in Mb/s."""
     results = list(_RESULT.finditer(data))
     doubts = frame_doubts(data)
@@ -66,7 +140,7 @@ def _unequal(number: int, what: str, stated: bytes, rates: Sequence[float]) -> I
         yield f"line {number} says {what} {stated.decode()} Mb/s, the measured rates {max(rates):g}"
 
 
-def judge(logs: Mapping[str, bytes]) -> tuple[Finding, ...]:
+def judge_equilibrium(logs: Mapping[str, bytes]) -> tuple[Finding, ...]:
     """What may be wrong with one search, by its log as ``sender``."""
     return (*_saturation(logs["sender"]), *find_throttling(logs))
 
@@ -90,13 +164,13 @@ def _saturation(data: bytes) -> Iterator[Finding]:
         )
 
 
-FORMAT = LogFormat(
+EQUILIBRIUM_FORMAT = LogFormat(
     name="equilibrium",
     metrics=(EQUILIBRIUM, MAXIMUM),
     log="sender",
     claims=lambda data: b"quilibrium" in data,
-    read=read,
-    judge=judge,
+    read=read_equilibrium,
+    judge=judge_equilibrium,
     suffixes={
         ".equilibrium.max": MAXIMUM.name,
         ".equilibrium.throughpt": EQUILIBRIUM.name,
