@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from labagent.readers.logs import FORMATS
 from labagent.readers.logs.equipment import full_link, line_rate, read_sender
-from labagent.readers.logs.generators import judge_equilibrium as judge_search
-from labagent.readers.logs.generators import read_pktgen
+from labagent.readers.logs.generators import judge_equilibrium, read_pktgen
 from labagent.readers.logs.validity import judge
 
 US = 1_000_000
@@ -250,14 +249,14 @@ def search(result: int, link: int = 100, frame: int = 542) -> bytes:
 
 
 def test_a_search_that_ends_at_what_the_link_carries_found_the_link():
-    (one,) = judge_search({"sender": search(95)})
+    (one,) = judge_equilibrium({"sender": search(95)})
     assert one.code == "sender-saturated"
     assert one.text == (
         "95 Mb/s of the 96 Mb/s that a link of 100 Mb/s carries in frames of 546 bytes: the link"
         " was the limit, not the machine"
     )
-    assert judge_search({"sender": search(64)}) == ()
-    assert judge_search({"sender": search(494, link=1000)}) == ()
+    assert judge_equilibrium({"sender": search(64)}) == ()
+    assert judge_equilibrium({"sender": search(494, link=1000)}) == ()
 
 
 @pytest.mark.fuzz
