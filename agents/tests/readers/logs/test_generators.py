@@ -1,9 +1,16 @@
-"""Receiver logs: the rule of bench-lab's script."""
+"""The values of a `pkt-gen` and of an `equilibrium` log."""
 
 import pytest
-from labagent.readers.logs.generators import read_pktgen
+from labagent.readers.logs.generators import read_equilibrium, read_pktgen
 
-from agents.tests.make import NEW_HEADER, OLD_HEADER, receiver_log, second, seconds_of
+from agents.tests.make import (
+    NEW_HEADER,
+    OLD_HEADER,
+    equilibrium_log,
+    receiver_log,
+    second,
+    seconds_of,
+)
 
 
 def log(values: list[float], *, header: list[str] = OLD_HEADER) -> bytes:
@@ -69,3 +76,21 @@ def test_bytes_that_are_no_text_do_no_harm():
 def test_a_garbled_second_gives_no_value_rather_than_a_wrong_one():
     garbled = log([10, 20, 30]).replace(b" 20 pps (20", b" 2O pps (20")
     assert read_pktgen(garbled).problem == "line 17 is garbled, or not in plain packets/s"
+
+
+def test_both_the_equilibrium_and_the_highest_rate_seen_are_read():
+    assert read_equilibrium(equilibrium_log(64, 65).encode()).values == {
+        "equilibrium": 64.0,
+        "equilibrium_max": 65.0,
+    }
+
+
+def test_the_last_of_several_results_counts():
+    text = equilibrium_log(10, 11) + equilibrium_log(64, 65)
+    assert read_equilibrium(text.encode()).values["equilibrium"] == 64.0
+
+
+def test_a_log_that_never_settles_gives_no_value():
+    reading = read_equilibrium(b"CMD: equilibrium -4\nIteration 1\n")
+    assert not reading.values
+    assert reading.problem == "no equilibrium was reached"
