@@ -16,8 +16,7 @@ from webapp.accounts.roles import (
     signed_in_required,
     triager_required,
 )
-from webapp.accounts.services.people import RoleError
-from webapp.accounts.services.removing import remove_people
+from webapp.accounts.services.people import RoleError, remove_people
 
 pytestmark = pytest.mark.django_db
 NAMES = ["viewer", "triager", "operator"]

@@ -22,15 +22,16 @@ from webapp.demo.parts import branch_part, simulated_part
 from webapp.labs.services import create_agent
 from webapp.results.models import Hardware
 from webapp.results.services import forget_names
-from webapp.stats.simulate.branch import MEASURED_ON, make_branch
 from webapp.stats.simulate.lab import (
     ARM,
     EXCURSION_PCT,
     MACHINE_AT,
+    MEASURED_ON,
     MIXED_AT,
     STEPS,
     XEON,
     Planted,
+    make_branch,
     make_lab,
 )
 

@@ -16,7 +16,7 @@ from tests.launcher.running import Launch, labs
 from webapp.config import instance
 from webapp.launcher import servers
 from webapp.launcher.launcher import RESTART_SECONDS, RESTARTS, Losses
-from webapp.launcher.privileges import postgres_identity
+from webapp.launcher.postgres import postgres_identity
 from webapp.launcher.processes import Process
 from webapp.launcher.processes import running as running_now
 

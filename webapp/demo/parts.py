@@ -7,7 +7,7 @@ from typing import Any
 
 from webapp.demo import published, simulated, storage
 from webapp.demo.benchdirs import Written, published_files, simulated_files
-from webapp.stats.simulate import MACHINES, Lab, branch, make_lab
+from webapp.stats.simulate import MACHINES, MEASURED_ON, Lab, make_branch, make_lab
 from webapp.stats.simulate import hunt as simulated_hunt
 
 
@@ -98,14 +98,14 @@ def simulated_part() -> Part:
 
 def branch_part() -> Part:
     """The stable branch of the simulated lab's tree."""
-    lab = branch.make_branch()
+    lab = make_branch()
     return Part(
         lab=simulated.LAB,
         description=SIMULATED,
         is_simulated=True,
         directory="branch",
         options=("--tree", simulated.BRANCH),
-        hardware={machine.name: NO_MACHINE for machine in branch.MEASURED_ON},
+        hardware={machine.name: NO_MACHINE for machine in MEASURED_ON},
         written=simulated_files(lab),
         histories=(History(simulated.BRANCH, _simulated_commits(lab)),),
         releases=simulated.BRANCH_RELEASES,

@@ -14,8 +14,7 @@ from django.template.response import TemplateResponse
 
 from webapp.accounts.admin.operators import AuditedAdmin, ModelForm, confirmed
 from webapp.accounts.models import User
-from webapp.accounts.services.people import RoleError, ensure_operator_left
-from webapp.accounts.services.removing import remove_people
+from webapp.accounts.services.people import RoleError, ensure_operator_left, remove_people
 from webapp.accounts.signing_in.factors import remove_factors
 
 if TYPE_CHECKING:

@@ -11,20 +11,18 @@ from webapp.accounts.roles import (
 from webapp.accounts.services.audit import lines_of, prune_entries
 from webapp.accounts.services.people import (
     OWN,
+    Pseudonyms,
     ViewError,
     everybody_may_read,
     note_visit,
     open_to_everybody,
+    person_removed,
+    pseudonym_of,
+    pseudonyms,
     save_own_settings,
     save_view,
     share_view,
     views_for,
-)
-from webapp.accounts.services.removing import (
-    Pseudonyms,
-    person_removed,
-    pseudonym_of,
-    pseudonyms,
     without_addresses,
 )
 from webapp.accounts.signing_in.factors import (

@@ -16,8 +16,8 @@ from webapp.stats.changes.findings import (
     Stretch,
 )
 from webapp.stats.changes.level_findings import find_in
+from webapp.stats.changes.online_state import extend, pack, pack_data, unpack, unpack_data
 from webapp.stats.changes.points import Value
-from webapp.stats.packed import extend, pack, pack_data, unpack, unpack_data
 
 Columns = dict[str, Any]
 

@@ -4,8 +4,16 @@ Tests, benchmarks and the demonstration measure against them. Everything is draw
 a NumPy generator: the same seed gives the same numbers.
 """
 
-from webapp.stats.simulate import branch, hunt
-from webapp.stats.simulate.lab import MACHINES, Lab, LabRun, Planted, make_lab
+from webapp.stats.simulate import hunt
+from webapp.stats.simulate.lab import (
+    MACHINES,
+    MEASURED_ON,
+    Lab,
+    LabRun,
+    Planted,
+    make_branch,
+    make_lab,
+)
 from webapp.stats.simulate.series import (
     Drift,
     Event,

@@ -2,10 +2,14 @@
 
 The demonstration uploads it through the real path; its truth is known, so a visitor can check
 what Driftline says. The names say that it is simulated.
+
+A stable branch of its tree is measured on two of the machines: what the tree had lost before the
+branch left is lost there too; what came later never came.
 """
 
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -288,4 +292,54 @@ def _planted(revisions: tuple[LabRevision, ...]) -> tuple[Planted, ...]:
         plant("slow loss", *SLOW, SLOW_PCT, "forwarding loses by and by, all through the year"),
         plant("cost", COST_AT, COST_AT, COST_PCT, "VIMAGE costs 3.7 %, and 1.2 % before"),
         plant("noise", NOISE_AT, NOISE_AT, noise, "forwarding scatters three times as much"),
+    )
+
+
+BRANCHED_AT = 40
+"""Index of the tree's revision that the branch leaves behind."""
+
+MEASURED_ON = MACHINES[:2]
+BRANCH_REVISIONS, EVERY = 12, 5
+"""Measured revisions of the branch, and how many revisions of the tree lie between two of them."""
+
+RELEASE = "11.1-STABLE"
+
+
+def make_branch(seed: int = 11) -> Lab:
+    """Draw it; the same seed gives the same lab, to the last digit."""
+    rng = np.random.default_rng(seed)
+    revisions = tuple(_revision(i, one) for i, one in enumerate(_followed()))
+    runs: list[LabRun] = []
+    for i, machine in enumerate(MEASURED_ON):
+        for j, (workload, level) in enumerate(machine.level.items()):
+            lost = prod(
+                1 + pct.get((machine.name, workload), 0.0) / 100
+                for at, pct in STEPS.items()
+                if at <= BRANCHED_AT
+            )
+            series = make_series(
+                seed=int(rng.integers(2**31)),
+                revisions=BRANCH_REVISIONS,
+                scatter=machine.scatter,
+                level=level * lost,
+            )
+            late = timedelta(hours=5 + 3 * i + j)
+            runs += runs_of_series(machine.name, workload, revisions, series, late)
+    return Lab("freebsd-stable-11", "pps", "packets/s", "more", revisions, tuple(runs), (), RELEASE)
+
+
+def _followed() -> tuple[LabRevision, ...]:
+    """The revisions of the tree behind which those of the branch follow."""
+    last = BRANCHED_AT + EVERY * (BRANCH_REVISIONS - 1)
+    return make_lab().revisions[BRANCHED_AT : last + 1 : EVERY]
+
+
+def _revision(index: int, followed: LabRevision) -> LabRevision:
+    position = followed.position + 1
+    return LabRevision(
+        position=position,
+        revision=f"r{position}",
+        author=followed.author,
+        subject=f"Simulated merge {index + 1} of {BRANCH_REVISIONS}",
+        committed_at=followed.committed_at + timedelta(days=1),
     )

@@ -5,8 +5,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import transaction
 
 from webapp.accounts.models import User
-from webapp.accounts.services.people import RoleError
-from webapp.accounts.services.removing import remove_author, remove_people
+from webapp.accounts.services.people import RoleError, remove_author, remove_people
 
 
 class Command(BaseCommand):

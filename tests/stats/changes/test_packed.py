@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from webapp.stats.packed import pack, pack_data, unpack, unpack_data
+from webapp.stats.changes.online_state import pack, pack_data, unpack, unpack_data
 
 
 def test_numbers_come_back_bit_by_bit():
