@@ -22,14 +22,7 @@ from redis.exceptions import RedisError
 
 from webapp.accounts.models import User
 from webapp.accounts.services import is_operator
-from webapp.api.errors import (
-    MOST_DETAILS,
-    BadBody,
-    BodyTooLarge,
-    ScopeMissing,
-    TooManyRequests,
-    path_of,
-)
+from webapp.api import errors
 from webapp.api.prometheus import REFUSED
 from webapp.labs import services
 from webapp.labs.models import Scope, Token
@@ -54,7 +47,7 @@ class AgentToken(HttpBearer):
         known: Token | None = getattr(request, "agent_token", None)
         found = known or _sign_in(request, token)
         if found is not None and self._scope is not None and self._scope not in found.scopes:
-            raise ScopeMissing(self._scope)
+            raise errors.ScopeMissing(self._scope)
         return found
 
 
@@ -102,7 +95,7 @@ def spend(token: Token) -> None:
         return
     if count > settings.API_REQUESTS_A_MINUTE:
         REFUSED.labels("rate").inc()
-        raise TooManyRequests(RATE_WINDOW_SECONDS - elapsed)
+        raise errors.TooManyRequests(RATE_WINDOW_SECONDS - elapsed)
 
 
 CHUNK = 64 * 1024
@@ -119,7 +112,7 @@ class BoundedJSON(Parser):
         """
         document = _decode(read_bounded(request, limit=settings.UPLOAD_MAX_BYTES))
         if not isinstance(document, dict):
-            raise BadBody("the body must be a JSON object")
+            raise errors.BadBody("the body must be a JSON object")
         if request.path.endswith("/runs") and "runs" not in document:
             return {"runs": [document]}
         return document
@@ -132,14 +125,14 @@ def read_bounded(request: HttpRequest, *, limit: int) -> bytes:
     """
     encoding = request.headers.get("Content-Encoding", "identity").lower()
     if int(request.headers.get("Content-Length") or 0) > limit:
-        raise BodyTooLarge(limit)
+        raise errors.BodyTooLarge(limit)
     raw = request.read(limit + 1)
     if len(raw) > limit:
-        raise BodyTooLarge(limit)
+        raise errors.BodyTooLarge(limit)
     if encoding in {"", "identity"}:
         return raw
     if encoding != "gzip":
-        raise BadBody(f"Content-Encoding {encoding!r} is not known; send gzip or none")
+        raise errors.BadBody(f"Content-Encoding {encoding!r} is not known; send gzip or none")
     return _unpack(raw, limit)
 
 
@@ -148,11 +141,11 @@ def _unpack(raw: bytes, limit: int) -> bytes:
     try:
         body = unpacker.decompress(raw, limit + 1)
     except zlib.error as error:
-        raise BadBody(f"the body says gzip and is not: {error}") from error
+        raise errors.BadBody(f"the body says gzip and is not: {error}") from error
     if len(body) > limit:
-        raise BodyTooLarge(limit)
+        raise errors.BodyTooLarge(limit)
     if not unpacker.eof:
-        raise BadBody("the gzip body ends in the middle; send it again")
+        raise errors.BadBody("the gzip body ends in the middle; send it again")
     if unpacker.unused_data:
         follow = f"{len(unpacker.unused_data)} bytes follow the end of the gzip body"
         raise Unprocessable([Problem("", f"{follow}; send one gzip member and nothing after it")])
@@ -175,7 +168,7 @@ def _decode(body: bytes) -> Any:
 
     document = _parse(body, unique)
     if repeated:
-        paths = list(islice(_paths(document, repeated), MOST_DETAILS)) or [""]
+        paths = list(islice(_paths(document, repeated), errors.MOST_DETAILS)) or [""]
         raise Unprocessable([Problem(path, "is given twice; send one") for path in paths])
     return document
 
@@ -186,7 +179,7 @@ def _paths(document: Any, repeated: Mapping[int, Sequence[str]]) -> Iterator[str
     waiting: list[tuple[Any, tuple[str | int, ...]]] = [(document, ())]
     while waiting:
         found, location = waiting.pop()
-        yield from (path_of([*location, name]) for name in repeated.get(id(found), ()))
+        yield from (errors.path_of([*location, name]) for name in repeated.get(id(found), ()))
         inside = found.items() if isinstance(found, dict) else enumerate(found)
         waiting += [(one, (*location, key)) for key, one in inside if isinstance(one, dict | list)]
 
@@ -195,16 +188,16 @@ def _parse(body: bytes, unique: Callable[[list[tuple[str, Any]]], dict[str, Any]
     try:
         return json.loads(body, parse_constant=_refuse_constant, object_pairs_hook=unique)
     except UnicodeDecodeError as error:
-        raise BadBody(f"the body is not UTF-8: {error}") from error
+        raise errors.BadBody(f"the body is not UTF-8: {error}") from error
     except json.JSONDecodeError as error:
-        raise BadBody(
+        raise errors.BadBody(
             f"the body is not JSON: {error.msg} at line {error.lineno}, column {error.colno}"
         ) from error
     except RecursionError as error:
-        raise BadBody("the body is nested too deeply") from error
+        raise errors.BadBody("the body is nested too deeply") from error
     except ValueError as error:  # Python reads no whole number of more than 4,300 digits
-        raise BadBody("the body holds a whole number of too many digits") from error
+        raise errors.BadBody("the body holds a whole number of too many digits") from error
 
 
 def _refuse_constant(name: str) -> None:
-    raise BadBody(f"the body holds {name}, which JSON does not know; leave such samples out")
+    raise errors.BadBody(f"the body holds {name}, which JSON does not know; leave such samples out")

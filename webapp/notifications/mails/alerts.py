@@ -25,20 +25,7 @@ from webapp.analysis.queries import (
     with_query,
 )
 from webapp.notifications import queries
-from webapp.notifications.mails.phrases import (
-    AlertFacts,
-    alert_line,
-    gather,
-    left_out_line,
-    one_line,
-    render_message,
-    series_phrase,
-    subject_line,
-    surety_sentence,
-    today_line,
-    verdict_sentence,
-    why,
-)
+from webapp.notifications.mails import phrases
 from webapp.notifications.mails.rows import sparks_of, table_of
 from webapp.notifications.models import Subscription
 from webapp.notifications.queries import Target, matches
@@ -62,7 +49,7 @@ def opened(mail: Mail) -> Message:
         raise NothingToSay("Later runs no longer show it, or it belongs to another alert.")
     if alert.history or not alert.is_open:
         raise NothingToSay(f"It is {alert.get_state_display()} already.")
-    facts = gather(alert.pk)
+    facts = phrases.gather(alert.pk)
     is_over = _is_recovered(facts) and not alert.is_excursion  # which is over by its nature
     remark = f"It recovered already, by {_recovered_by(facts)}." if is_over else ""
     return _message(mail, facts, remark)
@@ -74,7 +61,7 @@ def confirmed(mail: Mail) -> Message:
     if not alert.is_active or alert.one_build:
         raise NothingToSay("It rests on one build a side again, or is retracted.")
     remark = f"Alert {alert.pk} is confirmed: it no longer rests on one build a side."
-    return _message(mail, gather(alert.pk), remark)
+    return _message(mail, phrases.gather(alert.pk), remark)
 
 
 def moved(mail: Mail) -> Message:
@@ -85,14 +72,14 @@ def moved(mail: Mail) -> Message:
     last = alert.events.filter(kind=AlertEvent.Kind.MOVED).order_by("-pk").first()
     remark = f" ({last.reason})" if last else ""
     return _message(
-        mail, gather(alert.pk), f"Alert {alert.pk} points at another commit now{remark}."
+        mail, phrases.gather(alert.pk), f"Alert {alert.pk} points at another commit now{remark}."
     )
 
 
 def recovered(mail: Mail) -> Message:
     """That a later revision took the change back. Raises NothingToSay, NotYet."""
     alert = _alert_of_follow_up(mail)
-    facts = gather(alert.pk)
+    facts = phrases.gather(alert.pk)
     if not alert.is_active or not _is_recovered(facts):
         raise NothingToSay("It is no longer recovered.")
     by = _recovered_by(facts)
@@ -104,7 +91,9 @@ def returned(mail: Mail) -> Message:
     alert = _alert_of_follow_up(mail)
     if not alert.is_active or alert.state == Alert.State.RECOVERED:
         raise NothingToSay("It is recovered again, or retracted.")
-    return _message(mail, gather(alert.pk), f"Alert {alert.pk} is back: it is not recovered.")
+    return _message(
+        mail, phrases.gather(alert.pk), f"Alert {alert.pk} is back: it is not recovered."
+    )
 
 
 def retracted(mail: Mail) -> Message:
@@ -112,7 +101,7 @@ def retracted(mail: Mail) -> Message:
     alert = _alert_of_follow_up(mail)
     if alert.is_active:
         raise NothingToSay("Its findings are back.")
-    facts = gather(alert.pk)
+    facts = phrases.gather(alert.pk)
     because = "later runs no longer show the change; nothing is to be done"
     if alert.duplicate_of_id:
         because = f"its findings point at alert {alert.duplicate_of_id} now"
@@ -126,7 +115,7 @@ def preview(alert: Alert, subscription: Subscription) -> Message:
     """What a mail about the alert would say now, whatever its state."""
     data = {"alert": alert.pk, "subscription": subscription.pk}
     mail = Mail(kind=queries.OPENED, recipient=subscription.user, data=data)
-    return _written(mail, gather(alert.pk), "", subscription)
+    return _written(mail, phrases.gather(alert.pk), "", subscription)
 
 
 def _alert(mail: Mail) -> Alert:
@@ -184,7 +173,7 @@ def _last_happened(alert: Alert, mail: Mail) -> datetime:
     return max(posted, last.at) if last else posted
 
 
-def _message(mail: Mail, facts: AlertFacts, remark: str = "") -> Message:
+def _message(mail: Mail, facts: phrases.AlertFacts, remark: str = "") -> Message:
     subscription = None if CHANNEL in mail.data else _subscription(mail)
     return _written(mail, facts, remark, subscription)
 
@@ -205,38 +194,38 @@ def _subscription(mail: Mail) -> Subscription:
 
 
 def _written(
-    mail: Mail, facts: AlertFacts, remark: str, subscription: Subscription | None
+    mail: Mail, facts: phrases.AlertFacts, remark: str, subscription: Subscription | None
 ) -> Message:
     context = {
         "remark": remark,
-        "subject": subject_line(facts),
-        "why": why(subscription) if subscription else "",
+        "subject": phrases.subject_line(facts),
+        "why": phrases.why(subscription) if subscription else "",
         **_context(facts),
     }
-    return render_message(mail.kind, context, stops=_stops(subscription))
+    return phrases.render_message(mail.kind, context, stops=_stops(subscription))
 
 
 def _stops(one: Subscription | None) -> Target | None:
     return Target(one.pk or 0, one.user_id, one.cadence) if one else None
 
 
-def _context(facts: AlertFacts) -> Mapping[str, Any]:
+def _context(facts: phrases.AlertFacts) -> Mapping[str, Any]:
     alert, worst = facts.alert, facts.worst
     shown = _suspects_shown(facts) if alert.suspects_commits else []
     more = facts.earlier + len(facts.suspects) - len(shown) if alert.suspects_commits else 0
     return {
         "facts": facts,
         "alert": alert,
-        "verdict": verdict_sentence(facts),
-        "today": today_line(worst) if worst else "",
-        "surety": surety_sentence(facts),
+        "verdict": phrases.verdict_sentence(facts),
+        "today": phrases.today_line(worst) if worst else "",
+        "surety": phrases.surety_sentence(facts),
         "one_build": one_build_lines(worst) if alert.one_build and worst else [],
         "sparks": sparks_of(facts.findings),
         "request": _request(facts),
         "table": table_of(facts),
-        "left_out": [left_out_line(point) for point in facts.left_out[:LEFT_OUT_SHOWN]],
+        "left_out": [phrases.left_out_line(point) for point in facts.left_out[:LEFT_OUT_SHOWN]],
         "left_out_more": max(len(facts.left_out) - LEFT_OUT_SHOWN, 0),
-        "worst_series": series_phrase(worst) if worst else "",
+        "worst_series": phrases.series_phrase(worst) if worst else "",
         "commit": facts.suspicion.commit,
         "suspects": [_suspect(one) for one in shown],
         "suspects_more": more,
@@ -258,17 +247,18 @@ def _profiles(worst: Finding) -> list[str]:
     return [pair.headline.text, *pair.lines, absolute(link)]
 
 
-def _request(facts: AlertFacts) -> str:
+def _request(facts: phrases.AlertFacts) -> str:
     """The one thing that a mail about an open loss asks for; no mail is received, so by a link."""
     worst = facts.worst
     if worst is None or worst.verdict != Verdict.WORSE or not facts.alert.is_open:
         return ""
     if facts.alert.one_build or facts.alert.is_excursion or not facts.alert.is_active:
         return ""
-    return f"Was the loss in {one_line(str(worst.series.mode), 60)} expected? Mark the alert so."
+    mode = phrases.one_line(str(worst.series.mode), 60)
+    return f"Was the loss in {mode} expected? Mark the alert so."
 
 
-def _suspects_shown(facts: AlertFacts) -> list[Revision]:
+def _suspects_shown(facts: phrases.AlertFacts) -> list[Revision]:
     """The last ones, and the likeliest wherever it is."""
     shown = list(facts.suspects[-SUSPECTS_SHOWN:])
     return shown if facts.alert.likeliest in shown else [facts.alert.likeliest, *shown]
@@ -276,21 +266,21 @@ def _suspects_shown(facts: AlertFacts) -> list[Revision]:
 
 def _suspect(revision: Revision) -> tuple[Revision, str]:
     """The revision and a line that names it; of several suspects none is the author."""
-    return revision, one_line(f"{revision} {revision.subject}", 90)
+    return revision, phrases.one_line(f"{revision} {revision.subject}", 90)
 
 
 def _reproduce(worst: Finding) -> Mapping[str, str]:
     return {
         "base": str(worst.previous),
         "other": str(worst.revision),
-        "mode": one_line(str(worst.series.mode), 60),
-        "hardware": one_line(str(worst.series.hardware), 60),
+        "mode": phrases.one_line(str(worst.series.mode), 60),
+        "hardware": phrases.one_line(str(worst.series.hardware), 60),
         "tree": str(worst.series.tree),
         "ministat": absolute(compare_link(*sides_of(worst), page="compare_text")),
     }
 
 
-def _links(facts: AlertFacts) -> list[tuple[str, str]]:
+def _links(facts: phrases.AlertFacts) -> list[tuple[str, str]]:
     """Absolute addresses, each with its name. A mail's figures are those of its time."""
     alert, worst = facts.alert, facts.worst
     path = alert.get_absolute_url()
@@ -306,16 +296,16 @@ def _links(facts: AlertFacts) -> list[tuple[str, str]]:
     return [(name, absolute(link)) for name, link in found]
 
 
-def _name_of(facts: AlertFacts) -> str:
+def _name_of(facts: phrases.AlertFacts) -> str:
     """What the page of the likeliest revision is to the reader."""
     return "Commit" if facts.suspicion.commit else f"Revision {facts.alert.likeliest}"
 
 
-def _is_recovered(facts: AlertFacts) -> bool:
+def _is_recovered(facts: phrases.AlertFacts) -> bool:
     return all(row.state == Finding.State.RECOVERED for row in facts.findings)
 
 
-def _recovered_by(facts: AlertFacts) -> Revision:
+def _recovered_by(facts: phrases.AlertFacts) -> Revision:
     """The last of the revisions at which its findings recovered."""
     found = (row.recovered_by for row in facts.findings if row.recovered_by)
     return max(found, key=lambda revision: revision.position)
@@ -353,7 +343,7 @@ def _digest(mail: Mail, length: str) -> Message:
         "more": max(0, len(rows) - DIGEST_SHOWN),
     }
     stops = Target(user=mail.recipient_id, cadence=cadence)
-    return render_message(mail.kind, context, stops=stops)
+    return phrases.render_message(mail.kind, context, stops=stops)
 
 
 def _lines(alerts: list[Alert]) -> list[tuple[str, str]]:
@@ -361,7 +351,7 @@ def _lines(alerts: list[Alert]) -> list[tuple[str, str]]:
     worst, suspicions = worst_of(alerts), suspicions_of(alerts)
     return [
         (
-            alert_line(alert, worst.get(alert.pk), suspicions[alert.pk]),
+            phrases.alert_line(alert, worst.get(alert.pk), suspicions[alert.pk]),
             absolute(alert.get_absolute_url()),
         )
         for alert in alerts

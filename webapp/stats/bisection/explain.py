@@ -7,20 +7,11 @@ from math import expm1
 import numpy as np
 from numpy.typing import NDArray
 
+from webapp.stats.bisection import validation
 from webapp.stats.bisection.ending import LIKELY, is_sharp
 from webapp.stats.bisection.plan import Evidence, Plan
 from webapp.stats.bisection.posterior import SHARE as SECOND
 from webapp.stats.bisection.posterior import Lab, Posterior
-from webapp.stats.bisection.validation import (
-    BOUND,
-    ERROR,
-    MOST_BOOTS,
-    SHARE,
-    Outside,
-    Side,
-    Validation,
-    Verdict,
-)
 from webapp.stats.student import TWO_SIDED_95
 
 LEAST_CHANCE = 0.005
@@ -65,27 +56,27 @@ def missing_end(end: str) -> str:
     return f"The {end} end cannot be built or booted: there is nothing to compare with."
 
 
-def validating(plan: Plan, test: Validation) -> str:
+def validating(plan: Plan, test: validation.Validation) -> str:
     """The sequential test has not decided."""
     return (
         f"Good and bad are booted in turn ({test.boots[0]} and {test.boots[1]} so far) until the "
-        f"log likelihood ratio of a step of {change(SHARE * plan.effect)} against none leaves "
-        f"±{BOUND:.1f}; it is {signed(test.ratio, 1)}."
+        f"log likelihood ratio of a step of {change(validation.SHARE * plan.effect)} against none "
+        f"leaves ±{validation.BOUND:.1f}; it is {signed(test.ratio, 1)}."
     )
 
 
-def no_step(plan: Plan, test: Validation) -> str:
+def no_step(plan: Plan, test: validation.Validation) -> str:
     """The sequential test says that there is no step."""
     return (
-        f"Not reproduced: {_boots(test)} speak against a step of {change(SHARE * plan.effect)}: "
-        f"log likelihood ratio {signed(test.ratio, 1)}, −{BOUND:.1f} suffices "
-        f"(errors {ERROR:.0%})."
+        f"Not reproduced: {_boots(test)} speak against a step of "
+        f"{change(validation.SHARE * plan.effect)}: log likelihood ratio {signed(test.ratio, 1)}, "
+        f"−{validation.BOUND:.1f} suffices (errors {validation.ERROR:.0%})."
     )
 
 
-def outside(plan: Plan, test: Validation, found: Outside) -> str:
+def outside(plan: Plan, test: validation.Validation, found: validation.Outside) -> str:
     """The ends do not differ, but what was measured beside one of them does."""
-    if found.side is Side.BEFORE:
+    if found.side is validation.Side.BEFORE:
         end, beside, remedy = "good end is bad already", "before it", "an earlier good revision"
         name = plan.name(0)
     else:
@@ -97,26 +88,26 @@ def outside(plan: Plan, test: Validation, found: Outside) -> str:
         else " Unless the machine changed since then: boot one of those again first."
     )
     return (
-        f"{name} does not differ from the other end by {change(SHARE * plan.effect)} "
+        f"{name} does not differ from the other end by {change(validation.SHARE * plan.effect)} "
         f"({_boots(test)}, log likelihood ratio {signed(test.ratio, 1)}), but what was measured "
         f"{beside} does ({percent(found.chance)}): the {end}. Bisect with {remedy}.{changed}"
     )
 
 
-def undecided(test: Validation, stop: str) -> str:
+def undecided(test: validation.Validation, stop: str) -> str:
     """The sequential test ended without a decision."""
-    reason = stop or f"{MOST_BOOTS} boots a side are the most it takes"
+    reason = stop or f"{validation.MOST_BOOTS} boots a side are the most it takes"
     more = f"; about {test.more} more {_boots_of(test.more)} would" if test.more else ""
     return (
         f"Whether there is a step stays open: {reason}, and after {_boots(test)} the log "
-        f"likelihood ratio is {signed(test.ratio, 1)} where ±{BOUND:.1f} decides{more}."
+        f"likelihood ratio is {signed(test.ratio, 1)} where ±{validation.BOUND:.1f} decides{more}."
     )
 
 
-def searching(plan: Plan, now: Posterior, bits: float, test: Validation | None) -> str:
+def searching(plan: Plan, now: Posterior, bits: float, test: validation.Validation | None) -> str:
     """The next revision is the most telling one."""
     start = ""
-    if test is not None and test.verdict is Verdict.LIMITED:
+    if test is not None and test.verdict is validation.Verdict.LIMITED:
         start = (
             "The builds of both ends scatter too much for more boots of them to prove the step: "
             "the search begins with the doubt. "
@@ -341,7 +332,7 @@ def _leaders(plan: Plan, now: Posterior, most: int = 3) -> str:
     return ", ".join(parts)
 
 
-def _boots(test: Validation) -> str:
+def _boots(test: validation.Validation) -> str:
     good, bad = test.boots
     return f"{good} {_boots_of(good)} of good and {bad} of bad"
 

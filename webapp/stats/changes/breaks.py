@@ -6,21 +6,9 @@ from math import sqrt
 
 import numpy as np
 
-from webapp.stats.changes import scale
+from webapp.stats.changes import regimes, scale
 from webapp.stats.changes.online_state import Break, Kind, OnlineState, Regime
 from webapp.stats.changes.points import Floats
-from webapp.stats.changes.regimes import (
-    LEAST_SIDE,
-    REVIEWED,
-    Table,
-    give_to_next,
-    join_to_former,
-    lay_out,
-    move,
-    of_mean,
-    settle,
-    take_back,
-)
 
 LEAST_RAMP = 10
 """Revisions that a drift must last before it is taken for one."""
@@ -125,7 +113,7 @@ def _gain(locations: Floats, cuts: list[int]) -> float:
     return sum(len(part) * (float(part.mean()) - middle) ** 2 for part in np.split(locations, cuts))
 
 
-def try_break(state: OnlineState, variance: float, freedom: float, table: Table) -> bool:
+def try_break(state: OnlineState, variance: float, freedom: float, table: regimes.Table) -> bool:
     """Break the last regime where it breaks best; False when the evidence is of one revision."""
     ring, regime = state.ring, state.regimes[-1]
     start = max(regime.first - ring.start, 0)
@@ -145,14 +133,14 @@ def try_break(state: OnlineState, variance: float, freedom: float, table: Table)
     if bend is None:
         begin(state, "change", first, 0.0)
         # The split was chosen on values drawn in; a large step is placed better without that.
-        move(state)
-        if state.regimes[-1].count >= REVIEWED:
+        regimes.move(state)
+        if state.regimes[-1].count >= regimes.REVIEWED:
             # A small change found late: the ring may soon drop the revisions that show where.
-            settle(state)
+            regimes.settle(state)
         return True
     for _ in range(bend.steps):
         state.retracted.append(state.breaks.pop())
-        join_to_former(state)
+        regimes.join_to_former(state)
     _bend(state, bend)
     return True
 
@@ -163,7 +151,7 @@ def _bend(state: OnlineState, bend: Bend) -> None:
     is_kept = regime.first >= state.ring.start
     if regime.slope and is_kept and bend.first - regime.first <= SAME_PLACE:
         regime.slope += bend.slope
-        lay_out(state, regime.first)
+        regimes.lay_out(state, regime.first)
     else:
         earliest = max(regime.first, state.ring.start) + 1
         begin(state, "drift", max(bend.first, earliest), bend.slope)
@@ -173,8 +161,8 @@ def begin(state: OnlineState, kind: Kind, first: int, slope: float) -> None:
     """Begin a new regime at index `first`, whose line gains `slope` more than the last one's."""
     ring, former = state.ring, state.regimes[-1]
     if state.breaks and not state.breaks[-1].settled:
-        settle(state)
-    give_to_next(state, first)
+        regimes.settle(state)
+    regimes.give_to_next(state, first)
     at = first - ring.start
     state.regimes.append(Regime(first, ring.position[at], ring.label[at], former.slope + slope))
     state.regimes[-1].last_position = ring.position[-1]
@@ -184,15 +172,15 @@ def begin(state: OnlineState, kind: Kind, first: int, slope: float) -> None:
     broken.settled = kind == "drift"
     state.breaks.append(broken)
     if kind == "change":
-        take_back(state, first)
-    lay_out(state, first)
+        regimes.take_back(state, first)
+    regimes.lay_out(state, first)
 
 
 def sides_agree(
     sides: tuple[Sequence[float], Sequence[float]],
     variance: float,
     freedom: float,
-    table: Table,
+    table: regimes.Table,
 ) -> bool:
     """Return whether each side still differs without its most extreme revision.
 
@@ -206,7 +194,11 @@ def sides_agree(
 
 
 def _carries(
-    side: Sequence[float], other: Sequence[float], variance: float, freedom: float, table: Table
+    side: Sequence[float],
+    other: Sequence[float],
+    variance: float,
+    freedom: float,
+    table: regimes.Table,
 ) -> bool:
     count = len(side)
     if count > SMALL_SIDE:
@@ -217,7 +209,9 @@ def _carries(
     mean = sum(rest) / len(rest)
     is_odd = abs(side[worst] - mean) > scale.ODD * sqrt(variance * (1 + 1 / len(rest)))
     need = scale.as_student(scale.CONFIRM if is_odd else scale.REST, freedom)
-    inflated = of_mean(table, len(rest)) / len(rest) + of_mean(table, len(other)) / len(other)
+    inflated = regimes.of_mean(table, len(rest)) / len(rest) + regimes.of_mean(
+        table, len(other)
+    ) / len(other)
     same_way = (mean - level > 0) == (sum(side) / count - level > 0)
     return same_way and (mean - level) ** 2 > need * variance * inflated
 
@@ -249,9 +243,9 @@ def best_split(values: Floats, weights: Floats) -> tuple[int, float]:
     left, rest = mass[:-1], mass[-1] - mass[:-1]
     gap = (total[-1] - total[:-1]) / rest - total[:-1] / left
     gain = left * rest / mass[-1] * gap * gap
-    inner = gain[LEAST_SIDE - 1 : len(gain) - (LEAST_SIDE - 1)]
+    inner = gain[regimes.LEAST_SIDE - 1 : len(gain) - (regimes.LEAST_SIDE - 1)]
     at = int(np.argmax(inner))
-    return at + LEAST_SIDE, float(inner[at])
+    return at + regimes.LEAST_SIDE, float(inner[at])
 
 
 def best_bend(values: Floats) -> tuple[int, float, float]:

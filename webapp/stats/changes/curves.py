@@ -13,18 +13,8 @@ from math import inf
 import numpy as np
 from numpy.typing import NDArray
 
+from webapp.stats.changes import turns
 from webapp.stats.changes.points import Floats
-from webapp.stats.changes.turns import (
-    LEAD,
-    LEFT_OUT,
-    PENALTY,
-    Fit,
-    NoiseState,
-    biweighted,
-    fit_levels,
-    starts_of,
-    unexplained,
-)
 
 TREND_PRICE, TERM_PRICE = 6.0, 6.0
 """What a trend, and each term of a wave, must save in twice the log likelihood. A step costs twice
@@ -68,18 +58,18 @@ ALL = [0]
 CURVE_PASSES = 3
 """Times that a curve and the levels beside it are, at most."""
 
-HOPELESS = 6 * PENALTY
+HOPELESS = 6 * turns.PENALTY
 """What a wave may cost more, after a turn, than the best that is known, to have another turn: most
 of the time of a series of steps went into waves that explain nothing. Of 400 series, a third of
 them with waves or odd revisions, none ends otherwise than without; with four times it are 3, with
 twice it 9."""
 
-SPARED = 2 * PENALTY
+SPARED = 2 * turns.PENALTY
 """What a curve with one level less may leave unexplained more than with all of them, for fewer
 levels to be looked for beside it. Of 800 series, half of them with slopes or waves, none ends
 otherwise than where they are always looked for; with half of it two do."""
 
-FREED = 4 * PENALTY
+FREED = 4 * turns.PENALTY
 """What steps that a curve does not need may make it cost, at most, beside the best that is known,
 for them to be looked for. Of 600 series with slopes, waves, steps and walks, two waves beside many
 steps end otherwise than where this and `SPARED` are no limits."""
@@ -189,7 +179,7 @@ class Screen:
     """
 
     def __init__(
-        self, locations: Floats, scatter: Floats, alone: Fit, bases: Sequence[Floats]
+        self, locations: Floats, scatter: Floats, alone: turns.Fit, bases: Sequence[Floats]
     ) -> None:
         self._locations, self._scatter, self._alone, self._bases = locations, scatter, alone, bases
         self._first = np.array(alone.starts)
@@ -269,9 +259,9 @@ class Screen:
             each[rows, joined - 1] = each[rows, joined]
             return each
 
-        off = biweighted(values, self._scatter, self._level, centres, sums)
-        inside = np.abs(off / self._scatter) < LEFT_OUT
-        return unexplained(off, inside)
+        off = turns.biweighted(values, self._scatter, self._level, centres, sums)
+        inside = np.abs(off / self._scatter) < turns.LEFT_OUT
+        return turns.unexplained(off, inside)
 
     def _medians(self, values: Floats, spared: list[int]) -> Floats:
         stops = [*self._alone.starts[1:], values.shape[1]]
@@ -294,23 +284,25 @@ def _median(rows: Floats) -> Floats:
     return np.asarray((ordered[:, (size - 1) // 2] + ordered[:, size // 2]) / 2)
 
 
-def _unexplained(fit: Fit) -> float:
+def _unexplained(fit: turns.Fit) -> float:
     """What levels leave (`unexplained`), and what they cost."""
-    left = unexplained(fit.off[None], fit.inside[None])
-    return float(left[0]) + PENALTY * (len(fit.starts) - 1)
+    left = turns.unexplained(fit.off[None], fit.inside[None])
+    return float(left[0]) + turns.PENALTY * (len(fit.starts) - 1)
 
 
-def best_curve(locations: Floats, state: NoiseState, alone: Fit) -> tuple[Floats, Floats | None]:
+def best_curve(
+    locations: Floats, state: turns.NoiseState, alone: turns.Fit
+) -> tuple[Floats, Floats | None]:
     """The curve that explains the series better than the levels `alone`, and its basis; 0 and None
     where none does.
     """
     chosen: tuple[Floats, Floats | None] = np.zeros(len(locations)), None
-    best = _unexplained(alone) - LEAD
+    best = _unexplained(alone) - turns.LEAD
     curves = curves_of(locations, 1 / state.scatter, alone.inside, len(alone.starts) - 1)
     if not curves:
         return chosen
     screen = Screen(locations, state.scatter, alone, [basis for basis, _ in curves])
-    mosts, of_steps = screen.beside_all(), PENALTY * (len(alone.starts) - 1)
+    mosts, of_steps = screen.beside_all(), turns.PENALTY * (len(alone.starts) - 1)
     # All at once: each call costs far more than another row in it.
     unsure = [
         number
@@ -334,7 +326,7 @@ def best_curve(locations: Floats, state: NoiseState, alone: Fit) -> tuple[Floats
             cost = _unexplained(left) + price
             # Half of a wave with a step either way beside it would pass for a wave and a half.
             is_trend = basis.shape[1] == 1
-            if is_trend and cost - min(PENALTY * (len(left.starts) - 1), FREED) < best:
+            if is_trend and cost - min(turns.PENALTY * (len(left.starts) - 1), FREED) < best:
                 curve, left = _spared(locations, state, basis, (curve, left))
                 cost = _unexplained(left) + price
             if cost < best:
@@ -343,8 +335,8 @@ def best_curve(locations: Floats, state: NoiseState, alone: Fit) -> tuple[Floats
 
 
 def _spared(
-    locations: Floats, state: NoiseState, basis: Floats, found: tuple[Floats, Fit]
-) -> tuple[Floats, Fit]:
+    locations: Floats, state: turns.NoiseState, basis: Floats, found: tuple[Floats, turns.Fit]
+) -> tuple[Floats, turns.Fit]:
     """The trend `basis` and its levels, without those that cost more than they explain.
 
     By turns curve and levels share between them what either could explain: a slope that was fitted
@@ -354,7 +346,7 @@ def _spared(
     while len(fit.starts) > 1:
         (joined,) = Screen(locations, state.scatter, fit, [basis]).beside_fewer([0])
         at = int(np.argmin(joined)) + 1
-        if joined[at - 1] + PENALTY * (len(fit.starts) - 2) >= _unexplained(fit) + SPARED:
+        if joined[at - 1] + turns.PENALTY * (len(fit.starts) - 2) >= _unexplained(fit) + SPARED:
             break
         starts = [*fit.starts[:at], *fit.starts[at + 1 :]]
         other, fewer = _curve(locations, state, basis, (starts, fit.inside), inf)
@@ -366,11 +358,11 @@ def _spared(
 
 def _curve(
     locations: Floats,
-    state: NoiseState,
+    state: turns.NoiseState,
     basis: Floats,
     first: tuple[list[int], NDArray[np.bool_]],
     most: float,
-) -> tuple[Floats, Fit]:
+) -> tuple[Floats, turns.Fit]:
     """The curve of `basis`, and the levels that are left with it.
 
     It is fitted first beside levels that begin as in `first`, to the revisions that are kept.
@@ -381,8 +373,8 @@ def _curve(
         curve = fitted(locations, 1 / state.scatter, basis, starts, kept)
         former, kept_before = starts, kept
         flat = locations - curve
-        starts = starts_of(flat, state)
-        fit = fit_levels(flat, state.scatter, starts)
+        starts = turns.starts_of(flat, state)
+        fit = turns.fit_levels(flat, state.scatter, starts)
         kept = fit.inside
         is_settled = starts == former and np.array_equal(kept, kept_before)
         if is_settled or (most < inf and _unexplained(fit) > most):

@@ -2,15 +2,7 @@
 
 from math import expm1, log1p
 
-from webapp.stats.changes import scale
-from webapp.stats.changes.findings import (
-    Analysis,
-    Change,
-    Finding,
-    ModeChange,
-    NoiseChange,
-    Retracted,
-)
+from webapp.stats.changes import findings, scale
 from webapp.stats.limits import worth_telling
 
 TOO_FEW = "Nothing can be said yet: too few revisions to know the noise of this series."
@@ -18,7 +10,7 @@ TOO_FEW = "Nothing can be said yet: too few revisions to know the noise of this 
 NO_SCATTER_YET = "All values are equal so far, so nothing is known of the noise of this series."
 
 
-def why_flagged(change: Change, analysis: Analysis) -> str:
+def why_flagged(change: findings.Change, analysis: findings.Analysis) -> str:
     """Return the sentence why a change is reported."""
     noise = _noise(analysis)
     size = _beside(change)
@@ -39,7 +31,7 @@ def why_flagged(change: Change, analysis: Analysis) -> str:
     )
 
 
-def _beside(change: Change) -> str:
+def _beside(change: findings.Change) -> str:
     """``9.0 % [8.8, 9.3] below``."""
     ends = sorted(abs(one) for one in (change.low_pct, change.high_pct))
     if change.low_pct * change.high_pct < 0:
@@ -49,7 +41,7 @@ def _beside(change: Change) -> str:
     return f"{abs(change.change_pct):.1f} % [{ends[0]:.1f}, {ends[1]:.1f}] {way}"
 
 
-def why_not(analysis: Analysis) -> str:
+def why_not(analysis: findings.Analysis) -> str:
     """Return the sentence why the newest revision is not reported."""
     newest = analysis.newest
     if newest is None:
@@ -66,7 +58,7 @@ def why_not(analysis: Analysis) -> str:
     )
 
 
-def why_not_at(analysis: Analysis, position: int) -> str:
+def why_not_at(analysis: findings.Analysis, position: int) -> str:
     """Return the sentence why no change is reported at an earlier revision.
 
     `position` is that of a measured revision at which no change was found.
@@ -77,7 +69,7 @@ def why_not_at(analysis: Analysis, position: int) -> str:
     return TOO_FEW if level is None else f"No change here: this revision belongs to {level}."
 
 
-def why_withdrawn(analysis: Analysis, position: int) -> str:
+def why_withdrawn(analysis: findings.Analysis, position: int) -> str:
     """Return the sentence with the revisions that took back a change at an earlier one."""
     level = _level_at(analysis, position)
     if level is None:
@@ -85,7 +77,7 @@ def why_withdrawn(analysis: Analysis, position: int) -> str:
     return f"Withdrawn: with what was measured since, this revision belongs to {level}."
 
 
-def _level_at(analysis: Analysis, position: int) -> str | None:
+def _level_at(analysis: findings.Analysis, position: int) -> str | None:
     """The level that holds a revision, and why it is one; None where none is known."""
     for segment in analysis.segments:
         if segment.first.position <= position <= segment.last.position:
@@ -98,7 +90,7 @@ def _level_at(analysis: Analysis, position: int) -> str | None:
     return None
 
 
-def why_retracted(retracted: Retracted) -> str:
+def why_retracted(retracted: findings.Retracted) -> str:
     """Return the sentence why a change is no longer reported."""
     return (
         f"Retracted: {retracted.confirmed_by.label} seemed to confirm a change at "
@@ -107,7 +99,7 @@ def why_retracted(retracted: Retracted) -> str:
     )
 
 
-def what_helps(analysis: Analysis) -> str:
+def what_helps(analysis: findings.Analysis) -> str:
     """Return the sentence how small a change could be proven now, and what would help."""
     smallest, noise = analysis.smallest, analysis.noise
     if smallest is None or noise is None:
@@ -123,13 +115,13 @@ def what_helps(analysis: Analysis) -> str:
     return f"{now}; with one sample of each revision, what would help is not known."
 
 
-def _noise(analysis: Analysis) -> str:
+def _noise(analysis: findings.Analysis) -> str:
     if analysis.noise is None or analysis.noise.revision_pct is None:
         return ""
     return f"; revisions here scatter by {analysis.noise.revision_pct:.2f} %"
 
 
-def _smallest(analysis: Analysis) -> str:
+def _smallest(analysis: findings.Analysis) -> str:
     if analysis.smallest is None:
         return ""
     return f"; the next two could prove {analysis.smallest.pct:.1f} %"
@@ -139,11 +131,11 @@ def _revisions(count: int) -> str:
     return "1 revision" if count == 1 else f"{count} revisions"
 
 
-def _confirmed_by(change: Change) -> str:
+def _confirmed_by(change: findings.Change) -> str:
     return change.confirmed_by.label if change.confirmed_by else "the next revision"
 
 
-def _suspects(change: Change) -> str:
+def _suspects(change: findings.Change) -> str:
     began = f"the change began after {change.after.label}, at the latest in {change.last.label}"
     if change.first == change.last:
         return began
@@ -151,7 +143,7 @@ def _suspects(change: Change) -> str:
     return f"{began} (95 %), most likely at {likeliest}"
 
 
-def why_excursion(one: Finding) -> str:
+def why_excursion(one: findings.Finding) -> str:
     """Return the sentence why a revision is an excursion."""
     return (
         f"Excursion: {one.first.label} alone is {_size(one)}, {one.score:.0f} standard deviations "
@@ -159,7 +151,7 @@ def why_excursion(one: Finding) -> str:
     )
 
 
-def why_slow(one: Finding) -> str:
+def why_slow(one: findings.Finding) -> str:
     """Return the sentence why a slow loss or gain is reported."""
     return (
         f"Slow: {_size(one)} from {one.first.label} to {one.last.label}, {one.score:.1f} standard "
@@ -167,7 +159,7 @@ def why_slow(one: Finding) -> str:
     )
 
 
-def why_noise(one: NoiseChange) -> str:
+def why_noise(one: findings.NoiseChange) -> str:
     """Return the sentence why a change of noise is reported."""
     word = "more" if one.ratio > 1 else "less"
     ratio = max(one.ratio, 1 / one.ratio)
@@ -176,7 +168,7 @@ def why_noise(one: NoiseChange) -> str:
     )
 
 
-def why_modes(one: ModeChange) -> str:
+def why_modes(one: findings.ModeChange) -> str:
     """Return the sentence why a change of modes is reported."""
     return (
         f"Modes: from {one.first.label} on {100 * one.share_after:.0f} % of runs are "
@@ -184,10 +176,10 @@ def why_modes(one: ModeChange) -> str:
     )
 
 
-def mean_change_pct(one: ModeChange) -> float:
+def mean_change_pct(one: findings.ModeChange) -> float:
     """Return by how much other shares of two modes move the mean of runs, in percent."""
     return 100 * expm1((one.share_after - one.share_before) * log1p(one.gap_pct / 100))
 
 
-def _size(one: Finding) -> str:
+def _size(one: findings.Finding) -> str:
     return f"{one.pct:+.1f} % [{one.low_pct:+.1f}, {one.high_pct:+.1f}]"

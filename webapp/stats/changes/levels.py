@@ -8,23 +8,10 @@ from math import isclose
 import numpy as np
 from numpy.typing import NDArray
 
-from webapp.stats.changes import scale
+from webapp.stats.changes import scale, turns
 from webapp.stats.changes.curves import best_curve, fitted, variances_of_gaps
 from webapp.stats.changes.points import FINEST, Floats
 from webapp.stats.changes.scatter import guesses_of, inflation_of_mean, jumps_of, stretches
-from webapp.stats.changes.turns import (
-    CAP,
-    PENALTY,
-    Fit,
-    NoiseState,
-    by_turns,
-    cost_of,
-    doubt_of,
-    fit_levels,
-    price_of,
-    scatter_of,
-    variances_of,
-)
 
 LONGEST = 16
 """Revisions of a move at most: a slower one is a slow loss or gain, or levels of their own."""
@@ -57,7 +44,7 @@ class Rollout:
 
 
 def rollouts(
-    fit: Fit, scatter: Floats, is_jump: NDArray[np.bool_], costs: tuple[float, float]
+    fit: turns.Fit, scatter: Floats, is_jump: NDArray[np.bool_], costs: tuple[float, float]
 ) -> list[Rollout]:
     """Return the moves that explain `fit` better than its levels do, in order, none beside another.
 
@@ -75,7 +62,7 @@ def rollouts(
     return found
 
 
-def straightened(values: Floats, fit: Fit, moves: list[Rollout]) -> tuple[Floats, list[int]]:
+def straightened(values: Floats, fit: turns.Fit, moves: list[Rollout]) -> tuple[Floats, list[int]]:
     """Return `values` as if every move had been a step half way, and where levels begin then."""
     values, starts = values.copy(), dict.fromkeys(fit.starts)
     for move in moves:
@@ -95,7 +82,7 @@ def _line(length: int) -> Floats:
 
 
 def _from(
-    fit: Fit,
+    fit: turns.Fit,
     scatter: Floats,
     is_jump: NDArray[np.bool_],
     number: int,
@@ -116,7 +103,7 @@ def _from(
 
 
 def _best(
-    fit: Fit, scatter: Floats, ends: tuple[int, int], costs: tuple[float, float]
+    fit: turns.Fit, scatter: Floats, ends: tuple[int, int], costs: tuple[float, float]
 ) -> Rollout | None:
     number, last = ends
     price, cap = costs
@@ -232,27 +219,27 @@ def levels_of(
         return None
     calm = stretches(locations, within, finest)
     guesses = guesses_of(within, share, calm, finest)
-    scatter, freedom = scatter_of(np.diff(locations), calm, guesses)
+    scatter, freedom = turns.scatter_of(np.diff(locations), calm, guesses)
     if freedom.max() < scale.LEAST_FREEDOM:
         return None
-    jumps, price = jumps_of(locations, scatter), price_of(count)
-    doubt = doubt_of(freedom, calm)
-    state = NoiseState(scatter, 1.0, freedom, calm, guesses, jumps, price, doubt)
-    starts = by_turns(locations, state)
-    fit = fit_levels(locations, state.scatter, starts)
+    jumps, price = jumps_of(locations, scatter), turns.price_of(count)
+    doubt = turns.doubt_of(freedom, calm)
+    state = turns.NoiseState(scatter, 1.0, freedom, calm, guesses, jumps, price, doubt)
+    starts = turns.by_turns(locations, state)
+    fit = turns.fit_levels(locations, state.scatter, starts)
     curve, basis = best_curve(locations, state, fit)
     if basis is not None:
-        starts = by_turns(locations - curve, state)
-        fit = fit_levels(locations - curve, state.scatter, starts)
+        starts = turns.by_turns(locations - curve, state)
+        fit = turns.fit_levels(locations - curve, state.scatter, starts)
         # These levels need not be those that the curve was fitted beside; sizes are of both.
         curve = fitted(locations, 1 / state.scatter, basis, starts, fit.inside)
-        fit = fit_levels(locations - curve, state.scatter, starts)
-    costs = price * state.inflation, CAP * price / PENALTY
+        fit = turns.fit_levels(locations - curve, state.scatter, starts)
+    costs = price * state.inflation, turns.CAP * price / turns.PENALTY
     moves = rollouts(fit, state.scatter, state.jumps > 0, costs)
     moves = [one for one in moves if _pays(one, fit, state)]
     if moves:
         values, starts = straightened(fit.values, fit, moves)
-        fit = fit_levels(values, state.scatter, starts)
+        fit = turns.fit_levels(values, state.scatter, starts)
     of_curve = np.zeros(len(fit.starts) - 1)
     if basis is not None:
         weights = np.where(fit.inside, 1 / state.scatter, 0.0)
@@ -270,17 +257,17 @@ def levels_of(
     )
 
 
-def _pays(move: Rollout, fit: Fit, state: NoiseState) -> bool:
+def _pays(move: Rollout, fit: turns.Fit, state: turns.NoiseState) -> bool:
     """Whether it explains the series better than its steps do, memory around them included: two
     steps of a machine that wanders look like a move.
     """
     values, starts = straightened(fit.values, fit, [move])
-    other = fit_levels(values, state.scatter, starts)
-    return cost_of(other, state.scatter) + MOVE_PRICE < cost_of(fit, state.scatter)
+    other = turns.fit_levels(values, state.scatter, starts)
+    return turns.cost_of(other, state.scatter) + MOVE_PRICE < turns.cost_of(fit, state.scatter)
 
 
-def _levels(state: NoiseState, fit: Fit) -> list[Level]:
-    starts, variances = fit.starts, variances_of(fit, state.scatter)
+def _levels(state: turns.NoiseState, fit: turns.Fit) -> list[Level]:
+    starts, variances = fit.starts, turns.variances_of(fit, state.scatter)
     kept = np.add.reduceat(fit.inside.astype(np.intp), starts).tolist()
     inflations = [inflation_of_mean(state.inflation, max(count, 1)) for count in kept]
     rows = zip(
@@ -295,7 +282,7 @@ def _levels(state: NoiseState, fit: Fit) -> list[Level]:
     return [Level(*row) for row in rows]
 
 
-def _freedoms(state: NoiseState, starts: list[int]) -> list[float]:
+def _freedoms(state: turns.NoiseState, starts: list[int]) -> list[float]:
     """The degrees of freedom behind each level: by weight, where its scatter changed."""
     weights = state.scatter**-2.0
     together = np.add.reduceat(weights * state.freedom, starts)

@@ -8,23 +8,11 @@ that it costs the same at the 60th and at the 5,000th.
 from collections.abc import Sequence
 from math import inf, sqrt
 
-from webapp.stats.changes import scale
+from webapp.stats.changes import regimes, scale
 from webapp.stats.changes.breaks import try_break
 from webapp.stats.changes.noise import YOUNG
 from webapp.stats.changes.online_state import KEPT_SAMPLES, OnlineState, Regime
 from webapp.stats.changes.points import BadSeriesError, Point, Value, reduce_points
-from webapp.stats.changes.regimes import (
-    DRAWN_IN,
-    LAG,
-    LEAST_SIDE,
-    is_out_of_date,
-    is_silent,
-    lay_out,
-    of_mean,
-    refresh,
-    review,
-    spread,
-)
 
 WEIGHT_RANGE = (0.1, 4.0)
 """Weights of one revision beside a typical one."""
@@ -32,7 +20,7 @@ WEIGHT_RANGE = (0.1, 4.0)
 CENTRED = frozenset((3, 5, 8))
 """Sizes of a young regime at which wild values are drawn in towards its median anew."""
 
-LEAST_REGIME = 2 * LEAST_SIDE
+LEAST_REGIME = 2 * regimes.LEAST_SIDE
 """Revisions of a regime before it can break: two on either side."""
 
 
@@ -65,10 +53,10 @@ def advance_one(state: OnlineState, value: Value) -> None:
     _append(state, value)
     _update_noise(state, value)
     regime = state.regimes[-1]
-    if regime.count in CENTRED or (state.count <= YOUNG and is_out_of_date(state)):
-        lay_out(state, regime.first)
+    if regime.count in CENTRED or (state.count <= YOUNG and regimes.is_out_of_date(state)):
+        regimes.lay_out(state, regime.first)
     if not _scan(state, regime) and state.breaks and not state.breaks[-1].settled:
-        review(state)
+        regimes.review(state)
     state.ring.trim()
 
 
@@ -85,7 +73,7 @@ def _append(state: OnlineState, value: Value) -> None:
             far = (location - ring.location[-2] - 2 * regime.slope) ** 2 / 2
         if state.freedom:
             level = regime.total / regime.weight
-            most = DRAWN_IN * sqrt(state.variance)
+            most = regimes.DRAWN_IN * sqrt(state.variance)
             if clipped - level > most:
                 clipped = level + most
             elif clipped - level < -most:
@@ -121,12 +109,12 @@ def _update_noise(state: OnlineState, value: Value) -> None:
     """
     tracker, ring = state.tracker, state.ring
     tracker.add_within(value)
-    at = len(ring.near) - 1 - LAG
+    at = len(ring.near) - 1 - regimes.LAG
     if state.count > YOUNG and at >= 0 and ring.near[at] >= 0:
         most = state.variance if state.freedom else inf
         counted = tracker.add_differences(ring.near[at], ring.far[at], most)
         ring.near[at], ring.far[at] = counted
-    refresh(state)
+    regimes.refresh(state)
 
 
 def _scan(state: OnlineState, regime: Regime) -> bool:
@@ -136,13 +124,13 @@ def _scan(state: OnlineState, regime: Regime) -> bool:
     which saves divisions; first with the normal limit, which is never above Student's.
     """
     count = regime.count
-    if count < LEAST_REGIME or is_silent(state):
+    if count < LEAST_REGIME or regimes.is_silent(state):
         return False
-    variance, freedom, table = spread(state)
+    variance, freedom, table = regimes.spread(state)
     mass, total = regime.weight, regime.total
     normal = scale.CONFIRM * scale.CONFIRM * variance
     weights, totals = state.ring.weights, state.ring.totals
-    most, of_left = count - LEAST_SIDE, of_mean(table, count)
+    most, of_left = count - regimes.LEAST_SIDE, regimes.of_mean(table, count)
     for m, every in scale.SCHEDULE:
         if m > most:
             break

@@ -18,15 +18,8 @@ from scipy import special
 
 from webapp.stats import false_discovery
 from webapp.stats.better import Better, is_gain
+from webapp.stats.compare import relative
 from webapp.stats.compare.comparing import Verdict
-from webapp.stats.compare.relative import (
-    LEAST_CHANGES,
-    Estimate,
-    Heterogeneity,
-    heterogeneity,
-    percent_of_log,
-    satterthwaite,
-)
 from webapp.stats.limits import MARGIN_PCT
 from webapp.stats.sensitivity import DEFAULT_CONFIDENCE, critical_t, two_sided_p
 
@@ -135,7 +128,7 @@ class Evidence:
     """
 
     look: Look
-    estimate: Estimate | None
+    estimate: relative.Estimate | None
     builds: frozenset[str] | None = None
     from_history: bool = False
     is_open: bool = False
@@ -167,7 +160,7 @@ class Across:
     verdict: Verdict
     verdicts: tuple[Verdict, ...]
     mean: Mean | None
-    test: Heterogeneity | None
+    test: relative.Heterogeneity | None
     differs: bool
 
     @property
@@ -236,7 +229,7 @@ def _on_several(
     of_cell: float,
 ) -> Across:
     """A mode on several machines, with the ``verdict`` on its mean where it is named."""
-    test = heterogeneity([one.estimate for one in _counting(cells) if one.estimate])
+    test = relative.heterogeneity([one.estimate for one in _counting(cells) if one.estimate])
     return Across(
         verdict or Verdict.CANNOT_TELL,
         tuple(_alone(one, of_cell) for one in cells),
@@ -256,13 +249,13 @@ def mean_over(cells: Sequence[Evidence]) -> Mean | None:
     """
     counting = [one.estimate for one in _counting(cells) if one.estimate is not None]
     count = len(counting)
-    if count < LEAST_CHANGES or len({one.better for one in cells}) > 1:
+    if count < relative.LEAST_CHANGES or len({one.better for one in cells}) > 1:
         return None
     total = fsum(one.error for one in counting)
     of_one = fsum(one.error * one.df for one in counting) / total
     if are_apart(cells):
         error = sqrt(fsum(one.error**2 for one in counting)) / count
-        df = satterthwaite([(one.error**2, one.df) for one in counting])
+        df = relative.satterthwaite([(one.error**2, one.df) for one in counting])
         # Histories may have shared builds where these do not: then their errors err together.
         df = min(df, of_one) if any(one.from_history for one in cells) else df
     else:
@@ -271,9 +264,9 @@ def mean_over(cells: Sequence[Evidence]) -> Mean | None:
     reach = critical_t(df, DEFAULT_CONFIDENCE) * error
     return Mean(
         machines=count,
-        percent=percent_of_log(change),
-        low=percent_of_log(change - reach),
-        high=percent_of_log(change + reach),
+        percent=relative.percent_of_log(change),
+        low=relative.percent_of_log(change - reach),
+        high=relative.percent_of_log(change + reach),
         p=two_sided_p(abs(change) / error, df),
         df=df,
     )
