@@ -22,7 +22,7 @@ from tests.charts.flame.trees import HOSTILE, large_calls, random_calls, stacks
 from tests.places import PROJECT
 from webapp.charts.flame.layout import Flame, difference, frames
 from webapp.charts.flame.svg import Entry, flame_svg, legend
-from webapp.config.fixed_settings import POLICY
+from webapp.config.fixed_settings import CONTENT_SECURITY_POLICY
 from webapp.stats.profiles.calls import Calls, Function, calls_of
 from webapp.stats.profiles.sides import aligned
 
@@ -77,7 +77,7 @@ class Site:
             route.fulfill(body=body, content_type="text/html; charset=utf-8", headers=headers)
 
 
-DIRECTIVES: dict[str, list[str]] = POLICY["DIRECTIVES"]
+DIRECTIVES: dict[str, list[str]] = CONTENT_SECURITY_POLICY["DIRECTIVES"]
 
 
 def html(flame: Flame) -> str:

@@ -1,7 +1,8 @@
 """Settings. The only module that reads the environment; docs/figures.md lists every variable.
 
-Without any variable they describe the system that `make up` starts from this checkout: its
-servers, its address and its key are recorded in STATE (see `webapp.launcher`).
+What no variable changes is in `webapp.config.fixed_settings`. Without any variable they describe
+the system that `make up` starts from this checkout: its servers, its address and its key are
+recorded in STATE (see `webapp.launcher`).
 """
 
 import gc
@@ -16,18 +17,24 @@ from urllib.parse import urlsplit
 from celery.schedules import schedule
 from django.apps import apps
 from django.core.exceptions import ImproperlyConfigured
-from kombu import Exchange, Queue
 
 from webapp.config import instance, keepalive
 from webapp.config.environment import Environment
-from webapp.config.fixed_settings import COMPOSERS, POLICY, SIGN_IN
+from webapp.config.fixed_settings import *  # noqa: F403 (Django looks for all of them here)
+from webapp.config.fixed_settings import (
+    ALERT_SWEEP_SECONDS,
+    BACKUP_SWEEP_SECONDS,
+    BASE_DIR,
+    CANARY_SWEEP_SECONDS,
+    PRUNE_SECONDS,
+    SENDING_TIME_LIMIT,
+)
 from webapp.config.logging import logging_config
 from webapp.config.steady import SteadyClock
 
 # Imports leave no garbage: looking for it takes a fifth of a command's start. On again in apps.py.
 if not apps.ready:
     gc.disable()
-BASE_DIR = Path(__file__).resolve().parents[2]
 
 # Where commands that pages show are found: in the checkout's own environment, as README.md calls
 # them; in a container, and wherever else Driftline is installed, on the PATH.
@@ -90,83 +97,6 @@ ALLOWED_HOSTS = [
     "[::1]",
 ]
 CSRF_TRUSTED_ORIGINS = [f"{_public.scheme}://{_public.netloc}"]
-
-INSTALLED_APPS = [
-    "webapp.launcher",
-    "webapp.config",
-    "webapp.readiness",
-    "webapp.demo",
-    "webapp.accounts",
-    "webapp.outbox",
-    "webapp.labs",
-    "webapp.results",
-    "webapp.jobs",
-    "webapp.events",
-    "webapp.analysis",
-    "webapp.alerts",
-    "webapp.notifications",
-    "webapp.bisects",
-    "webapp.experiments",
-    "webapp.merging",
-    "webapp.api",
-    "webapp.pages",
-    "webapp.config.admin_site.SiteConfig",
-    "django.contrib.auth",
-    "django.contrib.contenttypes",
-    "django.contrib.sessions",
-    "django.contrib.messages",
-    "django.contrib.staticfiles",
-    "django.contrib.humanize",
-    "django.contrib.postgres",
-    "allauth",
-    "allauth.account",
-    "allauth.mfa",
-    "allauth.socialaccount",
-    "allauth.socialaccount.providers.openid_connect",
-    "csp",
-    "django_htmx",
-    "ninja",
-]
-MIDDLEWARE = [
-    "webapp.config.requests_counted.CountRequests",
-    "django.middleware.security.SecurityMiddleware",
-    "webapp.config.middleware.RefuseLargeBodies",
-    "csp.middleware.CSPMiddleware",
-    "whitenoise.middleware.WhiteNoiseMiddleware",
-    "webapp.config.middleware.PrivateAnswers",
-    "webapp.config.replica.RememberWrites",
-    "django.contrib.sessions.middleware.SessionMiddleware",
-    "django.middleware.common.CommonMiddleware",
-    "django.middleware.csrf.CsrfViewMiddleware",
-    "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "webapp.config.audited.Acting",
-    "allauth.account.middleware.AccountMiddleware",
-    "webapp.accounts.signing_in.middleware.SignIn",
-    "webapp.config.middleware.PrivateInstance",
-    "webapp.config.middleware.RejectNulBytes",
-    "django.contrib.messages.middleware.MessageMiddleware",
-    "django.middleware.clickjacking.XFrameOptionsMiddleware",
-    "django_htmx.middleware.HtmxMiddleware",
-    "webapp.config.middleware.DatabaseLost",
-]
-ROOT_URLCONF = "webapp.config.urls"
-WSGI_APPLICATION = "webapp.config.wsgi.application"
-TEMPLATES: list[dict[str, Any]] = [
-    {
-        "BACKEND": "django.template.backends.django.DjangoTemplates",
-        "DIRS": [BASE_DIR / "webapp" / "templates"],
-        "APP_DIRS": True,
-        "OPTIONS": {
-            "context_processors": [
-                "django.template.context_processors.request",
-                "django.contrib.auth.context_processors.auth",
-                "django.contrib.messages.context_processors.messages",
-                "webapp.config.middleware.reading",
-                "webapp.demo.links.demonstration",
-            ]
-        },
-    }
-]
 
 # Who may read: everybody, or only who has an account or an agent's token. None: as the database has
 # it since its first `migrate` (webapp/accounts/services/people.py).
@@ -241,22 +171,6 @@ if STATEMENT_SECONDS or IDLE_TRANSACTION_SECONDS:
     _begin_sessions_with(keepalive.of_server(SILENCE_SECONDS))
 
 
-AUTH_USER_MODEL = "accounts.User"
-AUTH_PASSWORD_VALIDATORS = [
-    {"NAME": f"django.contrib.auth.password_validation.{name}"}
-    for name in (
-        "UserAttributeSimilarityValidator",
-        "MinimumLengthValidator",
-        "CommonPasswordValidator",
-        "NumericPasswordValidator",
-    )
-]
-AUTHENTICATION_BACKENDS = ["webapp.accounts.signing_in.middleware.LimitedBackend"]
-PASSWORD_HASHERS = ["webapp.accounts.signing_in.hashing.BoundedHasher"]
-LOGIN_URL = "account_login"
-LOGIN_REDIRECT_URL = LOGOUT_REDIRECT_URL = "overview"
-PASSWORD_RESET_TIMEOUT = 86_400
-globals().update(SIGN_IN)
 # Single sign-on, by OpenID Connect: without an address there is none.
 OIDC_URL = _env.sign_on_url("DRIFTLINE_OIDC_URL")
 OIDC_CLIENT_ID = _env.text("DRIFTLINE_OIDC_CLIENT_ID")
@@ -268,10 +182,6 @@ if OIDC_URL and not OIDC_CLIENT_ID:
         "DRIFTLINE_OIDC_CLIENT_ID is needed beside DRIFTLINE_OIDC_URL: the provider names it where "
         "this instance is registered."
     )
-_measured = ["labs", "results", "jobs", "events", "analysis", "alerts", "bisects", "experiments"]
-_tables = ["readiness", "accounts", "outbox", "notifications", *_measured]
-MIGRATION_MODULES = {app: f"migrations.{app}" for app in _tables}
-DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # Redis: the cache and the broker. Nothing lives only there, so it may be lost at any time.
 REDIS_URL = _env.url("REDIS_URL", default=_recorded.redis_url, schemes=("redis", "rediss", "unix"))
@@ -293,34 +203,9 @@ WORKER_STATEMENT_SECONDS = _env.number(
 )
 MAIL_SWEEP_SECONDS = _env.number("DRIFTLINE_MAIL_SWEEP_SECONDS", default=15, least=1, most=3600)
 CELERY_BROKER_URL = instance.broker_url(REDIS_URL)
-CELERY_RESULT_BACKEND = None
-CELERY_TASK_IGNORE_RESULT = True
-CELERY_TASK_SERIALIZER = "json"
-CELERY_ACCEPT_CONTENT = ["json"]
-CELERY_TIMEZONE = "UTC"
-# Endpoints and mail servers are as slow as they like, so what leaves has a queue and a worker of
-# its own. A worker that is not told which queues to take from takes from all.
-_exchange = Exchange("driftline")
-CELERY_TASK_QUEUES = [Queue(name, _exchange, name) for name in ("analysis", "deliveries")]
-CELERY_TASK_DEFAULT_QUEUE = CELERY_TASK_DEFAULT_ROUTING_KEY = "analysis"
-CELERY_TASK_DEFAULT_EXCHANGE = _exchange.name
-CELERY_TASK_ROUTES = {"webapp.outbox.tasks.*": {"queue": "deliveries"}}
-# Acknowledged when done, so every task may run twice. One that kills its process is not queued
-# again: it would kill the next one at once, for ever. Messages only wake workers; the sweeps find
-# what a killed one left.
-CELERY_TASK_ACKS_LATE = True
-CELERY_TASK_REJECT_ON_WORKER_LOST = False
 CELERY_TASK_TIME_LIMIT = TASK_SECONDS
 CELERY_TASK_SOFT_TIME_LIMIT = TASK_SECONDS * 9 // 10
-# Of a task that sends: it takes up nothing new after the first of them, and what is under way has
-# deadlines of its own.
-SENDING_SECONDS, SENDING_SOFT_LIMIT, SENDING_TIME_LIMIT = 60, 110, 120
-CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_CONCURRENCY = _env.number("DRIFTLINE_WORKER_PROCESSES", default=2, least=1, most=256)
-CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = True
-CELERY_WORKER_SEND_TASK_EVENTS = False
-CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
-CELERY_BROKER_CONNECTION_TIMEOUT = 2
 # A request that queues a task gives up after about 5 s even when Redis hangs; the sweep finds the
 # work later. The visibility timeout exceeds the longest task, or that would run twice at once
 # (webapp.config.checks).
@@ -334,17 +219,6 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
     "interval_step": 0.2,
     "interval_max": 0.5,
 }
-CELERY_TASK_PUBLISH_RETRY_POLICY = {
-    "max_retries": 1,
-    "interval_start": 0,
-    "interval_step": 0.2,
-    "interval_max": 0.5,
-}
-ALERT_SWEEP_SECONDS = 300.0  # a snooze ends to the minutes, quiet days to the hour
-CANARY_SWEEP_SECONDS = 300.0  # they are due by days
-PRUNE_SECONDS = 86_400.0
-BACKUP_SWEEP_SECONDS = 3_600.0  # they are due by days
-CELERY_BEAT_SCHEDULER = "webapp.readiness.scheduling:SingleScheduler"
 
 _steady_clock = SteadyClock()
 
@@ -388,8 +262,6 @@ WEB_THREADS = _env.number("DRIFTLINE_WEB_THREADS", default=4, least=1, most=64)
 WAITING_POLLS = _env.number("DRIFTLINE_HELD_POLLS", default=200, least=0, most=1000)
 # Other requests of one address in each process (webapp.config.admission)
 REQUESTS_PER_ADDRESS = _env.number("DRIFTLINE_REQUESTS_PER_ADDRESS", default=64, least=1, most=1000)
-# Large bodies at once in each process: of all, of one address, and of one token or person
-LARGE_BODIES, LARGE_BODIES_PER_ADDRESS, LARGE_BODIES_PER_SENDER = 16, 8, 4
 # Where the processes of the web server put what they count, for each of them to add up: emptied
 # when it starts. Other programs count for themselves: prometheus_client would read the variable in
 # each of them, and fail where no web server made the directory.
@@ -438,20 +310,7 @@ KEEP_WORKERS_DAYS = _env.number("DRIFTLINE_KEEP_WORKERS_DAYS", default=90, **_DA
 IDLE_FUNCTIONS = _env.listed("DRIFTLINE_IDLE_FUNCTIONS")
 """Patterns of functions in profiles that run while a CPU is idle; empty: those known."""
 
-# Static files
-STATIC_URL = "static/"
-STATICFILES_DIRS = [BASE_DIR / "static"]
-STATICFILES_FINDERS = [
-    "django.contrib.staticfiles.finders.FileSystemFinder",
-    "django.contrib.staticfiles.finders.AppDirectoriesFinder",
-    "webapp.config.staticfiles.PlotlyFinder",
-]
 STATIC_ROOT = _env.path("DRIFTLINE_STATIC_ROOT", default=STATE / "static")
-STORAGES = {
-    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-    "staticfiles": {"BACKEND": "webapp.config.staticfiles.StaticStorage"},
-}
-WHITENOISE_KEEP_ONLY_HASHED_FILES = True
 
 # Demonstration: how much faster than a real lab its simulated agents build, boot and run
 DEMO_SPEED = _env.number("DRIFTLINE_DEMO_SPEED", default=40, least=1, most=100_000)
@@ -460,11 +319,7 @@ DEMO_SPEED = _env.number("DRIFTLINE_DEMO_SPEED", default=40, least=1, most=100_0
 DEMO_DRIFT = _env.number("DRIFTLINE_DEMO_DRIFT", default=0, least=0, most=1000)
 
 # Security
-CONTENT_SECURITY_POLICY = POLICY
-X_FRAME_OPTIONS = "DENY"
-SECURE_REFERRER_POLICY = "same-origin"
 SECURE_SSL_REDIRECT = _over_tls and TRUSTED_PROXIES > 0
-SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$", r"^metrics$"]
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if PROXIES else None
 SECURE_HSTS_SECONDS = 31_536_000 if _over_tls else 0
 # Whether other hosts of the domain speak TLS, and whether to preload that, is its owner's to say.
@@ -482,9 +337,6 @@ WRITTEN_COOKIE_NAME = f"driftline-written{_cookie_suffix}"
 EMAIL_URL_GIVEN = bool(_env.text("DRIFTLINE_EMAIL_URL"))
 MAILBOX = STATE / "mail" if _recorded.mail_url and not EMAIL_URL_GIVEN else None
 globals().update(_env.email("DRIFTLINE_EMAIL_URL", default=_recorded.mail_url or "consolemail://"))
-EMAIL_TIMEOUT = 10
-EMAIL_SUBJECT_PREFIX = ""
-MAIL_COMPOSERS = COMPOSERS
 DEFAULT_FROM_EMAIL = SERVER_EMAIL = _env.text(
     "DRIFTLINE_EMAIL_FROM", f"driftline@{_public.hostname or 'localhost'}"
 )
@@ -497,13 +349,9 @@ WEBHOOKS_PORTS = _env.ports("DRIFTLINE_WEBHOOKS_PORTS")
 # Findings of one commit come series by series: a mail waits for the others, and tells them all.
 MAIL_SETTLE_SECONDS = _env.number("DRIFTLINE_MAIL_SETTLE_SECONDS", default=60, least=0, most=86_400)
 
-USE_TZ = True
-TIME_ZONE = "UTC"
-LANGUAGE_CODE = "en"
 
 # A line for each request, written by Caddy
 ACCESS_LOG = _env.flag("DRIFTLINE_ACCESS_LOG", default=False)
-LOGGING_CONFIG = "webapp.config.logging.configure"
 LOGGING = logging_config(
     level=_env.choice(
         "DRIFTLINE_LOG_LEVEL", default="INFO", choices=("DEBUG", "INFO", "WARNING", "ERROR")
