@@ -9,15 +9,9 @@ from uuid import UUID
 
 import click
 
+from labagent import errors
 from labagent.cli_shared import World, reason_lines, server_options, spool_option
 from labagent.client import KEPT, Client
-from labagent.errors import (
-    AgentError,
-    IncompleteError,
-    RefusedError,
-    RunsRejectedError,
-    UnavailableError,
-)
 from labagent.files import UnreadFileError, read_file
 from labagent.model import ProfileFile, Run, Skip
 from labagent.readers.profiles import Profile, format_of, perl_folded, read_profile
@@ -111,10 +105,10 @@ class ProfileSender:
     def _send(self, profile: SpooledProfile) -> None:
         try:
             is_new = self.client.send_profile(profile.run, profile.document)
-        except RefusedError as error:
+        except errors.RefusedError as error:
             self._refuse(profile, error)
             return
-        except UnavailableError as error:
+        except errors.UnavailableError as error:
             self._failures += 1
             if error.passing or self._failures >= PATIENT_FAILURES:
                 raise
@@ -124,7 +118,7 @@ class ProfileSender:
         self.tally.known += not is_new
         self.spool.done_profile(profile)
 
-    def _refuse(self, profile: SpooledProfile, error: RefusedError) -> None:
+    def _refuse(self, profile: SpooledProfile, error: errors.RefusedError) -> None:
         if error.status not in _REFUSED:
             raise error
         reason = detail_text(error.details) or str(error)
@@ -183,7 +177,7 @@ def profile(
         tally = send_profiles(client, kept)
     admit_profiles(tally, kept)
     if unread:
-        raise IncompleteError(f"{len(unread)} files are no profile that can be read")
+        raise errors.IncompleteError(f"{len(unread)} files are no profile that can be read")
 
 
 def print_folded(files: Sequence[Path]) -> None:
@@ -191,7 +185,7 @@ def print_folded(files: Sequence[Path]) -> None:
     for path in files:
         form = format_of(path)
         if form is None or form.name != "pmcstat":
-            raise IncompleteError(f"{path} is no graph of pmcstat -G")
+            raise errors.IncompleteError(f"{path} is no graph of pmcstat -G")
     for path in files:
         click.echo(perl_folded(read_file(path)), nl=False)
 
@@ -221,7 +215,7 @@ def send_profiles(client: Client, spool: Spool, absent: Container[str] = ()) -> 
     sender = ProfileSender(client, spool, absent)
     try:
         tally = sender.send_all()
-    except AgentError:
+    except errors.AgentError:
         click.echo(f"stopped: {sender.tally}; the rest waits in {spool.directory}", err=True)
         raise
     if tally:
@@ -234,12 +228,12 @@ def send_profiles(client: Client, spool: Spool, absent: Container[str] = ()) -> 
 def admit_profiles(tally: ProfileTally, spool: Spool) -> None:
     """Raises RunsRejectedError or UnavailableError where not every profile has arrived."""
     if tally.rejected:
-        raise RunsRejectedError(
+        raise errors.RunsRejectedError(
             f"{len(tally.rejected)} profiles are refused, now in {spool.directory}/rejected",
             "mend what is said above, then send them again: what is there already is not doubled",
         )
     if tally.waiting:
-        raise UnavailableError(f"{tally.waiting} profiles wait", KEPT, passing=False)
+        raise errors.UnavailableError(f"{tally.waiting} profiles wait", KEPT, passing=False)
 
 
 def count_profiles(runs: Sequence[Run]) -> str:

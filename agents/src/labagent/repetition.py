@@ -29,15 +29,7 @@ from labagent.execution import Execution, Machine, execute
 from labagent.files import write_durably
 from labagent.histograms import Histogram
 from labagent.model import Evidence, Metric, Mode, Overrides
-from labagent.readers.formats import (
-    Content,
-    Format,
-    Printed,
-    Result,
-    detect,
-    format_named,
-    read_results,
-)
+from labagent.readers import formats
 from labagent.result_files import Origin, read_result_file
 
 MOST_LABEL = 300
@@ -76,9 +68,9 @@ class Asked:
         return Flags(register, self.options["history"])
 
     @property
-    def form(self) -> Format | None:
+    def form(self) -> formats.Format | None:
         """The format that was named. Raises SettingsError."""
-        return format_named(self.options["form"]) if self.options["form"] else None
+        return formats.format_named(self.options["form"]) if self.options["form"] else None
 
 
 @dataclass(frozen=True)
@@ -88,7 +80,7 @@ class Repetition:
 
     name: str
     form: str
-    content: Content
+    content: formats.Content
     digest: str
     boot: str = ""
 
@@ -101,7 +93,7 @@ class Repetition:
         """The same from disk."""
         content = document["content"]
         results = [
-            Result(
+            formats.Result(
                 Metric(**one["metric"]),
                 tuple(one["values"]),
                 one["case"],
@@ -112,7 +104,7 @@ class Repetition:
             )
             for one in content["results"]
         ]
-        read = Content(results, tuple(content["warnings"]), content["facts"])
+        read = formats.Content(results, tuple(content["warnings"]), content["facts"])
         return cls(**{**document, "content": read})
 
 
@@ -162,7 +154,7 @@ def measure(
     if read_from:
         read_from.unlink(missing_ok=True)
     ended = execute(asked.command, directory, path)
-    form = format_named(done[0].form) if done and done[0].form else asked.form
+    form = formats.format_named(done[0].form) if done and done[0].form else asked.form
     found, content = _content(ended, form, read_from, is_first=not done)
     if asked.repeat > 1:
         click.echo(f"{len(done) + 1} of {asked.repeat}: {ended.wall:.3g} s", err=True)
@@ -174,21 +166,24 @@ def measure(
 
 
 def _content(
-    done: Execution, form: Format | None, read_from: Path | None, *, is_first: bool
-) -> tuple[Format | None, Content]:
+    done: Execution, form: formats.Format | None, read_from: Path | None, *, is_first: bool
+) -> tuple[formats.Format | None, formats.Content]:
     """Of the file, else of what was printed where that is in a format, else of times."""
     if read_from:
         found, content = read_result_file(read_from, form)
         return found, content
-    printed = [Printed(done.stdout, "standard output"), Printed(done.stderr, "standard error")]
+    printed = [
+        formats.Printed(done.stdout, "standard output"),
+        formats.Printed(done.stderr, "standard error"),
+    ]
     if is_first and form is None:
-        form = next(filter(None, map(detect, printed)), None)
+        form = next(filter(None, map(formats.detect, printed)), None)
     if form is None:
         if is_first and (done.stdout.strip() or done.stderr.strip()):
             click.echo(UNKNOWN, err=True)
         return None, done.content()
     claimed = next((one for one in printed if form.claims(one)), printed[0])
-    return form, read_results(claimed, form)
+    return form, formats.read_results(claimed, form)
 
 
 def _digest(origin: Origin, number: int, text: str) -> str:

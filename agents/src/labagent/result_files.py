@@ -17,17 +17,8 @@ from labagent.files import MAX_LOG_BYTES, UnreadFileError, digest_of, read_text
 from labagent.histograms import Histogram
 from labagent.limits import REVISION, TEXTS
 from labagent.model import Evidence, Metric, Mode, Outcome, Overrides, Run, Samples, Skip, Source
+from labagent.readers import formats
 from labagent.readers.benchlab.layout import TOO_MANY, Bounds
-from labagent.readers.formats import (
-    Content,
-    Format,
-    Printed,
-    Provenance,
-    Result,
-    UnreadableError,
-    detect,
-    read_results,
-)
 
 
 @dataclass(frozen=True)
@@ -46,7 +37,7 @@ class Origin:
     evidence: Evidence | None = None
 
 
-def joined(contents: Sequence[Content], boots: Sequence[int]) -> Content:
+def joined(contents: Sequence[formats.Content], boots: Sequence[int]) -> formats.Content:
     """The contents of several repetitions as one, the samples of each in their order, with the boot
     that the repetition was measured in."""
     found: dict[tuple[str, Metric], list[float]] = {}
@@ -64,7 +55,7 @@ def joined(contents: Sequence[Content], boots: Sequence[int]) -> Content:
             count = len(one.values or one.histograms)
             measured.setdefault(key, []).extend([boot] * count)
     results = [
-        Result(
+        formats.Result(
             metric,
             tuple(values),
             case,
@@ -73,13 +64,13 @@ def joined(contents: Sequence[Content], boots: Sequence[int]) -> Content:
         )
         for (case, metric), values in found.items()
     ]
-    return Content(results, tuple(warnings), facts)
+    return formats.Content(results, tuple(warnings), facts)
 
 
-def runs_from(content: Content, name: str, origin: Origin, mode: Mode | None) -> list[Run]:
+def runs_from(content: formats.Content, name: str, origin: Origin, mode: Mode | None) -> list[Run]:
     """One run a case; the mode is ``mode`` or called ``name``, with the case after a dot."""
     base = mode or Mode.of(name, None, ())
-    cases: dict[str, list[Result]] = {}
+    cases: dict[str, list[formats.Result]] = {}
     for one in content.results:
         cases.setdefault(one.case, []).append(one)
     return [_run(results, _mode_of(base, case), content, origin) for case, results in cases.items()]
@@ -90,7 +81,9 @@ def _mode_of(base: Mode, case: str) -> Mode:
     return replace(Mode.of(workload, None, ()), traffic=base.traffic, options=base.options)
 
 
-def _run(results: Iterable[Result], mode: Mode, content: Content, origin: Origin) -> Run:
+def _run(
+    results: Iterable[formats.Result], mode: Mode, content: formats.Content, origin: Origin
+) -> Run:
     samples = [
         Samples(one.metric, one.values, one.boots, histograms=one.histograms) for one in results
     ]
@@ -115,17 +108,17 @@ UNKNOWN = "no format that is known"
 
 
 def read_result_file(
-    path: Path, form: Format | None = None, metric: Metric | None = None
-) -> tuple[Format, Content]:
+    path: Path, form: formats.Format | None = None, metric: Metric | None = None
+) -> tuple[formats.Format, formats.Content]:
     """The format and the content of a file; ``form`` forces one. Raises UnreadableError."""
     try:
-        printed = Printed(read_text(path, MAX_LOG_BYTES), path.name, metric)
+        printed = formats.Printed(read_text(path, MAX_LOG_BYTES), path.name, metric)
     except UnreadFileError as error:
-        raise UnreadableError(str(error)) from error
-    found = form or detect(printed)
+        raise formats.UnreadableError(str(error)) from error
+    found = form or formats.detect(printed)
     if found is None:
-        raise UnreadableError(f"{path.name}: {UNKNOWN}", "name it: --format")
-    return found, read_results(printed, found)
+        raise formats.UnreadableError(f"{path.name}: {UNKNOWN}", "name it: --format")
+    return found, formats.read_results(printed, found)
 
 
 def files_below(directory: Path, skipped: list[Skip]) -> Iterator[Path]:
@@ -173,7 +166,7 @@ class Naming:
 
 def runs_of_file(
     path: Path,
-    form: Format | None,
+    form: formats.Format | None,
     overrides: Overrides,
     directions: Directions,
     naming: Naming,
@@ -184,7 +177,7 @@ def runs_of_file(
     try:
         found, content = read_result_file(path, form)
         source = Source(path.name, digest_of(path))
-    except (UnreadableError, UnreadFileError) as error:
+    except (formats.UnreadableError, UnreadFileError) as error:
         return [Skip(str(path), error.message, unread=True)]
     if found.needs_metric and overrides.mode is None:
         return [Skip(str(path), "bare numbers: name what they measure by --mode", unread=True)]
@@ -211,13 +204,13 @@ def _complete(path: Path, runs: Sequence[Run], overrides: Overrides) -> Iterator
 
 
 def _recorded(
-    path: Path, name: str, content: Content, overrides: Overrides, naming: Naming
+    path: Path, name: str, content: formats.Content, overrides: Overrides, naming: Naming
 ) -> Iterator[Outcome]:
     """The runs of a tracker's records. A record is known again by itself, whatever lies beside it
     in the file."""
-    found: dict[tuple[Provenance, str], list[Result]] = {}
+    found: dict[tuple[formats.Provenance, str], list[formats.Result]] = {}
     for one in content.results:
-        found.setdefault((one.provenance or Provenance(), one.case), []).append(one)
+        found.setdefault((one.provenance or formats.Provenance(), one.case), []).append(one)
     records = Records.of([provenance for provenance, _ in found])
     for (provenance, case), results in found.items():
         try:
@@ -248,11 +241,13 @@ class Records:
     machines: frozenset[str]
 
     @classmethod
-    def of(cls, found: Sequence[Provenance]) -> Records:
+    def of(cls, found: Sequence[formats.Provenance]) -> Records:
         """Of all records of a file."""
         return cls(frozenset(one.branch for one in found), frozenset(one.hardware for one in found))
 
-    def origin(self, provenance: Provenance, overrides: Overrides, naming: Naming) -> Origin:
+    def origin(
+        self, provenance: formats.Provenance, overrides: Overrides, naming: Naming
+    ) -> Origin:
         """Where the runs of a record are from. Raises NotPlacedError: nothing is guessed."""
         revision = overrides.revision or provenance.revision
         if fault := REVISION.fault(revision) if revision else "is missing":

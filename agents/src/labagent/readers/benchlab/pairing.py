@@ -9,17 +9,7 @@ from pathlib import Path
 
 from labagent.files import UnreadFileError, read_file
 from labagent.model import ProfileFile, Skip
-from labagent.readers.benchlab.groups import (
-    BINARY,
-    FIRST,
-    FOLDED,
-    GRAPH,
-    PICTURE,
-    Group,
-    ProfileName,
-    ValueFile,
-    profile_name,
-)
+from labagent.readers.benchlab import groups
 from labagent.readers.benchlab.layout import Contents, LabelDirectory, Variant
 from labagent.readers.benchlab.measure import MINIMUM_TO_RECOGNISE, Measured, measure_values
 from labagent.readers.logs import FORMATS
@@ -32,10 +22,10 @@ class Entry:
     """A run in the making: logs, or value files alone, or both. `renamed` is the value file under
     whose new name the lab keeps these values."""
 
-    group: Group
+    group: groups.Group
     measured: Measured
-    stored: list[ValueFile] = field(default_factory=list)
-    renamed: ValueFile | None = None
+    stored: list[groups.ValueFile] = field(default_factory=list)
+    renamed: groups.ValueFile | None = None
 
 
 @dataclass
@@ -45,11 +35,11 @@ class Paired:
     """
 
     entries: list[Entry]
-    alone: list[list[ValueFile]] = field(default_factory=list)
-    copies: list[ValueFile] = field(default_factory=list)
+    alone: list[list[groups.ValueFile]] = field(default_factory=list)
+    copies: list[groups.ValueFile] = field(default_factory=list)
 
 
-def pair(entries: Sequence[Entry], files: Iterable[ValueFile]) -> Paired:
+def pair(entries: Sequence[Entry], files: Iterable[groups.ValueFile]) -> Paired:
     """Give each value file to the group it was computed from: by name, else by equal values.
 
     What remains is a run whose logs are gone, or a copy of values that are there already.
@@ -61,7 +51,7 @@ def pair(entries: Sequence[Entry], files: Iterable[ValueFile]) -> Paired:
         for file in entry.stored:
             _keep_plain(entry, file)
     paired = Paired(list(entries))
-    alone: dict[tuple[tuple[str, ...], str], list[ValueFile]] = {}
+    alone: dict[tuple[tuple[str, ...], str], list[groups.ValueFile]] = {}
     for file in left:
         if any(_same_values(file, entry.measured) for entry in entries):
             paired.copies.append(file)
@@ -71,7 +61,7 @@ def pair(entries: Sequence[Entry], files: Iterable[ValueFile]) -> Paired:
     return paired
 
 
-def _give_by_name(file: ValueFile, entries: Iterable[Entry]) -> bool:
+def _give_by_name(file: groups.ValueFile, entries: Iterable[Entry]) -> bool:
     for entry in entries:
         if _is_named_for(file, entry.group):
             entry.stored.append(file)
@@ -79,7 +69,7 @@ def _give_by_name(file: ValueFile, entries: Iterable[Entry]) -> bool:
     return False
 
 
-def _is_named_for(file: ValueFile, group: Group) -> bool:
+def _is_named_for(file: groups.ValueFile, group: groups.Group) -> bool:
     if file.variant.options == group.variant.options:
         return file.prefix == group.prefix
     suffix = group.variant.suffix
@@ -89,7 +79,7 @@ def _is_named_for(file: ValueFile, group: Group) -> bool:
     )
 
 
-def _give_by_values(file: ValueFile, entries: Iterable[Entry]) -> bool:
+def _give_by_values(file: groups.ValueFile, entries: Iterable[Entry]) -> bool:
     for entry in entries:
         near = file.variant.nested == entry.group.variant.nested
         if near and not _has_stored(entry, file.metric) and _same_values(file, entry.measured):
@@ -111,7 +101,7 @@ def _stand_in(entry: Entry) -> None:
         entry.measured.doubts.extend(logs.doubts)
 
 
-def _keep_plain(entry: Entry, file: ValueFile) -> None:
+def _keep_plain(entry: Entry, file: groups.ValueFile) -> None:
     """Where a profile lies beside a log, and the stored value of that iteration alone is another
     one, a profiled run has overwritten the log: the stored value is the plain one.
     """
@@ -139,7 +129,7 @@ def _has_stored(entry: Entry, metric: str) -> bool:
     return any(stored.metric == metric for stored in entry.stored)
 
 
-def _same_values(file: ValueFile, measured: Measured) -> bool:
+def _same_values(file: groups.ValueFile, measured: Measured) -> bool:
     """Whether these are the group's values, by either rule of rounding the middle."""
     values = list(file.values)
     both = (measured.values.get(file.metric), measured.older.get(file.metric))
@@ -163,27 +153,29 @@ def assign_profiles(variant: Variant, entries: Iterable[Entry]) -> Iterator[Left
     named = [
         (path, name)
         for path in (*variant.files, *variant.profiling)
-        if (name := profile_name(path.name))
+        if (name := groups.profile_name(path.name))
     ]
-    graphs = {(path.parent, name.stem): path for path, name in named if name.suffix == GRAPH}
+    graphs = {(path.parent, name.stem): path for path, name in named if name.suffix == groups.GRAPH}
     for path, name in named:
         reason = _reason_against(path, name, graphs) or _give(path, name, owners, variant)
         if reason:
             yield path, reason
 
 
-def _reason_against(path: Path, name: ProfileName, graphs: Mapping[tuple[Path, str], Path]) -> str:
+def _reason_against(
+    path: Path, name: groups.ProfileName, graphs: Mapping[tuple[Path, str], Path]
+) -> str:
     """Why a file is no profile that counts; empty: it is one, or a picture."""
-    if name.suffix == BINARY:
+    if name.suffix == groups.BINARY:
         return NO_SYMBOLS
     try:
         is_profile = format_of(path) is not None
     except UnreadFileError as error:
         return error.reason
     if not is_profile:
-        return "" if name.suffix == PICTURE else NO_PROFILE
+        return "" if name.suffix == groups.PICTURE else NO_PROFILE
     graph = graphs.get((path.parent, name.stem))
-    if graph is None or name.suffix not in (*FOLDED, PICTURE):
+    if graph is None or name.suffix not in (*groups.FOLDED, groups.PICTURE):
         return ""
     return SAME if _is_folded_of(path, graph) else OTHER
 
@@ -196,9 +188,11 @@ def _is_folded_of(folded: Path, graph: Path) -> bool:
         return False
 
 
-def _give(path: Path, name: ProfileName, owners: Mapping[str, Entry], variant: Variant) -> str:
+def _give(
+    path: Path, name: groups.ProfileName, owners: Mapping[str, Entry], variant: Variant
+) -> str:
     """Give a profile to its run; why there is none. A picture is nobody's, and not worth a line."""
-    if name.suffix == PICTURE and format_of(path) is None:
+    if name.suffix == groups.PICTURE and format_of(path) is None:
         return ""
     found = name.owner(owners)
     if found is None:
@@ -214,7 +208,7 @@ def _give(path: Path, name: ProfileName, owners: Mapping[str, Entry], variant: V
 def _rate_within(entry: Entry, iteration: str | None) -> float | None:
     """The rate while an iteration of the run was profiled, where its log was overwritten then; of
     any other log nobody knows whether a profile was taken during it."""
-    return entry.measured.profiled.get(iteration or FIRST)
+    return entry.measured.profiled.get(iteration or groups.FIRST)
 
 
 def _rate_beside(path: Path, owner: tuple[str, str | None], *, apart: bool) -> float | None:
@@ -222,7 +216,7 @@ def _rate_beside(path: Path, owner: tuple[str, str | None], *, apart: bool) -> f
     in a directory of profiled runs alone."""
     prefix, iteration = owner
     markers = ("pmc", "") if apart else ("pmc",)
-    names = [("bench", prefix, marker, iteration or FIRST) for marker in markers]
+    names = [("bench", prefix, marker, iteration or groups.FIRST) for marker in markers]
     stems = [".".join(filter(None, name)) for name in names]
     kinds = sorted({form.log for form in FORMATS})
     logs = [path.with_name(f"{stem}.{kind}") for stem in stems for kind in kinds]

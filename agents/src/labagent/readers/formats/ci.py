@@ -7,17 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from labagent.model import MAX_NAME, Metric, clean, safe_name
-from labagent.readers.formats.base import (
-    RATE,
-    TIME_PER_OP,
-    Content,
-    Format,
-    Printed,
-    Provenance,
-    Result,
-    UnreadableError,
-    finite,
-)
+from labagent.readers.formats import base
 from labagent.readers.formats.json_tables import select, text_of
 from labagent.readers.formats.languages import claims_lkp
 from labagent.readers.formats.trackers import position_of
@@ -33,17 +23,17 @@ _VERSION = re.compile(r"^(?:\[ *\d+\.\d+\] )?K?TAP version \d+", re.MULTILINE)
 _STAMP = re.compile(r"^\[ *\d+\.\d+\] ?")
 
 
-def claims_ktap(printed: Printed) -> bool:
+def claims_ktap(printed: base.Printed) -> bool:
     """Whether a line names the version."""
     return _VERSION.search(printed.text) is not None
 
 
-def read_ktap(printed: Printed) -> Content:
+def read_ktap(printed: base.Printed) -> base.Content:
     """How many results passed and failed. Sums of subtests do not count, nor what was skipped.
 
     Raises UnreadableError."""
     if not claims_ktap(printed):
-        raise UnreadableError(f"{printed.where} is no KTAP")
+        raise base.UnreadableError(f"{printed.where} is no KTAP")
     lines = [_STAMP.sub("", line) for line in printed.text.splitlines()]
     planned: dict[int, int] = {}
     for plan in filter(None, map(_PLAN.match, lines)):
@@ -52,7 +42,7 @@ def read_ktap(printed: Printed) -> Content:
     for match in filter(None, map(_RESULT.match, lines)):
         counted.add(match)
     if not counted.seen:
-        raise UnreadableError(f"{printed.where} holds no result of a test")
+        raise base.UnreadableError(f"{printed.where} holds no result of a test")
     doubts = {
         "more than one output; all are counted together": len(_VERSION.findall(printed.text)) > 1,
         "results that are not numbered in order": not counted.in_order,
@@ -62,7 +52,9 @@ def read_ktap(printed: Printed) -> Content:
     }
     warnings = [f"{printed.where} holds {text}" for text, is_so in doubts.items() if is_so]
     numbers = ((PASSED, counted.passed), (FAILED, counted.failed))
-    return Content([Result(metric, (float(number),)) for metric, number in numbers], warnings)
+    return base.Content(
+        [base.Result(metric, (float(number),)) for metric, number in numbers], warnings
+    )
 
 
 @dataclass
@@ -94,17 +86,17 @@ class _Ktap:
         self.failures[depth] = self.failures.get(depth, 0) + fails
 
 
-def claims_kcidb(printed: Printed) -> bool:
+def claims_kcidb(printed: base.Printed) -> bool:
     """Whether it is a report of version 4 or 5 with tests."""
     document = printed.json
     major = [version for _, version in select(document, "version/major")]
     return major in ([4], [5]) and any(True for _ in select(document, "tests/*/id"))
 
 
-def read_kcidb(printed: Printed) -> Content:
+def read_kcidb(printed: base.Printed) -> base.Content:
     """The numbers of tests that were executed. None has a direction. Raises UnreadableError."""
     if not claims_kcidb(printed):
-        raise UnreadableError(f"{printed.where} is no report of KCIDB")
+        raise base.UnreadableError(f"{printed.where} is no report of KCIDB")
     checkouts = _by_id(printed.json, "checkouts")
     builds = _by_id(printed.json, "builds")
     results = []
@@ -117,9 +109,11 @@ def read_kcidb(printed: Printed) -> Content:
         for _, value in select(test, "number/value"):
             unit = clean(text_of(test, "number/unit"))[:MAX_UNIT]
             metric = Metric(safe_name(f"kcidb.{unit or 'number'}"), unit, "")
-            number = finite(value, f"{where} number")
-            results.append(Result(metric, (number,), text_of(test, "path"), provenance=provenance))
-    return Content(results)
+            number = base.finite(value, f"{where} number")
+            results.append(
+                base.Result(metric, (number,), text_of(test, "path"), provenance=provenance)
+            )
+    return base.Content(results)
 
 
 def _by_id(document: Any, kind: str) -> dict[Any, dict[str, Any]]:
@@ -127,8 +121,8 @@ def _by_id(document: Any, kind: str) -> dict[Any, dict[str, Any]]:
     return {one["id"]: one for one in rows if isinstance(one.get("id"), str)}
 
 
-def _kcidb_provenance(test: dict[str, Any], checkout: dict[str, Any]) -> Provenance:
-    return Provenance(
+def _kcidb_provenance(test: dict[str, Any], checkout: dict[str, Any]) -> base.Provenance:
+    return base.Provenance(
         branch=text_of(checkout, "tree_name") or text_of(checkout, "git_repository_branch"),
         revision=text_of(checkout, "git_commit_hash"),
         hardware=text_of(test, "environment/misc/platform"),
@@ -136,7 +130,7 @@ def _kcidb_provenance(test: dict[str, Any], checkout: dict[str, Any]) -> Provena
     )
 
 
-def claims_squad(printed: Printed) -> bool:
+def claims_squad(printed: base.Printed) -> bool:
     """Whether all there is are names with a number, numbers, or a value and its unit."""
     document = printed.json
     return (
@@ -156,10 +150,10 @@ def _is_metric(one: Any) -> bool:
     )
 
 
-def read_squad(printed: Printed) -> Content:
+def read_squad(printed: base.Printed) -> base.Content:
     """Each metric, its group as the case. None has a direction. Raises UnreadableError."""
     if not claims_squad(printed):
-        raise UnreadableError(f"{printed.where} is no metrics.json of SQUAD")
+        raise base.UnreadableError(f"{printed.where} is no metrics.json of SQUAD")
     results = []
     for path, one in printed.json.items():
         group, _, name = path.rpartition("/")
@@ -167,26 +161,26 @@ def read_squad(printed: Printed) -> Content:
         unit = clean(text_of(one, "unit"))[:MAX_UNIT] if isinstance(one, dict) else ""
         where = f"{printed.where}: {path[:80]}"
         values = tuple(
-            finite(each, where) for each in (value if isinstance(value, list) else [value])
+            base.finite(each, where) for each in (value if isinstance(value, list) else [value])
         )
-        results.append(Result(Metric(safe_name(clean(name)), unit, ""), values, group))
-    return Content(results)
+        results.append(base.Result(Metric(safe_name(clean(name)), unit, ""), values, group))
+    return base.Content(results)
 
 
 FORMATS = (
-    Format("ktap", "Documentation/dev-tools/ktap.rst of Linux", claims_ktap, read_ktap),
-    Format("kcidb", "kcidb-io, schema 5.3", claims_kcidb, read_kcidb, ends_itself=True),
-    Format(
+    base.Format("ktap", "Documentation/dev-tools/ktap.rst of Linux", claims_ktap, read_ktap),
+    base.Format("kcidb", "kcidb-io, schema 5.3", claims_kcidb, read_kcidb, ends_itself=True),
+    base.Format(
         "squad", "SQUAD's documentation, metrics file", claims_squad, read_squad, ends_itself=True
     ),
 )
 
 
-BUILT_IN = {"latency": TIME_PER_OP, "throughput": RATE}
+BUILT_IN = {"latency": base.TIME_PER_OP, "throughput": base.RATE}
 """In ns, and operations/s."""
 
 
-def claims_bencher(printed: Printed) -> bool:
+def claims_bencher(printed: base.Printed) -> bool:
     """Whether all there is are measures with a value."""
     document = printed.json
     return (
@@ -203,37 +197,37 @@ def claims_bencher(printed: Printed) -> bool:
     )
 
 
-def read_bencher(printed: Printed) -> Content:
+def read_bencher(printed: base.Printed) -> base.Content:
     """Each value; measures that are not built in have no unit and no direction.
 
     Raises UnreadableError."""
     if not claims_bencher(printed):
-        raise UnreadableError(f"{printed.where} is not in Bencher Metric Format")
+        raise base.UnreadableError(f"{printed.where} is not in Bencher Metric Format")
     results = []
     for case, measures in printed.json.items():
         for name, measure in measures.items():
             metric = _metric(name, "")
-            value = finite(measure["value"], f"{printed.where}: {case[:50]} {name[:50]}")
-            results.append(Result(metric, (value,), case))
-    return Content(results)
+            value = base.finite(measure["value"], f"{printed.where}: {case[:50]} {name[:50]}")
+            results.append(base.Result(metric, (value,), case))
+    return base.Content(results)
 
 
 def _metric(name: str, unit: str) -> Metric:
     return BUILT_IN.get(name) or Metric(safe_name(clean(name))[:MAX_NAME], clean(unit)[:50], "")
 
 
-def claims_perf(printed: Printed) -> bool:
+def claims_perf(printed: base.Printed) -> bool:
     """Whether it is the answer to a query of a project's history."""
     paths = ("results/*/branch/name", "results/*/testbed/name", "results/*/metrics")
     return all(any(True for _ in select(printed.json, path)) for path in ("project", *paths))
 
 
-def read_perf(printed: Printed) -> Content:
+def read_perf(printed: base.Printed) -> base.Content:
     """Each metric at its revision; measures that are not built in have no direction.
 
     Raises UnreadableError."""
     if not claims_perf(printed):
-        raise UnreadableError(f"{printed.where} is no history of Bencher")
+        raise base.UnreadableError(f"{printed.where} is no history of Bencher")
     results = []
     without = 0
     for at, line in select(printed.json, "results/*"):
@@ -245,15 +239,15 @@ def read_perf(printed: Printed) -> Content:
             value = [found for _, found in select(one, "metric/value")]
             where = f"{printed.where}{at}{below}"
             if len(value) != 1:
-                raise UnreadableError(f"{where} has no value")
-            number = finite(value[0], where)
-            results.append(Result(_metric(slug, unit), (number,), case, provenance=provenance))
+                raise base.UnreadableError(f"{where} has no value")
+            number = base.finite(value[0], where)
+            results.append(base.Result(_metric(slug, unit), (number,), case, provenance=provenance))
     doubt = f"{printed.where}: {without} metrics of versions without a commit"
-    return Content(results, [doubt] if without else [])
+    return base.Content(results, [doubt] if without else [])
 
 
-def _provenance(line: Any, one: Any) -> Provenance:
-    return Provenance(
+def _provenance(line: Any, one: Any) -> base.Provenance:
+    return base.Provenance(
         branch=text_of(line, "branch/name"),
         revision=text_of(one, "version/hash"),
         hardware=text_of(line, "testbed/name"),
@@ -263,8 +257,10 @@ def _provenance(line: Any, one: Any) -> Provenance:
 
 
 BENCHER = (
-    Format(
+    base.Format(
         "bencher", "Bencher's documentation: the built-in measures", claims_bencher, read_bencher
     ),
-    Format("bencher-perf", "bencher perf: measure.units", claims_perf, read_perf, ends_itself=True),
+    base.Format(
+        "bencher-perf", "bencher perf: measure.units", claims_perf, read_perf, ends_itself=True
+    ),
 )

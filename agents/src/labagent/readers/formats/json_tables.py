@@ -9,18 +9,7 @@ from typing import Any
 
 from labagent.histograms import Histogram, derived_names
 from labagent.model import Metric
-from labagent.readers.formats.base import (
-    SYSTEM_TIME,
-    TIME,
-    USER_TIME,
-    Content,
-    Format,
-    Printed,
-    Result,
-    UnreadableError,
-    amount,
-    whole,
-)
+from labagent.readers.formats import base
 
 ROUNDING = 1e-6
 """Of a mean that is printed beside its samples."""
@@ -70,15 +59,15 @@ class Bins:
             return None
         place = f"{where} {self.path}"
         if not isinstance(bins, dict):
-            raise UnreadableError(f"{place} are no counts by value")
-        pairs = [(amount(key, place), whole(count, place)) for key, count in bins.items()]
+            raise base.UnreadableError(f"{place} are no counts by value")
+        pairs = [(base.amount(key, place), base.whole(count, place)) for key, count in bins.items()]
         largest, total = (
-            amount(next((one for _, one in select(case, path)), None), f"{where} {path}")
+            base.amount(next((one for _, one in select(case, path)), None), f"{where} {path}")
             for path in (self.largest, self.total)
         )
         counted = sum(count for _, count in pairs)
         if counted != total:
-            raise UnreadableError(f"{place} count {counted}, and {self.total} is {total:g}")
+            raise base.UnreadableError(f"{place} count {counted}, and {self.total} is {total:g}")
         if not counted:
             return None
         last = max(value for value, count in pairs if count)
@@ -99,16 +88,16 @@ class JsonTable:
     fields: tuple[Field, ...]
     histograms: tuple[Bins, ...] = ()
 
-    def claims(self, printed: Printed) -> bool:
+    def claims(self, printed: base.Printed) -> bool:
         """Whether all of the signature is there."""
         return all(any(True for _ in select(printed.json, path)) for path in self.signature)
 
-    def read(self, printed: Printed) -> Content:
+    def read(self, printed: base.Printed) -> base.Content:
         """All fields of all cases. Raises UnreadableError."""
         if printed.json is None:
-            raise UnreadableError(f"{printed.where} is no JSON")
+            raise base.UnreadableError(f"{printed.where} is no JSON")
         shared = next((str(text) for _, text in select(printed.json, self.case)), "")
-        results: list[Result] = []
+        results: list[base.Result] = []
         warnings = []
         seen: set[str] = set()
         for at, case in select(printed.json, self.cases):
@@ -120,16 +109,16 @@ class JsonTable:
             warnings += doubts
             seen |= {one.case for one in found}
             results += found
-        return Content(results, warnings)
+        return base.Content(results, warnings)
 
-    def _case(self, case: Any, where: str, shared: str) -> tuple[list[Result], list[str]]:
+    def _case(self, case: Any, where: str, shared: str) -> tuple[list[base.Result], list[str]]:
         name = next((str(text) for _, text in select(case, self.case)), shared)
         derived: set[str] = set()
         results, doubts = [], []
         for bins in self.histograms:
             if histogram := bins.read(case, where):
                 derived |= derived_names(bins.metric.name)
-                results.append(Result(bins.metric, (), name, (histogram,)))
+                results.append(base.Result(bins.metric, (), name, (histogram,)))
         for field in self.fields:
             if field.metric.name in derived:
                 continue
@@ -138,17 +127,17 @@ class JsonTable:
             values, more = field.read(case, where)
             doubts += more
             if values:
-                results.append(Result(field.metric, tuple(values), name))
+                results.append(base.Result(field.metric, tuple(values), name))
         return results, doubts
 
-    def format(self) -> Format:
+    def format(self) -> base.Format:
         """The format."""
-        return Format(self.name, self.source, self.claims, self.read, ends_itself=True)
+        return base.Format(self.name, self.source, self.claims, self.read, ends_itself=True)
 
 
 def _amounts(case: Any, path: str, where: str) -> list[float]:
     return [
-        amount(one, f"{where}{at}")
+        base.amount(one, f"{where}{at}")
         for at, value in select(case, path)
         for one in (value if isinstance(value, list) else [value])
     ]
@@ -226,9 +215,9 @@ TABLES = (
         "results/*",
         "command",
         (
-            Field("times", TIME, instead="mean", mean="mean"),
-            Field("user", USER_TIME),
-            Field("system", SYSTEM_TIME),
+            Field("times", base.TIME, instead="mean", mean="mean"),
+            Field("user", base.USER_TIME),
+            Field("system", base.SYSTEM_TIME),
         ),
     ),
     JsonTable(
@@ -237,7 +226,7 @@ TABLES = (
         ("machine_info", "benchmarks/*/stats/median"),
         "benchmarks/*",
         "fullname",
-        (Field("stats/data", TIME, instead="stats/median", mean="stats/mean"),),
+        (Field("stats/data", base.TIME, instead="stats/median", mean="stats/mean"),),
     ),
     JsonTable(
         "pyperf",
@@ -245,7 +234,7 @@ TABLES = (
         ("benchmarks/*/runs/*/values", "metadata/unit"),
         "benchmarks/*",
         "metadata/name",
-        (Field("runs/*/values", TIME),),
+        (Field("runs/*/values", base.TIME),),
     ),
     JsonTable(
         "trex",

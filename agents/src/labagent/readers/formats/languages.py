@@ -10,21 +10,7 @@ from xml.etree import ElementTree
 
 from labagent.histograms import Histogram
 from labagent.model import MAX_NAME, Metric, clean, safe_name
-from labagent.readers.formats.base import (
-    BANDWIDTH,
-    LATENCY,
-    NANOSECONDS,
-    RATE,
-    TIME_PER_OP,
-    Content,
-    Format,
-    Printed,
-    Result,
-    UnreadableError,
-    amount,
-    finite,
-    whole,
-)
+from labagent.readers.formats import base
 from labagent.readers.formats.json_tables import mean_doubts, select
 
 # Go's benchmarks, `go test -bench`: one line a repetition, pairs of value and unit.
@@ -34,19 +20,19 @@ _LINE = re.compile(r"Benchmark(\S*?)(?:-\d+)?\s+(\d+)((?:\s+\S+ \S+)+)\s*$")
 _GO_UNIT = re.compile(r"Unit (\S+) (?:\S+ )*?better=(higher|lower)\b")
 _PAIR = re.compile(r"\s+(\S+) (\S+)")
 KNOWN: dict[str, tuple[Metric, float]] = {
-    "ns/op": (TIME_PER_OP, 1.0),
-    "MB/s": (BANDWIDTH, 1e6),
+    "ns/op": (base.TIME_PER_OP, 1.0),
+    "MB/s": (base.BANDWIDTH, 1e6),
     "B/op": (Metric("allocated", "B/op", "less"), 1.0),
     "allocs/op": (Metric("allocations", "allocs/op", "less"), 1.0),
 }
 
 
-def claims_go(printed: Printed) -> bool:
+def claims_go(printed: base.Printed) -> bool:
     """Whether a line is a benchmark's."""
     return any(_LINE.match(line) for line in printed.text.splitlines())
 
 
-def read_go(printed: Printed) -> Content:
+def read_go(printed: base.Printed) -> base.Content:
     """All pairs; a unit of the user has a direction where a line `Unit` states it.
 
     Raises UnreadableError."""
@@ -67,16 +53,16 @@ def read_go(printed: Printed) -> Content:
             results += list(_pairs(match[1], match[3], where, directions))
         elif line.startswith("Benchmark") and len(line.split()) > 1:
             warnings.append(f"{where} is no whole line of a benchmark; left out")
-    return Content(results, warnings)
+    return base.Content(results, warnings)
 
 
-def _pairs(case: str, text: str, where: str, directions: dict[str, str]) -> Iterator[Result]:
+def _pairs(case: str, text: str, where: str, directions: dict[str, str]) -> Iterator[base.Result]:
     for value, unit in _PAIR.findall(text):
         if len(unit) > MAX_NAME:
-            raise UnreadableError(f"{where}: a unit of {len(unit)} characters")
+            raise base.UnreadableError(f"{where}: a unit of {len(unit)} characters")
         name = re.sub(r"[\s:/?#&]", "_", unit)
         metric, scale = KNOWN.get(unit, (Metric(name, unit, directions.get(unit, "")), 1.0))
-        yield Result(metric, (scale * finite(value, where),), case)
+        yield base.Result(metric, (scale * base.finite(value, where),), case)
 
 
 # Google Benchmark's `--benchmark_format=json`: each repetition is a sample.
@@ -89,14 +75,14 @@ _DESCRIBED = frozenset(
 )
 
 
-def claims_google(printed: Printed) -> bool:
+def claims_google(printed: base.Printed) -> bool:
     """Whether there are benchmarks with a time unit."""
     return any(True for _ in select(printed.json, "benchmarks/*/time_unit"))
 
 
-def read_google(printed: Printed) -> Content:
+def read_google(printed: base.Printed) -> base.Content:
     """Times and rates; counters of the user have no direction. Raises UnreadableError."""
-    results: list[Result] = []
+    results: list[base.Result] = []
     warnings: list[str] = []
     for at, one in select(printed.json, "benchmarks/*"):
         where = f"{printed.where}{at}"
@@ -110,25 +96,25 @@ def read_google(printed: Printed) -> Content:
         if one.get("error_occurred"):
             warnings.append(f"{where}: {name} failed: {str(one.get('error_message'))[:200]}")
             continue
-        results += (Result(metric, (value,), name) for metric, value in _values(one, where))
-    return Content(results, warnings)
+        results += (base.Result(metric, (value,), name) for metric, value in _values(one, where))
+    return base.Content(results, warnings)
 
 
 def _values(one: dict[str, Any], where: str) -> Iterator[tuple[Metric, float]]:
     unit = one.get("time_unit")
-    if not isinstance(unit, str) or unit not in NANOSECONDS:
-        raise UnreadableError(f"{where}: time_unit {str(unit)[:20]!r} is not known")
+    if not isinstance(unit, str) or unit not in base.NANOSECONDS:
+        raise base.UnreadableError(f"{where}: time_unit {str(unit)[:20]!r} is not known")
     for metric, key, scale in (
-        (TIME_PER_OP, "real_time", NANOSECONDS[unit]),
-        (CPU, "cpu_time", NANOSECONDS[unit]),
-        (BANDWIDTH, "bytes_per_second", 1.0),
-        (RATE, "items_per_second", 1.0),
+        (base.TIME_PER_OP, "real_time", base.NANOSECONDS[unit]),
+        (CPU, "cpu_time", base.NANOSECONDS[unit]),
+        (base.BANDWIDTH, "bytes_per_second", 1.0),
+        (base.RATE, "items_per_second", 1.0),
     ):
         if key in one:
-            yield metric, scale * amount(one[key], f"{where} {key}")
+            yield metric, scale * base.amount(one[key], f"{where} {key}")
     for key, value in one.items():
         if key not in _DESCRIBED and isinstance(value, float) and len(key) <= MAX_NAME:
-            yield Metric(clean(key), "1", ""), finite(value, f"{where} {key[:50]}")
+            yield Metric(clean(key), "1", ""), base.finite(value, f"{where} {key[:50]}")
 
 
 # JMH's `-rf json`: the raw data of all forks.
@@ -137,28 +123,30 @@ def _values(one: dict[str, Any], where: str) -> Iterator[tuple[Metric, float]]:
 _JMH_UNIT = re.compile(r"(?:ops/(?P<rate>ns|us|ms|s))|(?:(?P<time>ns|us|ms|s)/op)")
 
 
-def claims_jmh(printed: Printed) -> bool:
+def claims_jmh(printed: base.Printed) -> bool:
     """Whether it is a list of benchmarks with a primary metric."""
     return any(True for _ in select(printed.json, "*/primaryMetric/scoreUnit"))
 
 
-def read_jmh(printed: Printed) -> Content:
+def read_jmh(printed: base.Printed) -> base.Content:
     """Throughput as operations/s, every other mode as time an operation, that of sampled ones also
     as a histogram of latencies. Raises UnreadableError."""
-    results: list[Result] = []
+    results: list[base.Result] = []
     warnings: list[str] = []
     for at, one in select(printed.json, "*"):
         where = f"{printed.where}{at}"
         if not isinstance(one, dict):
-            raise UnreadableError(f"{where} is no benchmark")
+            raise base.UnreadableError(f"{where} is no benchmark")
         metric, scale = _jmh_metric(one, where)
-        score = [amount(value, f"{where} score") for _, value in select(one, "primaryMetric/score")]
+        score = [
+            base.amount(value, f"{where} score") for _, value in select(one, "primaryMetric/score")
+        ]
         raw = select(one, "primaryMetric/rawData/*/*")
-        data = [amount(value, f"{where} rawData") for _, value in raw]
+        data = [base.amount(value, f"{where} rawData") for _, value in raw]
         counts = list(_jmh_counts(one, where))
-        histogram = Histogram.of(counts, scale / NANOSECONDS["us"])
+        histogram = Histogram.of(counts, scale / base.NANOSECONDS["us"])
         if histogram.values:
-            results.append(Result(LATENCY, (), _name(one), (histogram,)))
+            results.append(base.Result(base.LATENCY, (), _name(one), (histogram,)))
             total = sum(count for _, count in counts)
             mean = fsum(value * count for value, count in counts) / total
             warnings += mean_doubts([mean], score, where)
@@ -167,8 +155,8 @@ def read_jmh(printed: Printed) -> Content:
         else:
             warnings.append(f"{where}: no rawData, so the score counts")
         values = tuple(scale * value for value in data or score)
-        results.append(Result(metric, values, _name(one)))
-    return Content(results, warnings)
+        results.append(base.Result(metric, values, _name(one)))
+    return base.Content(results, warnings)
 
 
 def _jmh_counts(one: dict[str, Any], where: str) -> Iterator[tuple[float, int]]:
@@ -176,8 +164,8 @@ def _jmh_counts(one: dict[str, Any], where: str) -> Iterator[tuple[float, int]]:
     for at, pair in select(one, "primaryMetric/rawDataHistogram/*/*/*"):
         place = f"{where} rawDataHistogram{at}"
         if not isinstance(pair, list) or len(pair) != 2:
-            raise UnreadableError(f"{place} is no value with its count")
-        yield amount(pair[0], place), whole(pair[1], place)
+            raise base.UnreadableError(f"{place} is no value with its count")
+        yield base.amount(pair[0], place), base.whole(pair[1], place)
 
 
 def _name(one: dict[str, Any]) -> str:
@@ -190,22 +178,24 @@ def _jmh_metric(one: dict[str, Any], where: str) -> tuple[Metric, float]:
     units = [unit for _, unit in select(one, "primaryMetric/scoreUnit")]
     match = _JMH_UNIT.fullmatch(str(units[0])[:20]) if units else None
     if not match or (match["rate"] is not None) != (one.get("mode") == "thrpt"):
-        raise UnreadableError(f"{where}: scoreUnit is not one of mode {one.get('mode')!r:.20}")
+        raise base.UnreadableError(f"{where}: scoreUnit is not one of mode {one.get('mode')!r:.20}")
     if match["rate"]:
-        return RATE, 1e9 / NANOSECONDS[match["rate"]]
-    return TIME_PER_OP, NANOSECONDS[match["time"]]
+        return base.RATE, 1e9 / base.NANOSECONDS[match["rate"]]
+    return base.TIME_PER_OP, base.NANOSECONDS[match["time"]]
 
 
 FORMATS = (
-    Format("go", "the Go benchmark data format", claims_go, read_go),
-    Format(
+    base.Format("go", "the Go benchmark data format", claims_go, read_go),
+    base.Format(
         "google-benchmark",
         "Google Benchmark's user guide",
         claims_google,
         read_google,
         ends_itself=True,
     ),
-    Format("jmh", "JMH: the mode states what a score is", claims_jmh, read_jmh, ends_itself=True),
+    base.Format(
+        "jmh", "JMH: the mode states what a score is", claims_jmh, read_jmh, ends_itself=True
+    ),
 )
 
 
@@ -240,7 +230,7 @@ LESS = (
 _PLAIN = re.compile(r"[a-z0-9][\w.+-]*\.\S+")
 
 
-def claims_lkp(printed: Printed) -> bool:
+def claims_lkp(printed: base.Printed) -> bool:
     """Whether all there is are dotted names with a number or a list of them, some of benchmarks."""
     document = printed.json
     return (
@@ -255,23 +245,23 @@ def _is_figure(value: Any) -> bool:
     return all(isinstance(one, int | float) for one in values)
 
 
-def read_lkp(printed: Printed) -> Content:
+def read_lkp(printed: base.Printed) -> base.Content:
     """The figures whose direction LKP states; of the others how many there are.
 
     Raises UnreadableError."""
     if not isinstance(printed.json, dict):
-        raise UnreadableError(f"{printed.where} is no stats.json of LKP")
+        raise base.UnreadableError(f"{printed.where} is no stats.json of LKP")
     found = []
     others = 0
     for name, one in printed.json.items():
         if metric := _lkp_metric(name):
             values = one if isinstance(one, list) else [one]
             where = f"{printed.where}: {name[:80]}"
-            found.append(Result(metric, tuple(amount(value, where) for value in values)))
+            found.append(base.Result(metric, tuple(base.amount(value, where) for value in values)))
         else:
             others += 1
     left = f"{others} figures without a direction in LKP's own table are left out"
-    return Content(found, [left] if others else [])
+    return base.Content(found, [left] if others else [])
 
 
 def _lkp_metric(name: str) -> Metric | None:
@@ -288,7 +278,7 @@ def _lkp_metric(name: str) -> Metric | None:
 BETTER = {"HIB": "more", "LIB": "less"}
 
 
-def claims_phoronix(printed: Printed) -> bool:
+def claims_phoronix(printed: base.Printed) -> bool:
     """Whether it is a document of the suite."""
     return (
         re.match(
@@ -298,15 +288,15 @@ def claims_phoronix(printed: Printed) -> bool:
     )
 
 
-def read_phoronix(printed: Printed) -> Content:
+def read_phoronix(printed: base.Printed) -> base.Content:
     """A case a test and its arguments. Raises UnreadableError, also for a document type: entities
     of its own are how XML is made to grow."""
     if "<!DOCTYPE" in printed.text or "<!ENTITY" in printed.text:
-        raise UnreadableError(f"{printed.where}: XML with a document type is not read")
+        raise base.UnreadableError(f"{printed.where}: XML with a document type is not read")
     try:
         root = ElementTree.fromstring(printed.text.lstrip())  # noqa: S314 (no entities: see above)
     except (ElementTree.ParseError, ValueError) as error:
-        raise UnreadableError(f"{printed.where} is no XML: {error}") from error
+        raise base.UnreadableError(f"{printed.where} is no XML: {error}") from error
     results = []
     warnings = []
     for number, one in enumerate(root.iterfind("Result"), 1):
@@ -323,17 +313,17 @@ def read_phoronix(printed: Printed) -> Content:
         unit = clean(one.findtext("Scale") or "1")[:50]
         metric = Metric(safe_name("pts." + unit.replace("/", "_per_"))[:MAX_NAME], unit, better)
         if values := _samples(entries[0], where):
-            results.append(Result(metric, values, case))
+            results.append(base.Result(metric, values, case))
         else:
             warnings.append(f"{where}: {case[:80]} has no value; left out")
-    return Content(results, warnings)
+    return base.Content(results, warnings)
 
 
 def _samples(entry: ElementTree.Element, where: str) -> tuple[float, ...]:
     """Each repetition where they are kept, else the value; none of a test that failed."""
     raw = (entry.findtext("RawString") or "").strip()
     texts = raw.split(":") if raw else (entry.findtext("Value") or "").split()
-    return tuple(finite(text.strip(), where) for text in texts)
+    return tuple(base.finite(text.strip(), where) for text in texts)
 
 
 # will-it-scale's `runtest.py`: operations/s of processes and of threads, by how many run.
@@ -345,37 +335,39 @@ THREADS = Metric("thread_rate", "ops/s", "more")
 FAILED = "-1"
 
 
-def claims_will_it_scale(printed: Printed) -> bool:
+def claims_will_it_scale(printed: base.Printed) -> bool:
     """Whether it begins with the header."""
     return printed.text.splitlines()[:1] == [",".join(HEADER)]
 
 
-def read_will_it_scale(printed: Printed) -> Content:
+def read_will_it_scale(printed: base.Printed) -> base.Content:
     """A case a number of tasks, without that of none. Raises UnreadableError."""
     if not claims_will_it_scale(printed):
-        raise UnreadableError(f"{printed.where} does not begin with {','.join(HEADER)}")
-    results: list[Result] = []
+        raise base.UnreadableError(f"{printed.where} does not begin with {','.join(HEADER)}")
+    results: list[base.Result] = []
     warnings = []
     for number, line in enumerate(printed.text.splitlines(), 1):
         where, row = f"{printed.where} line {number}", line.split(",")
         if number == 1 or not line.strip() or row[0] == "0":
             continue
         if len(row) != len(HEADER) or not re.fullmatch(r"[0-9]{1,9}", row[0]):
-            raise UnreadableError(f"{where} has not the columns of the header")
+            raise base.UnreadableError(f"{where} has not the columns of the header")
         if any(one.case == f"{row[0]} tasks" for one in results):
             warnings.append(f"{where}: {row[0]} tasks are there twice")
         for metric, text in ((PROCESSES, row[1]), (THREADS, row[3])):
             if text == FAILED:
                 warnings.append(f"{where}: {metric.name} of {row[0]} tasks failed")
             else:
-                results.append(Result(metric, (amount(text, where),), f"{row[0]} tasks"))
-    return Content(results, warnings)
+                results.append(base.Result(metric, (base.amount(text, where),), f"{row[0]} tasks"))
+    return base.Content(results, warnings)
 
 
 SUITES = (
-    Format("lkp", "lkp-tests, etc/index-perf-all.yaml", claims_lkp, read_lkp, ends_itself=True),
-    Format("phoronix", "the file: Scale and Proportion", claims_phoronix, read_phoronix),
-    Format(
+    base.Format(
+        "lkp", "lkp-tests, etc/index-perf-all.yaml", claims_lkp, read_lkp, ends_itself=True
+    ),
+    base.Format("phoronix", "the file: Scale and Proportion", claims_phoronix, read_phoronix),
+    base.Format(
         "will-it-scale",
         "its runtest.py; LKP's index-perf-all.yaml",
         claims_will_it_scale,

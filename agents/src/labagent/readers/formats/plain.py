@@ -18,19 +18,7 @@ from labagent.model import (
     Source,
     clean,
 )
-from labagent.readers.formats.base import (
-    Content,
-    Format,
-    Printed,
-    Result,
-    UnreadableError,
-    amount,
-    finite,
-    is_number,
-    numbered_lines,
-    parse_json,
-    whole,
-)
+from labagent.readers.formats import base
 
 # Numbers, one a line, as ministat(1) reads them: what they measure has to be named beside.
 
@@ -38,20 +26,20 @@ from labagent.readers.formats.base import (
 UNNAMED = Metric("value", "1", "")
 
 
-def claims_values(printed: Printed) -> bool:
+def claims_values(printed: base.Printed) -> bool:
     """Whether there are lines and each is one number; `#` begins a comment."""
     lines = [line for _, line in _lines(printed)]
-    return bool(lines) and all(is_number(line) for line in lines)
+    return bool(lines) and all(base.is_number(line) for line in lines)
 
 
-def read_values(printed: Printed) -> Content:
+def read_values(printed: base.Printed) -> base.Content:
     """The numbers as samples of the metric that was named. Raises UnreadableError."""
-    found = tuple(finite(line, where) for where, line in _lines(printed))
-    return Content([Result(printed.metric or UNNAMED, found)])
+    found = tuple(base.finite(line, where) for where, line in _lines(printed))
+    return base.Content([base.Result(printed.metric or UNNAMED, found)])
 
 
-def _lines(printed: Printed) -> list[tuple[str, str]]:
-    lines = numbered_lines(printed.text, printed.where)
+def _lines(printed: base.Printed) -> list[tuple[str, str]]:
+    lines = base.numbered_lines(printed.text, printed.where)
     return [(where, line) for where, line in lines if not line.startswith("#")]
 
 
@@ -61,26 +49,26 @@ def _lines(printed: Printed) -> list[tuple[str, str]]:
 # or it is another one, and `"boot": 3` in each line where several boots were measured.
 
 
-def claims_json_lines(printed: Printed) -> bool:
+def claims_json_lines(printed: base.Printed) -> bool:
     """Whether each line is an object with a value and what it is of."""
     lines = printed.json_lines
     return bool(lines) and all("value" in one and (_is_named(one, printed)) for one in lines)
 
 
-def _is_named(one: dict[str, Any], printed: Printed) -> bool:
+def _is_named(one: dict[str, Any], printed: base.Printed) -> bool:
     return printed.metric is not None or {"metric", "unit", "better"} <= one.keys()
 
 
-def read_json_lines(printed: Printed) -> Content:
+def read_json_lines(printed: base.Printed) -> base.Content:
     """A sample a line. Raises UnreadableError."""
     results = []
-    for where, line in numbered_lines(printed.text, printed.where):
-        one = parse_json(line, where)
+    for where, line in base.numbered_lines(printed.text, printed.where):
+        one = base.parse_json(line, where)
         metric = _metric(one, printed.metric, where)
-        boots = (whole(one["boot"], f"{where}: boot"),) if "boot" in one else None
-        value = finite(one.get("value"), f"{where}: value")
-        results.append(Result(metric, (value,), boots=boots))
-    return Content(results)
+        boots = (base.whole(one["boot"], f"{where}: boot"),) if "boot" in one else None
+        value = base.finite(one.get("value"), f"{where}: value")
+        results.append(base.Result(metric, (value,), boots=boots))
+    return base.Content(results)
 
 
 def _metric(one: dict[str, Any], metric: Metric | None, where: str) -> Metric:
@@ -89,9 +77,9 @@ def _metric(one: dict[str, Any], metric: Metric | None, where: str) -> Metric:
         return metric
     unit, better = one.get("unit"), one.get("better")
     if not (isinstance(name, str) and isinstance(unit, str) and better in ("more", "less")):
-        raise UnreadableError(f"{where} needs metric, unit, and better (more or less)")
+        raise base.UnreadableError(f"{where} needs metric, unit, and better (more or less)")
     if len(name) > MAX_NAME or len(unit) > MAX_NAME:
-        raise UnreadableError(f"{where}: names have up to {MAX_NAME} characters")
+        raise base.UnreadableError(f"{where}: names have up to {MAX_NAME} characters")
     return Metric(clean(name), clean(unit), better)
 
 
@@ -102,34 +90,36 @@ def _metric(one: dict[str, Any], metric: Metric | None, where: str) -> Metric:
 MARKS = frozenset({"uuid", "tree", "revision", "hardware", "mode", "metrics", "build_id"})
 
 
-def claims_documents(printed: Printed) -> bool:
+def claims_documents(printed: base.Printed) -> bool:
     """Whether all there is are documents of runs."""
     found = _documents(printed)
     return bool(found) and all(isinstance(one, dict) and one.keys() >= MARKS for one in found)
 
 
-def _documents(printed: Printed) -> Sequence[Any]:
+def _documents(printed: base.Printed) -> Sequence[Any]:
     found = printed.json if printed.json is not None else printed.json_lines
     return found if isinstance(found, list) else [found]
 
 
-def read_documents(printed: Printed) -> Content:
+def read_documents(printed: base.Printed) -> base.Content:
     """The runs, and their results with the mode as the case. Raises UnreadableError."""
     if not claims_documents(printed):
-        raise UnreadableError(f"{printed.where} holds no document of a run")
+        raise base.UnreadableError(f"{printed.where} holds no document of a run")
     runs = []
     for number, one in enumerate(_documents(printed), 1):
         where = f"{printed.where}: run {number}"
         try:
             runs.append(_run_of(one, where))
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise UnreadableError(f"{where} is no document of a run: {error!r:.200}") from error
+            raise base.UnreadableError(
+                f"{where} is no document of a run: {error!r:.200}"
+            ) from error
     results = [
-        Result(one.metric, one.values, str(run.mode), one.histograms, one.boots)
+        base.Result(one.metric, one.values, str(run.mode), one.histograms, one.boots)
         for run in runs
         for one in run.samples
     ]
-    return Content(results, [text for run in runs for text in run.warnings], runs=runs)
+    return base.Content(results, [text for run in runs for text in run.warnings], runs=runs)
 
 
 def _run_of(document: Mapping[str, Any], where: str) -> Run:
@@ -152,7 +142,7 @@ def _run_of(document: Mapping[str, Any], where: str) -> Run:
         position=document.get("position"),
     )
     if document["uuid"] != str(run.uuid):
-        raise UnreadableError(
+        raise base.UnreadableError(
             f"{where}: its uuid is not that of its content; it was changed",
             "read the files that it was made of again",
         )
@@ -162,15 +152,15 @@ def _run_of(document: Mapping[str, Any], where: str) -> Run:
 def _samples(metrics: Mapping[str, Any], where: str) -> Iterator[Samples]:
     for name, one in metrics.items():
         place = f"{where} {name[:80]}"
-        values = tuple(finite(value, place) for value in one.get("samples", ()))
+        values = tuple(base.finite(value, place) for value in one.get("samples", ()))
         histograms = tuple(_histogram(each, place) for each in one.get("histograms", ()))
         boots = one["boots"]
         if boots is not None:
-            boots = tuple(whole(boot, f"{place}: boots") for boot in boots)
+            boots = tuple(base.whole(boot, f"{place}: boots") for boot in boots)
             if len(boots) != len(values or histograms):
-                raise UnreadableError(f"{place} has not one boot a sample")
+                raise base.UnreadableError(f"{place} has not one boot a sample")
         if one["better"] not in ("more", "less"):
-            raise UnreadableError(f"{place}: better is neither more nor less")
+            raise base.UnreadableError(f"{place}: better is neither more nor less")
         metric = Metric(str(name), str(one["unit"]), one["better"])
         findings = _findings(one.get("validity", ()), len(values), place)
         yield Samples(metric, values, boots, findings, histograms)
@@ -178,9 +168,9 @@ def _samples(metrics: Mapping[str, Any], where: str) -> Iterator[Samples]:
 
 def _histogram(document: Mapping[str, Any], where: str) -> Histogram:
     pairs = zip(document["values"], document["counts"], strict=True)
-    found = [(amount(value, where), whole(count, where)) for value, count in pairs]
+    found = [(base.amount(value, where), base.whole(count, where)) for value, count in pairs]
     if any(low >= high for (low, _), (high, _) in pairwise(found)):
-        raise UnreadableError(f"{where}: the values of a histogram do not rise")
+        raise base.UnreadableError(f"{where}: the values of a histogram do not rise")
     return Histogram.of(found)
 
 
@@ -189,21 +179,21 @@ def _findings(
 ) -> tuple[tuple[Finding, ...], ...] | None:
     found: list[list[Finding]] = [[] for _ in range(count)]
     for one in listed:
-        index = whole(one["sample"], f"{where}: validity")
+        index = base.whole(one["sample"], f"{where}: validity")
         if index >= count:
-            raise UnreadableError(f"{where}: validity is of sample {index} of {count}")
+            raise base.UnreadableError(f"{where}: validity is of sample {index} of {count}")
         found[index].append(Finding(str(one["kind"]), str(one["text"])))
     return tuple(map(tuple, found)) if listed else None
 
 
 FORMATS = (
-    Format(
+    base.Format(
         "run-document",
         "the document itself",
         claims_documents,
         read_documents,
         ends_itself=True,
     ),
-    Format("values", "the user", claims_values, read_values, needs_metric=True),
-    Format("json-lines", "the lines themselves", claims_json_lines, read_json_lines),
+    base.Format("values", "the user", claims_values, read_values, needs_metric=True),
+    base.Format("json-lines", "the lines themselves", claims_json_lines, read_json_lines),
 )

@@ -7,22 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from labagent.model import Metric
-from labagent.readers.formats.base import (
-    BANDWIDTH,
-    BINARY,
-    MICROSECONDS,
-    NANOSECONDS,
-    RATE,
-    TIME,
-    TIME_PER_OP,
-    Content,
-    Format,
-    Printed,
-    Result,
-    UnreadableError,
-    amount,
-    latency,
-)
+from labagent.readers.formats import base
 
 NUMBER = r"(?P<value>[-+0-9.eE]+)"
 MOST_LINE = 1000
@@ -56,16 +41,16 @@ class TextTable:
     cases: Mapping[str, str] = field(default_factory=dict)
     is_nested: bool = True
 
-    def claims(self, printed: Printed) -> bool:
+    def claims(self, printed: base.Printed) -> bool:
         """Whether a line is that of the signature."""
         return re.search(self.signature, printed.text, re.MULTILINE) is not None
 
-    def read(self, printed: Printed) -> Content:
+    def read(self, printed: base.Printed) -> base.Content:
         """Each line that counts; a warning of one that is there twice before another test begins,
         and of one outside of any case. Raises UnreadableError."""
         if not self.claims(printed):
-            raise UnreadableError(f"{printed.where} is no output of {self.name}")
-        found: list[Result] = []
+            raise base.UnreadableError(f"{printed.where} is no output of {self.name}")
+        found: list[base.Result] = []
         warnings: list[str] = []
         seen: set[tuple[str, Metric]] = set()
         named = (case for pattern, case in self.cases.items() if re.search(pattern, printed.text))
@@ -82,10 +67,10 @@ class TextTable:
             warnings += self._doubts(results, seen, where)
             seen |= {(one.case, one.metric) for one in results}
             found += results
-        return Content(found, warnings)
+        return base.Content(found, warnings)
 
     def _doubts(
-        self, results: list[Result], seen: set[tuple[str, Metric]], where: str
+        self, results: list[base.Result], seen: set[tuple[str, Metric]], where: str
     ) -> Iterator[str]:
         for one in results:
             if (one.case, one.metric) in seen:
@@ -103,21 +88,21 @@ class TextTable:
                 found = level if match[1] else -1
         return found
 
-    def _line(self, line: str, case: str, where: str) -> Iterator[Result]:
+    def _line(self, line: str, case: str, where: str) -> Iterator[base.Result]:
         for one in self.lines:
             if match := re.match(one.pattern, line):
                 groups = match.groupdict()
                 unit = (groups.get("unit") or "").strip()
                 if unit not in one.units:
-                    raise UnreadableError(f"{where}: unit {unit[:20]!r} is not known")
-                value = one.units[unit] * amount(groups["value"], where)
+                    raise base.UnreadableError(f"{where}: unit {unit[:20]!r} is not known")
+                value = one.units[unit] * base.amount(groups["value"], where)
                 own = (groups.get("case") or "").strip()
                 nested = ".".join(filter(None, (case, own)))
-                yield Result(one.metric, (value,), nested if self.is_nested else own or case)
+                yield base.Result(one.metric, (value,), nested if self.is_nested else own or case)
 
-    def format(self) -> Format:
+    def format(self) -> base.Format:
         """The format."""
-        return Format(self.name, self.source, self.claims, self.read)
+        return base.Format(self.name, self.source, self.claims, self.read)
 
 
 # A metric of which more is better.
@@ -130,18 +115,18 @@ TABLES = (
         "hackbench",
         "hackbench(8)",
         r"^Running in (process|threaded) mode with \d+ groups",
-        (Line(r"Time: (?P<value>[0-9]+\.[0-9]{3})$", TIME),),
+        (Line(r"Time: (?P<value>[0-9]+\.[0-9]{3})$", base.TIME),),
     ),
     TextTable(
         "perf-bench",
         "perf-bench(1); multiples of bytes as in tools/perf/bench/mem-functions.c",
         r"^# Running '\S+' benchmark:",
         (
-            Line(rf"\s+Total time: {NUMBER} \[sec\]$", TIME),
-            Line(rf"\s+{NUMBER} usecs/op$", TIME_PER_OP, {"": 1000.0}),
-            Line(rf"\s+{NUMBER} ops/sec$", RATE),
-            Line(rf"Averaged {NUMBER} operations/sec", RATE),
-            Line(rf"\s+{NUMBER} (?P<unit>[KMG]?B)/sec$", BANDWIDTH, BINARY),
+            Line(rf"\s+Total time: {NUMBER} \[sec\]$", base.TIME),
+            Line(rf"\s+{NUMBER} usecs/op$", base.TIME_PER_OP, {"": 1000.0}),
+            Line(rf"\s+{NUMBER} ops/sec$", base.RATE),
+            Line(rf"Averaged {NUMBER} operations/sec", base.RATE),
+            Line(rf"\s+{NUMBER} (?P<unit>[KMG]?B)/sec$", base.BANDWIDTH, base.BINARY),
         ),
         sections=(r"# Running '(\S+)' benchmark:", r"# function\s+'?([^\s']+)"),
     ),
@@ -150,9 +135,11 @@ TABLES = (
         "sysbench's README; directions as LKP's index-perf-all.yaml has them",
         r"^sysbench \d+\.\d+",
         (
-            Line(rf"\s+events per second:\s+{NUMBER}$", RATE),
-            Line(rf"Total operations: \d+ \(\s*{NUMBER} per second\)", RATE),
-            Line(rf"[\d.]+ MiB transferred \({NUMBER} (?P<unit>MiB)/sec\)", BANDWIDTH, MEBIBYTES),
+            Line(rf"\s+events per second:\s+{NUMBER}$", base.RATE),
+            Line(rf"Total operations: \d+ \(\s*{NUMBER} per second\)", base.RATE),
+            Line(
+                rf"[\d.]+ MiB transferred \({NUMBER} (?P<unit>MiB)/sec\)", base.BANDWIDTH, MEBIBYTES
+            ),
             Line(rf"\s+reads/s:\s+{NUMBER}$", _named("read_iops")),
             Line(rf"\s+writes/s:\s+{NUMBER}$", _named("write_iops")),
             Line(rf"\s+fsyncs/s:\s+{NUMBER}$", _named("fsync_iops")),
@@ -164,10 +151,10 @@ TABLES = (
                 )
                 for side, text in (("read", "read"), ("write", "written"))
             ),
-            Line(rf"\s+transactions:\s+\d+\s+\({NUMBER} per sec\.\)", RATE),
-            Line(rf"\s+avg:\s+{NUMBER}$", latency("mean"), MILLISECONDS),
-            Line(rf"\s+95th percentile:\s+{NUMBER}$", latency("p95"), MILLISECONDS),
-            Line(rf"\s+max:\s+{NUMBER}$", latency("max"), MILLISECONDS),
+            Line(rf"\s+transactions:\s+\d+\s+\({NUMBER} per sec\.\)", base.RATE),
+            Line(rf"\s+avg:\s+{NUMBER}$", base.latency("mean"), MILLISECONDS),
+            Line(rf"\s+95th percentile:\s+{NUMBER}$", base.latency("p95"), MILLISECONDS),
+            Line(rf"\s+max:\s+{NUMBER}$", base.latency("max"), MILLISECONDS),
         ),
         cases={
             r"Prime numbers limit": "cpu",
@@ -193,14 +180,18 @@ TABLES = (
         "wrk's README; multiples of bytes as in its units.c",
         r"^Running \S+ test @ ",
         (
-            Line(rf"Requests/sec:\s+{NUMBER}$", RATE),
-            Line(r"Transfer/sec:\s+(?P<value>[0-9.]+)(?P<unit>[KMGT]?B)$", BANDWIDTH, BINARY),
-            Line(WRK_LATENCY, latency("mean"), MICROSECONDS),
+            Line(rf"Requests/sec:\s+{NUMBER}$", base.RATE),
+            Line(
+                r"Transfer/sec:\s+(?P<value>[0-9.]+)(?P<unit>[KMGT]?B)$",
+                base.BANDWIDTH,
+                base.BINARY,
+            ),
+            Line(WRK_LATENCY, base.latency("mean"), base.MICROSECONDS),
             *(
                 Line(
                     rf"\s+{share}%\s+(?P<value>[0-9.]+)(?P<unit>[a-z]+)$",
-                    latency(name),
-                    MICROSECONDS,
+                    base.latency(name),
+                    base.MICROSECONDS,
                 )
                 for share, name in (
                     (r"50(?:\.000)?", "p50"),
@@ -216,8 +207,8 @@ TABLES = (
         "pgbench(1)",
         r"^(transaction type: |number of transactions actually processed: )",
         (
-            Line(rf"tps = {NUMBER} \((?:without|excluding)", RATE),
-            Line(rf"latency average = {NUMBER} ms$", latency("mean"), MILLISECONDS),
+            Line(rf"tps = {NUMBER} \((?:without|excluding)", base.RATE),
+            Line(rf"latency average = {NUMBER} ms$", base.latency("mean"), MILLISECONDS),
         ),
     ),
     TextTable(
@@ -227,8 +218,8 @@ TABLES = (
         (
             Line(
                 r"(?P<case>.*?)\s+time:   \[\S+ \S+ (?P<value>[0-9.]+) (?P<unit>\w+) [^\]]+\]",
-                TIME_PER_OP,
-                NANOSECONDS,
+                base.TIME_PER_OP,
+                base.NANOSECONDS,
             ),
         ),
         sections=(r"(?!Found |Benchmarking |Warning)(\S.{22,})$",),
@@ -240,7 +231,9 @@ TABLES = (
         r"^System Benchmarks Index|BYTE UNIX Benchmarks",
         (
             Line(
-                rf"{UNIXBENCH} (?P<unit>lps|lpm)\s+\([0-9.]+ s,", RATE, {"lps": 1.0, "lpm": 1 / 60}
+                rf"{UNIXBENCH} (?P<unit>lps|lpm)\s+\([0-9.]+ s,",
+                base.RATE,
+                {"lps": 1.0, "lpm": 1 / 60},
             ),
             Line(rf"{UNIXBENCH} MWIPS\s+\([0-9.]+ s,", _named("whetstone", "MWIPS")),
             Line(rf"{UNIXBENCH} KBps\s+\([0-9.]+ s,", _named("copy_rate", "KB/s")),
@@ -255,10 +248,10 @@ TABLES = (
         (
             Line(
                 rf"(?P<case>[A-Z][^:]*): {NUMBER} (?P<unit>microseconds|nanoseconds)$",
-                TIME_PER_OP,
+                base.TIME_PER_OP,
                 {"microseconds": 1000.0, "nanoseconds": 1.0},
             ),
-            Line(rf"(?P<case>[A-Z][^:]*): {NUMBER} (?P<unit>MB)/sec$", BANDWIDTH, {"MB": 1e6}),
+            Line(rf"(?P<case>[A-Z][^:]*): {NUMBER} (?P<unit>MB)/sec$", base.BANDWIDTH, {"MB": 1e6}),
         ),
     ),
 )

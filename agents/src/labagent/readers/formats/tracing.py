@@ -10,17 +10,7 @@ from itertools import pairwise
 
 from labagent.histograms import Histogram
 from labagent.model import MAX_NAME, Metric, clean, safe_name
-from labagent.readers.formats.base import (
-    SYSTEM_TIME,
-    USER_TIME,
-    Content,
-    Format,
-    Printed,
-    Result,
-    UnreadableError,
-    amount,
-    latency,
-)
+from labagent.readers.formats import base
 
 # `perf stat -j` and `-x`: events with their counts, on standard error unless `-o` says where.
 
@@ -28,8 +18,8 @@ TIMES = {
     "task-clock": (Metric("task_clock", "s", "less"), {"msec": 1e-3}),
     "cpu-clock": (Metric("cpu_clock", "s", "less"), {"msec": 1e-3}),
     "duration_time": (Metric("wall_time", "s", "less"), {"ns": 1e-9}),
-    "user_time": (USER_TIME, {"ns": 1e-9}),
-    "system_time": (SYSTEM_TIME, {"ns": 1e-9}),
+    "user_time": (base.USER_TIME, {"ns": 1e-9}),
+    "system_time": (base.SYSTEM_TIME, {"ns": 1e-9}),
 }
 """Times of the command. Whether more of any other event is better depends on what is measured."""
 
@@ -40,7 +30,7 @@ _COLUMNS = re.compile(
 )
 
 
-def claims_stat(printed: Printed) -> bool:
+def claims_stat(printed: base.Printed) -> bool:
     """Whether each line is an event."""
     if printed.json_lines:
         return all({"counter-value", "event"} <= one.keys() for one in printed.json_lines)
@@ -48,7 +38,7 @@ def claims_stat(printed: Printed) -> bool:
     return bool(lines) and all(_COLUMNS.match(line) for line in lines)
 
 
-def read_stat(printed: Printed) -> Content:
+def read_stat(printed: base.Printed) -> base.Content:
     """The counts that were counted. Raises UnreadableError."""
     results = []
     warnings = []
@@ -57,15 +47,15 @@ def read_stat(printed: Printed) -> Content:
             continue
         metric, units = TIMES.get(event) or _other(event, unit, where)
         if unit not in units:
-            raise UnreadableError(f"{where}: {event} in {unit[:20]!r} is not known")
-        results.append(Result(metric, (units[unit] * amount(count, where),)))
+            raise base.UnreadableError(f"{where}: {event} in {unit[:20]!r} is not known")
+        results.append(base.Result(metric, (units[unit] * base.amount(count, where),)))
     names = [one.metric.name for one in results]
     doubled = {name for name in names if names.count(name) > 1}
     warnings += [f"{printed.where}: {name} is there twice" for name in sorted(doubled)]
-    return Content(results, warnings)
+    return base.Content(results, warnings)
 
 
-def _events(printed: Printed) -> Iterator[tuple[str, str, str, str]]:
+def _events(printed: base.Printed) -> Iterator[tuple[str, str, str, str]]:
     if printed.json_lines:
         for number, one in enumerate(printed.json_lines, 1):
             values = (str(one.get(key, "")) for key in ("counter-value", "unit", "event"))
@@ -75,7 +65,7 @@ def _events(printed: Printed) -> Iterator[tuple[str, str, str, str]]:
     for number, line in enumerate(_stat_lines(printed.text), 1):
         where = f"{printed.where} event {number}"
         if not (match := _COLUMNS.match(line)):
-            raise UnreadableError(f"{where} is none that perf stat -x prints")
+            raise base.UnreadableError(f"{where} is none that perf stat -x prints")
         yield where, match[1], match[3], match[4]
 
 
@@ -85,7 +75,7 @@ def _stat_lines(text: str) -> list[str]:
 
 def _other(event: str, unit: str, where: str) -> tuple[Metric, Mapping[str, float]]:
     if not event or len(event) > MAX_NAME:
-        raise UnreadableError(f"{where}: an event's name has 1 to {MAX_NAME} characters")
+        raise base.UnreadableError(f"{where}: an event's name has 1 to {MAX_NAME} characters")
     name = re.sub(r"[\s:/?#&]", "_", clean(event))
     return Metric(name, unit or "events", ""), {unit: 1.0}
 
@@ -101,37 +91,40 @@ ROUNDED = 0.0005
 """Milliseconds of a figure with three decimals."""
 
 
-def claims_sched(printed: Printed) -> bool:
+def claims_sched(printed: base.Printed) -> bool:
     """Whether it has the head of the table."""
     return _SCHED_HEAD.search(printed.text) is not None
 
 
-def read_sched(printed: Printed) -> Content:
+def read_sched(printed: base.Printed) -> base.Content:
     """Mean and longest delay of each task that waited. Raises UnreadableError."""
     if not claims_sched(printed):
-        raise UnreadableError(f"{printed.where} is no table of perf sched latency")
-    results: list[Result] = []
+        raise base.UnreadableError(f"{printed.where} is no table of perf sched latency")
+    results: list[base.Result] = []
     runtimes: list[float] = []
     switches, total = 0, None
     for number, line in enumerate(printed.text.splitlines(), 1):
         where = f"{printed.where} line {number}"
         if match := _SCHED_TOTAL.match(line):
-            total = (amount(match[1], where), int(match[2]))
+            total = (base.amount(match[1], where), int(match[2]))
         elif match := _SCHED.match(line):
-            runtime, mean, longest = (amount(match[at], where) for at in (2, 4, 5))
+            runtime, mean, longest = (base.amount(match[at], where) for at in (2, 4, 5))
             runtimes.append(runtime)
             switches += int(match[3])
             if mean > longest:
-                raise UnreadableError(f"{where}: the mean delay is above the longest")
+                raise base.UnreadableError(f"{where}: the mean delay is above the longest")
             if longest:
-                found = ((latency("mean", "sched"), mean), (latency("max", "sched"), longest))
-                results += [Result(metric, (1e3 * one,), match[1]) for metric, one in found]
+                found = (
+                    (base.latency("mean", "sched"), mean),
+                    (base.latency("max", "sched"), longest),
+                )
+                results += [base.Result(metric, (1e3 * one,), match[1]) for metric, one in found]
         elif line.count("|") > 2 and not _SCHED_HEAD.match(line):
-            raise UnreadableError(f"{where} is no row of perf sched latency")
+            raise base.UnreadableError(f"{where} is no row of perf sched latency")
     rounding = ROUNDED * (len(runtimes) + 1)
     if total and abs(sum(runtimes) - total[0]) <= rounding and switches == total[1]:
-        return Content(results)
-    return Content(results, [f"{printed.where}: the rows do not add up to the total"])
+        return base.Content(results)
+    return base.Content(results, [f"{printed.where}: the rows do not add up to the total"])
 
 
 # bpftrace: maps of `hist()` and `lhist()`, with a key or without.
@@ -197,17 +190,17 @@ class _Map:
 def _bound(text: str, where: str) -> float:
     match = _BOUND.fullmatch(text)
     if not match:
-        raise UnreadableError(f"{where}: {text[:20]!r} is no bound that is read")
+        raise base.UnreadableError(f"{where}: {text[:20]!r} is no bound that is read")
     return float(int(match[1]) << 10 * " KMGTPE".index(match[2] or " "))
 
 
-def claims_bpftrace(printed: Printed) -> bool:
+def claims_bpftrace(printed: base.Printed) -> bool:
     """Whether a bucket follows the head of a map."""
     lines = printed.text.splitlines()
     return any(_MAP.match(a) and _BUCKET.match(b) for a, b in pairwise(lines))
 
 
-def read_bpftrace(printed: Printed) -> Content:
+def read_bpftrace(printed: base.Printed) -> base.Content:
     """A metric a map, in a unit that bpftrace does not state; the key is the case. Raises
     UnreadableError."""
     maps: list[_Map] = []
@@ -217,10 +210,10 @@ def read_bpftrace(printed: Printed) -> Content:
             maps.append(_Map(match[1] or "value", match[2] or ""))
         elif match := _BUCKET.match(line):
             if not maps:
-                raise UnreadableError(f"{where}: a bucket before any map")
+                raise base.UnreadableError(f"{where}: a bucket before any map")
             maps[-1].add(match, where)
         elif line.startswith(("[", "(")) or line.rstrip().endswith("|"):
-            raise UnreadableError(f"{where} is no bucket of bpftrace")
+            raise base.UnreadableError(f"{where} is no bucket of bpftrace")
     results, warnings = [], []
     names = [(one.name, one.key) for one in maps]
     for one in maps:
@@ -235,12 +228,12 @@ def read_bpftrace(printed: Printed) -> Content:
         warnings += doubts
         if histogram and histogram.values:
             metric = Metric(safe_name(clean(one.name))[:MAX_NAME], "", "")
-            results.append(Result(metric, (), one.key, (histogram,)))
-    return Content(results, warnings)
+            results.append(base.Result(metric, (), one.key, (histogram,)))
+    return base.Content(results, warnings)
 
 
 FORMATS = (
-    Format("perf-stat", "perf-stat(1)", claims_stat, read_stat),
-    Format("perf-sched", "perf-sched(1), latency", claims_sched, read_sched),
-    Format("bpftrace", "the user: unit and direction", claims_bpftrace, read_bpftrace),
+    base.Format("perf-stat", "perf-stat(1)", claims_stat, read_stat),
+    base.Format("perf-sched", "perf-sched(1), latency", claims_sched, read_sched),
+    base.Format("bpftrace", "the user: unit and direction", claims_bpftrace, read_bpftrace),
 )

@@ -14,19 +14,7 @@ from itertools import product
 from typing import Any
 
 from labagent.model import MAX_NAME, Metric, clean, safe_name
-from labagent.readers.formats.base import (
-    BANDWIDTH,
-    RATE,
-    TIME,
-    Content,
-    Format,
-    Printed,
-    Provenance,
-    Result,
-    UnreadableError,
-    amount,
-    finite,
-)
+from labagent.readers.formats import base
 from labagent.readers.formats.json_tables import select, text_of
 
 MAX_UNIT = 50
@@ -41,10 +29,10 @@ LNT_METRICS = {
 LNT_SUFFIXES = {"exec": "execution_time", "compile": "compile_time", "score": "score"}
 """Ends of the names of tests in reports before version 2."""
 CONBENCH = {
-    "s": (TIME, 1.0),
-    "ns": (TIME, 1e-9),
-    "B/s": (BANDWIDTH, 1.0),
-    "i/s": (RATE, 1.0),
+    "s": (base.TIME, 1.0),
+    "ns": (base.TIME, 1e-9),
+    "B/s": (base.BANDWIDTH, 1.0),
+    "i/s": (base.RATE, 1.0),
 }
 ASV = {
     "time": Metric("time", "s", "less"),
@@ -57,7 +45,7 @@ _POSTED = frozenset({"commitid", "benchmark", "environment", "executable", "resu
 _WHOLE = re.compile(r"[0-9]{1,15}")
 
 
-def records(printed: Printed) -> list[Any]:
+def records(printed: base.Printed) -> list[Any]:
     """The documents of the text: of one object, a list, the member `data`, or one a line."""
     document = printed.json
     if isinstance(document, dict) and isinstance(document.get("data"), list):
@@ -67,18 +55,20 @@ def records(printed: Printed) -> list[Any]:
     return document if isinstance(document, list) else [document]
 
 
-def _all_have(printed: Printed, *paths: str) -> bool:
+def _all_have(printed: base.Printed, *paths: str) -> bool:
     found = records(printed)
     return bool(found) and all(
         any(True for _ in select(one, path)) for one in found for path in paths
     )
 
 
-def _doubled(printed: Printed, results: list[Result], *, once: bool = False) -> Iterator[str]:
+def _doubled(
+    printed: base.Printed, results: list[base.Result], *, once: bool = False
+) -> Iterator[str]:
     """Values of one benchmark of one provenance; ``once``: at one revision, whenever measured."""
     seen = set()
     for one in results:
-        provenance = one.provenance or Provenance()
+        provenance = one.provenance or base.Provenance()
         provenance = replace(provenance, measured_at="", committed_at="") if once else provenance
         key = (provenance, one.case, one.metric.name)
         if key in seen:
@@ -94,7 +84,7 @@ def position_of(order: str) -> int | None:
 # codespeed
 
 
-def claims_codespeed(printed: Printed) -> bool:
+def claims_codespeed(printed: base.Printed) -> bool:
     """Whether it is what clients post, or the tables as Django dumps them."""
     found = printed.json if isinstance(printed.json, list) else [printed.json]
     if all(isinstance(one, dict) and one.keys() >= _POSTED for one in found):
@@ -102,19 +92,19 @@ def claims_codespeed(printed: Printed) -> bool:
     return any(text_of(one, "model") == "codespeed.result" for one in found)
 
 
-def read_codespeed(printed: Printed) -> Content:
+def read_codespeed(printed: base.Printed) -> base.Content:
     """Each result; what is posted states neither unit nor direction. Raises UnreadableError."""
     if not claims_codespeed(printed):
-        raise UnreadableError(f"{printed.where} holds no results of codespeed")
+        raise base.UnreadableError(f"{printed.where} holds no results of codespeed")
     found = printed.json if isinstance(printed.json, list) else [printed.json]
     posted = text_of(found[0], "commitid") and "model" not in found[0]
     results = list(_posted(found, printed.where) if posted else _dumped(found, printed.where))
-    return Content(results, list(_doubled(printed, results, once=True)))
+    return base.Content(results, list(_doubled(printed, results, once=True)))
 
 
-def _posted(found: list[Any], where: str) -> Iterator[Result]:
+def _posted(found: list[Any], where: str) -> Iterator[base.Result]:
     for number, one in enumerate(found):
-        provenance = Provenance(
+        provenance = base.Provenance(
             branch=f"{text_of(one, 'project')}/{text_of(one, 'branch')}",
             revision=text_of(one, "commitid"),
             hardware=text_of(one, "environment"),
@@ -122,8 +112,8 @@ def _posted(found: list[Any], where: str) -> Iterator[Result]:
             committed_at=text_of(one, "revision_date"),
         )
         case = f"{text_of(one, 'executable')}.{text_of(one, 'benchmark')}"
-        value = finite(one["result_value"], f"{where} {number} result_value")
-        yield Result(_codespeed_metric(one), (value,), case, provenance=provenance)
+        value = base.finite(one["result_value"], f"{where} {number} result_value")
+        yield base.Result(_codespeed_metric(one), (value,), case, provenance=provenance)
 
 
 def _codespeed_metric(benchmark: Any) -> Metric:
@@ -132,12 +122,12 @@ def _codespeed_metric(benchmark: Any) -> Metric:
     less = benchmark.get("lessisbetter") if isinstance(benchmark, dict) else None
     better = {True: "less", False: "more"}.get(less, "") if isinstance(less, bool) else ""
     if unit == "seconds" and better == "less":
-        return TIME
+        return base.TIME
     title = text_of(benchmark, "units_title") or "codespeed.value"
     return Metric(safe_name(clean(f"{title}.{unit}" if unit else title)), unit, better)
 
 
-def _dumped(found: list[Any], where: str) -> Iterator[Result]:
+def _dumped(found: list[Any], where: str) -> Iterator[base.Result]:
     tables: dict[str, dict[str, Mapping[str, Any]]] = {}
     for one in found:
         if isinstance(one, dict) and isinstance(one.get("fields"), dict):
@@ -153,8 +143,8 @@ def _dumped(found: list[Any], where: str) -> Iterator[Result]:
         benchmark = row("benchmark", fields.get("benchmark"))
         executable = row("executable", fields.get("executable"))
         if not revision or not benchmark or not executable:
-            raise UnreadableError(f"{where}: what result {key[:20]} is of is not in the dump")
-        provenance = Provenance(
+            raise base.UnreadableError(f"{where}: what result {key[:20]} is of is not in the dump")
+        provenance = base.Provenance(
             branch=f"{text_of(project, 'name')}/{text_of(branch, 'name')}",
             revision=text_of(revision, "commitid"),
             hardware=text_of(row("environment", fields.get("environment")), "name"),
@@ -162,25 +152,25 @@ def _dumped(found: list[Any], where: str) -> Iterator[Result]:
             committed_at=text_of(revision, "date"),
         )
         case = f"{text_of(executable, 'name')}.{text_of(benchmark, 'name')}"
-        value = finite(fields.get("value"), f"{where} result {key[:20]} value")
-        yield Result(_codespeed_metric(benchmark), (value,), case, provenance=provenance)
+        value = base.finite(fields.get("value"), f"{where} result {key[:20]} value")
+        yield base.Result(_codespeed_metric(benchmark), (value,), case, provenance=provenance)
 
 
 # LNT
 
 
-def claims_lnt(printed: Printed) -> bool:
+def claims_lnt(printed: base.Printed) -> bool:
     """Whether each document is a report of a run."""
     return _all_have(printed, "machine/name", "run", "tests/*/name") or _all_have(
         printed, "Machine/Name", "Run/Info", "Tests/*/Name"
     )
 
 
-def read_lnt(printed: Printed) -> Content:
+def read_lnt(printed: base.Printed) -> base.Content:
     """The metrics of LNT's own schema; others and states are left out. Raises UnreadableError."""
     if not claims_lnt(printed):
-        raise UnreadableError(f"{printed.where} is no report of LNT")
-    results: list[Result] = []
+        raise base.UnreadableError(f"{printed.where} is no report of LNT")
+    results: list[base.Result] = []
     left: dict[str, None] = {}
     for number, report in enumerate(records(printed)):
         where = f"{printed.where} {number}"
@@ -193,18 +183,20 @@ def read_lnt(printed: Printed) -> Content:
                     left[metric] = None
                     continue
                 data = value if isinstance(value, list) else [value]
-                values = tuple(amount(one, f"{where}{at} {metric}") for one in data)
-                results.append(Result(LNT_METRICS[metric], values, name, provenance=provenance))
+                values = tuple(base.amount(one, f"{where}{at} {metric}") for one in data)
+                results.append(
+                    base.Result(LNT_METRICS[metric], values, name, provenance=provenance)
+                )
     unknown = [
         f"{printed.where}: {name[:50]} is no metric of LNT's own schema; left out" for name in left
     ]
-    return Content(results, [*unknown, *_doubled(printed, results)])
+    return base.Content(results, [*unknown, *_doubled(printed, results)])
 
 
-def _lnt_provenance(report: Any, *, new: bool) -> Provenance:
+def _lnt_provenance(report: Any, *, new: bool) -> base.Provenance:
     run = report["run"] if new else report["Run"]
     revision = text_of(run, "llvm_project_revision") or text_of(run, "Info/run_order")
-    return Provenance(
+    return base.Provenance(
         revision=revision,
         hardware=text_of(report, "machine/name" if new else "Machine/Name"),
         measured_at=text_of(run, "start_time" if new else "Start Time"),
@@ -231,32 +223,32 @@ def _lnt_old_values(test: Any) -> Iterator[tuple[str, str, Any]]:
 # conbench
 
 
-def claims_conbench(printed: Printed) -> bool:
+def claims_conbench(printed: base.Printed) -> bool:
     """Whether each document is a benchmark result, as posted or as the API answers."""
     return _all_have(printed, "stats/data", "stats/unit", "tags/name")
 
 
-def read_conbench(printed: Printed) -> Content:
+def read_conbench(printed: base.Printed) -> base.Content:
     """The samples of each result; a unit that conbench does not know has no direction. Raises
     UnreadableError."""
     if not claims_conbench(printed):
-        raise UnreadableError(f"{printed.where} holds no result of conbench")
-    results: list[Result] = []
+        raise base.UnreadableError(f"{printed.where} holds no result of conbench")
+    results: list[base.Result] = []
     warnings = []
     for number, one in enumerate(records(printed)):
         unit = clean(text_of(one, "stats/unit"))[:MAX_UNIT]
         metric, scale = CONBENCH.get(unit, (Metric(safe_name(f"conbench.{unit}"), unit, ""), 1.0))
         data = one["stats"]["data"]
         if not isinstance(data, list):
-            raise UnreadableError(f"{printed.where} {number}: data are no list")
+            raise base.UnreadableError(f"{printed.where} {number}: data are no list")
         wanted = text_of(one, "stats/iterations")
         if wanted and wanted != str(len(data)):
             warnings.append(f"{printed.where} {number}: {len(data)} values of {wanted} iterations")
-        values = tuple(scale * amount(value, f"{printed.where} {number}") for value in data)
+        values = tuple(scale * base.amount(value, f"{printed.where} {number}") for value in data)
         results.append(
-            Result(metric, values, _conbench_case(one), provenance=_conbench_provenance(one))
+            base.Result(metric, values, _conbench_case(one), provenance=_conbench_provenance(one))
         )
-    return Content(results, [*warnings, *_doubled(printed, results)])
+    return base.Content(results, [*warnings, *_doubled(printed, results)])
 
 
 def _conbench_case(one: Any) -> str:
@@ -266,11 +258,11 @@ def _conbench_case(one: Any) -> str:
     return ".".join([name, *(f"{key}-{text}" for key, text in tags.items() if text)])
 
 
-def _conbench_provenance(one: Any) -> Provenance:
+def _conbench_provenance(one: Any) -> base.Provenance:
     def first(*paths: str) -> str:
         return next(filter(None, (text_of(one, path) for path in paths)), "")
 
-    return Provenance(
+    return base.Provenance(
         branch=first("github/repository", "commit/repository", "run/commit/repository"),
         revision=first("github/commit", "commit/sha", "run/commit/sha"),
         hardware=first("machine_info/name", "hardware/name", "run/hardware/name"),
@@ -282,24 +274,24 @@ def _conbench_provenance(one: Any) -> Provenance:
 # asv
 
 
-def claims_asv(printed: Printed) -> bool:
+def claims_asv(printed: base.Printed) -> bool:
     """Whether it is a file of results, of one commit in one environment."""
     return _all_have(printed, "commit_hash", "env_name", "params/machine", "results")
 
 
-def read_asv(printed: Printed) -> Content:
+def read_asv(printed: base.Printed) -> base.Content:
     """A case a benchmark and set of parameters; its kind is in its name. Raises
     UnreadableError."""
     if not claims_asv(printed):
-        raise UnreadableError(f"{printed.where} is no file of results of asv")
-    results: list[Result] = []
+        raise base.UnreadableError(f"{printed.where} is no file of results of asv")
+    results: list[base.Result] = []
     warnings = []
     for document in records(printed):
         columns = [name for _, name in select(document, "result_columns/*")]
         provenance = _asv_provenance(document)
         for _, entries in select(document, "results"):
             if not isinstance(entries, dict) or columns[:2] != ["result", "params"]:
-                raise UnreadableError(f"{printed.where}: results are not in asv's version 2")
+                raise base.UnreadableError(f"{printed.where}: results are not in asv's version 2")
             for name, entry in entries.items():
                 metric = ASV.get(name.rpartition(".")[2].partition("_")[0])
                 for case, value in _asv_values(name, entry):
@@ -307,17 +299,17 @@ def read_asv(printed: Printed) -> Content:
                         reason = "is of no known kind" if metric is None else "failed"
                         warnings.append(f"{printed.where}: {case[:80]} {reason}; left out")
                         continue
-                    number = amount(value, f"{printed.where}: {case[:80]}")
-                    results.append(Result(metric, (number,), case, provenance=provenance))
-    return Content(results, [*warnings, *_doubled(printed, results)])
+                    number = base.amount(value, f"{printed.where}: {case[:80]}")
+                    results.append(base.Result(metric, (number,), case, provenance=provenance))
+    return base.Content(results, [*warnings, *_doubled(printed, results)])
 
 
-def _asv_provenance(document: Any) -> Provenance:
+def _asv_provenance(document: Any) -> base.Provenance:
     date = document.get("date")
     moment = ""
     if isinstance(date, int) and 0 <= date < 1e14:
         moment = datetime.fromtimestamp(date / 1000, UTC).isoformat()
-    return Provenance(
+    return base.Provenance(
         revision=text_of(document, "commit_hash"),
         hardware=text_of(document, "params/machine"),
         committed_at=moment,
@@ -333,21 +325,25 @@ def _asv_values(name: str, entry: Any) -> Iterator[tuple[str, Any]]:
     lists = [one if isinstance(one, list) else [one] for one in given]
     sets = [".".join([name, *map(str, one)])[: 4 * MAX_NAME] for one in product(*lists)]
     if len(sets) != len(entry[0]):
-        raise UnreadableError(f"{name[:80]} has {len(entry[0])} values of {len(sets)} parameters")
+        raise base.UnreadableError(
+            f"{name[:80]} has {len(entry[0])} values of {len(sets)} parameters"
+        )
     yield from zip(sets, entry[0], strict=True)
 
 
 FORMATS = (
-    Format(
+    base.Format(
         "codespeed",
         "codespeed's models: units, lessisbetter",
         claims_codespeed,
         read_codespeed,
         ends_itself=True,
     ),
-    Format("lnt", "LNT's schemas/nts.yaml", claims_lnt, read_lnt, ends_itself=True),
-    Format("conbench", "conbench's units.py", claims_conbench, read_conbench, ends_itself=True),
-    Format(
+    base.Format("lnt", "LNT's schemas/nts.yaml", claims_lnt, read_lnt, ends_itself=True),
+    base.Format(
+        "conbench", "conbench's units.py", claims_conbench, read_conbench, ends_itself=True
+    ),
+    base.Format(
         "asv",
         "asv's documentation: the kinds of benchmarks",
         claims_asv,

@@ -15,16 +15,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from labagent.model import Finding, Metric
+from labagent.readers.logs import seconds
 from labagent.readers.logs.base import LogFormat, Outline, Reading, frame_doubts, line_of
 from labagent.readers.logs.equipment import CHECKSUM, carried_share, find_throttling
-from labagent.readers.logs.seconds import (
-    COOL_DOWN_LINES,
-    Checker,
-    Second,
-    carries_rate,
-    measured_lines,
-    parse_lines,
-)
 from labagent.readers.logs.validity import NOTHING_LOST, SENDER_SATURATED, judge
 
 MINIMUM_POINTS = 3
@@ -36,15 +29,15 @@ PPS = Metric("pps", "packets/s", "more")
 
 def read_pktgen(data: bytes) -> Reading:
     """The median packets/s of one receiver log."""
-    kept = measured_lines(data)
-    count = kept.stop - 1 + COOL_DOWN_LINES
+    kept = seconds.measured_lines(data)
+    count = kept.stop - 1 + seconds.COOL_DOWN_LINES
     if not kept:
         return Reading(problem=f"log cut short at {count} lines")
     if count > MAX_LINES:
         return Reading(problem=f"{count} lines, more than the {MAX_LINES} that are read")
-    checker = Checker()
+    checker = seconds.Checker()
     points: list[int] = []
-    for number, (line, second) in enumerate(parse_lines(data), 1):
+    for number, (line, second) in enumerate(seconds.parse_lines(data), 1):
         checker.take(number, line, second)
         if number in kept and _counts(line, second):
             if second is None:
@@ -53,14 +46,14 @@ def read_pktgen(data: bytes) -> Reading:
     return _judged(points, checker, data)
 
 
-def _counts(line: bytes, second: Second | None) -> bool:
+def _counts(line: bytes, second: seconds.Second | None) -> bool:
     """What ``carries_rate`` says; of nearly all lines that follows from their second."""
     if second is None or b"] 0" in line:
-        return carries_rate(line)
+        return seconds.carries_rate(line)
     return True
 
 
-def _judged(points: Sequence[int], checker: Checker, data: bytes) -> Reading:
+def _judged(points: Sequence[int], checker: seconds.Checker, data: bytes) -> Reading:
     doubts = (*frame_doubts(data), *checker.doubts)
     if len(points) < MINIMUM_POINTS:
         return Reading(problem=f"fewer than {MINIMUM_POINTS} seconds with packets", doubts=doubts)

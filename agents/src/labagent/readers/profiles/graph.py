@@ -19,41 +19,26 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from labagent.readers.profiles.base import (
-    COUNT,
-    MOST_DEPTH,
-    MOST_ROWS,
-    Frame,
-    Profile,
-    ProfileFormat,
-    UnreadProfileError,
-    check_depth,
-    first_lines,
-    frame_of,
-    is_any,
-    lines_of,
-    too_many,
-    warn_of_lines,
-)
+from labagent.readers.profiles import base
 
-_LINE = re.compile(rf"(\S.*?) ({COUNT})\Z", re.ASCII)
+_LINE = re.compile(rf"(\S.*?) ({base.COUNT})\Z", re.ASCII)
 _TWO_COUNTS = re.compile(r".* \d+\Z", re.ASCII)
 
 
-def parse_folded(path: Path, data: bytes) -> Profile:
+def parse_folded(path: Path, data: bytes) -> base.Profile:
     """The profile of folded stacks. Raises UnreadProfileError."""
-    profile = Profile("folded", sections=[{}], expected=[None])
-    *lines, rest = lines_of(data)
+    profile = base.Profile("folded", sections=[{}], expected=[None])
+    *lines, rest = base.lines_of(data)
     odd, rows = [], 0
     for number, line in enumerate(lines, 1):
         if row := _LINE.match(line):
             rows += 1
-            if rows > MOST_ROWS:
-                raise too_many(path, number, f"{rows} stacks", MOST_ROWS)
+            if rows > base.MOST_ROWS:
+                raise base.too_many(path, number, f"{rows} stacks", base.MOST_ROWS)
             _take_folded(path, profile, number, row)
         elif line.strip():
             odd.append(number)
-    warn_of_lines(profile, odd)
+    base.warn_of_lines(profile, odd)
     if rest:
         profile.truncated = True
         profile.warn(
@@ -62,30 +47,30 @@ def parse_folded(path: Path, data: bytes) -> Profile:
     return profile
 
 
-def _take_folded(path: Path, profile: Profile, number: int, row: re.Match[str]) -> None:
+def _take_folded(path: Path, profile: base.Profile, number: int, row: re.Match[str]) -> None:
     if _TWO_COUNTS.match(row[1]):
-        raise UnreadProfileError(
+        raise base.UnreadProfileError(
             path, number, "a stack has two counts", "send the two profiles that were compared"
         )
     names = row[1].split(";")
-    if len(names) > MOST_DEPTH:
-        raise too_many(path, number, f"{len(names)} levels of callers", MOST_DEPTH)
+    if len(names) > base.MOST_DEPTH:
+        raise base.too_many(path, number, f"{len(names)} levels of callers", base.MOST_DEPTH)
     if int(row[2]):
-        profile.add(tuple(frame_of(name) for name in names), int(row[2]))
+        profile.add(tuple(base.frame_of(name) for name in names), int(row[2]))
 
 
 def claims_folded(data: bytes) -> bool:
     """Whether most of the first lines are stacks, one of them with a caller."""
-    lines = first_lines(data)
+    lines = base.first_lines(data)
     stacks = [row for line in lines if (row := _LINE.match(line))]
     return 2 * len(stacks) > len(lines) and any(";" in row[1] for row in stacks)
 
 
-FOLDED = ProfileFormat("folded", claims_folded, parse_folded)
+FOLDED = base.ProfileFormat("folded", claims_folded, parse_folded)
 
 
-_HEADER = re.compile(rf"@ (\S+) \[({COUNT}) samples\]\Z", re.ASCII)
-_ROW = re.compile(rf"( *)[0-9.]+%  \[({COUNT})\]\s+(\S.*?)(?: @ (\S+))?\Z", re.ASCII)
+_HEADER = re.compile(rf"@ (\S+) \[({base.COUNT}) samples\]\Z", re.ASCII)
+_ROW = re.compile(rf"( *)[0-9.]+%  \[({base.COUNT})\]\s+(\S.*?)(?: @ (\S+))?\Z", re.ASCII)
 _PERL_ROW = re.compile(r"( *)[0-9.]+%  \[([0-9]+)\]\s*(\S+)", re.ASCII)
 
 
@@ -93,7 +78,7 @@ _PERL_ROW = re.compile(r"( *)[0-9.]+%  \[([0-9]+)\]\s*(\S+)", re.ASCII)
 class _Level:
     """A row of the chain in hand; `left` are its samples without those of its callers."""
 
-    frame: Frame
+    frame: base.Frame
     left: int
     line: int
 
@@ -103,7 +88,7 @@ class _Graph:
     """A graph while it is read. `found` are the samples of each section by its rows."""
 
     path: Path
-    profile: Profile
+    profile: base.Profile
     chain: list[_Level] = field(default_factory=list)
     module: str = ""
     found: list[int] = field(default_factory=list)
@@ -115,7 +100,7 @@ class _Graph:
         self.close(0)
         if self.profile.event and event != self.profile.event:
             other = f"sections of {self.profile.event} and {event}"
-            raise UnreadProfileError(self.path, 0, other, "write a graph of one event only")
+            raise base.UnreadProfileError(self.path, 0, other, "write a graph of one event only")
         self.profile.event = event
         self.profile.sections.append({})
         self.profile.expected.append(expected)
@@ -137,9 +122,9 @@ class _Graph:
         """Take a row into the chain; one whose callee is missing is left out."""
         depth, count = len(row[1]), int(row[2])
         self.rows += 1
-        if self.rows > MOST_ROWS:
-            raise too_many(self.path, line, f"{self.rows} rows", MOST_ROWS)
-        check_depth(self.path, line, depth)
+        if self.rows > base.MOST_ROWS:
+            raise base.too_many(self.path, line, f"{self.rows} rows", base.MOST_ROWS)
+        base.check_depth(self.path, line, depth)
         self.close(depth)
         if depth > len(self.chain):
             self.odd.append(line)
@@ -149,7 +134,7 @@ class _Graph:
             self.chain[-1].left -= count
         else:
             self.found[-1] += count
-        self.chain.append(_Level(frame_of(row[3], self.module), count, line))
+        self.chain.append(_Level(base.frame_of(row[3], self.module), count, line))
 
     def check_totals(self) -> None:
         """Compare the rows with what the headers promise."""
@@ -166,16 +151,16 @@ class _Graph:
                 self.profile.warn(more)
 
 
-def parse_graph(path: Path, data: bytes) -> Profile:
+def parse_graph(path: Path, data: bytes) -> base.Profile:
     """The profile of a graph. Raises UnreadProfileError."""
-    graph = _Graph(path, Profile("pmcstat"))
-    *lines, rest = lines_of(data)
+    graph = _Graph(path, base.Profile("pmcstat"))
+    *lines, rest = base.lines_of(data)
     for number, line in enumerate(lines, 1):
         _take_graph(graph, number, line)
     graph.close(0)
     if rest:
         graph.profile.truncated = True
-    warn_of_lines(graph.profile, graph.odd)
+    base.warn_of_lines(graph.profile, graph.odd)
     graph.check_totals()
     _judge(graph, rest)
     return graph.profile
@@ -219,7 +204,7 @@ def perl_folded(data: bytes) -> str:
 def _perl_lines(data: bytes) -> Iterator[str]:
     stack: list[str] = []
     count, last = "", -1
-    for line in lines_of(data):
+    for line in base.lines_of(data):
         if row := _PERL_ROW.match(line):
             depth = len(row[1])
             if depth <= last:
@@ -232,8 +217,8 @@ def _perl_lines(data: bytes) -> Iterator[str]:
 
 def claims_graph(data: bytes) -> bool:
     """Whether one of the first lines is a header, or a row with a percentage and a count."""
-    lines = first_lines(data)
-    return is_any(_HEADER, lines) or is_any(_ROW, lines)
+    lines = base.first_lines(data)
+    return base.is_any(_HEADER, lines) or base.is_any(_ROW, lines)
 
 
-GRAPH = ProfileFormat("pmcstat", claims_graph, parse_graph)
+GRAPH = base.ProfileFormat("pmcstat", claims_graph, parse_graph)

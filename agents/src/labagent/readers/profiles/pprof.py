@@ -11,16 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from labagent.readers.profiles.base import (
-    MOST_DEPTH,
-    MOST_ROWS,
-    Frame,
-    Profile,
-    ProfileFormat,
-    UnreadProfileError,
-    frame_of,
-    too_many,
-)
+from labagent.readers.profiles import base
 
 MOST_UNPACKED = 64 * 1024 * 1024
 """Bytes of a profile that was packed."""
@@ -56,12 +47,12 @@ class _Tables:
     samples: list[bytes] = field(default_factory=list)
 
 
-def parse(path: Path, data: bytes) -> Profile:
+def parse(path: Path, data: bytes) -> base.Profile:
     """The profile of a `profile.proto`. Raises UnreadProfileError."""
     try:
         return _profile(path, _tables(_unpacked(path, data)))
     except (_WireError, zlib.error) as error:
-        raise UnreadProfileError(
+        raise base.UnreadProfileError(
             path, 0, f"is no whole profile of pprof: {error}", _AGAIN
         ) from error
 
@@ -72,7 +63,7 @@ def _unpacked(path: Path, data: bytes) -> bytes:
     packed = zlib.decompressobj(wbits=31)
     found = packed.decompress(data, MOST_UNPACKED)
     if packed.unconsumed_tail:
-        raise too_many(path, 0, "unpacked bytes", MOST_UNPACKED)
+        raise base.too_many(path, 0, "unpacked bytes", MOST_UNPACKED)
     if not packed.eof:
         raise _WireError("its gzip ends early")
     return found
@@ -103,12 +94,12 @@ def _tables(data: bytes) -> _Tables:
     return tables
 
 
-def _profile(path: Path, tables: _Tables) -> Profile:
-    profile = Profile("pprof", sections=[{}], expected=[None])
+def _profile(path: Path, tables: _Tables) -> base.Profile:
+    profile = base.Profile("pprof", sections=[{}], expected=[None])
     period_type = _numbers_of(tables.timing.get(_PERIOD_TYPE, b""))
     profile.event = _string(tables, period_type.get(1, 0))
-    if len(tables.samples) > MOST_ROWS:
-        raise too_many(path, 0, f"{len(tables.samples)} stacks", MOST_ROWS)
+    if len(tables.samples) > base.MOST_ROWS:
+        raise base.too_many(path, 0, f"{len(tables.samples)} stacks", base.MOST_ROWS)
     index = _index_of_counts(path, tables)
     frames = {key: _frames(tables, location) for key, location in tables.locations.items()}
     for sample in tables.samples:
@@ -117,14 +108,14 @@ def _profile(path: Path, tables: _Tables) -> Profile:
             raise _WireError(f"a sample has {len(values)} values")
         if not 0 <= values[index] < _MOST_SAMPLES:
             reason = f"a stack has {values[index]} samples"
-            raise UnreadProfileError(path, 0, reason, "send no difference of profiles")
+            raise base.UnreadProfileError(path, 0, reason, "send no difference of profiles")
         if values[index]:
             profile.add(_stack(path, frames, locations), values[index])
     profile.event_rate = _rate(tables, profile, _string(tables, period_type.get(2, 0)))
     return profile
 
 
-def _rate(tables: _Tables, profile: Profile, unit: str) -> float | None:
+def _rate(tables: _Tables, profile: base.Profile, unit: str) -> float | None:
     """How often the event happened (1/s): nanoseconds of the CPU's time, or what is counted."""
     is_known = unit == "nanoseconds" if profile.event == "cpu" else unit in ("count", profile.event)
     period, duration = (_number_of(tables.timing.get(one, 0)) for one in (_PERIOD, _DURATION))
@@ -134,13 +125,15 @@ def _rate(tables: _Tables, profile: Profile, unit: str) -> float | None:
     return rate if 0 < rate <= _LARGEST_RATE else None
 
 
-def _stack(path: Path, frames: dict[int, list[Frame]], locations: list[int]) -> tuple[Frame, ...]:
+def _stack(
+    path: Path, frames: dict[int, list[base.Frame]], locations: list[int]
+) -> tuple[base.Frame, ...]:
     if unknown := [one for one in locations if one not in frames]:
         raise _WireError(f"it has no location {unknown[0]}")
     stack = [frame for one in locations for frame in frames[one]]
-    if len(stack) > MOST_DEPTH:
-        raise too_many(path, 0, f"{len(stack)} levels of callers", MOST_DEPTH)
-    return tuple(reversed(stack)) or (frame_of(""),)
+    if len(stack) > base.MOST_DEPTH:
+        raise base.too_many(path, 0, f"{len(stack)} levels of callers", base.MOST_DEPTH)
+    return tuple(reversed(stack)) or (base.frame_of(""),)
 
 
 def _index_of_counts(path: Path, tables: _Tables) -> int:
@@ -149,7 +142,7 @@ def _index_of_counts(path: Path, tables: _Tables) -> int:
         if _string(tables, kind) == "samples" or _string(tables, unit) == "count":
             return index
     found = ", ".join(_string(tables, kind) for kind, _ in tables.types) or "nothing"
-    raise UnreadProfileError(
+    raise base.UnreadProfileError(
         path, 0, f"holds {found}, not numbers of samples", "send a profile of the CPU"
     )
 
@@ -166,14 +159,14 @@ def _sample(data: bytes) -> tuple[list[int], list[int]]:
     return locations, values
 
 
-def _frames(tables: _Tables, location: bytes) -> list[Frame]:
+def _frames(tables: _Tables, location: bytes) -> list[base.Frame]:
     numbers = _numbers_of(location)
     module = _string(tables, tables.mappings.get(numbers.get(2, 0), 0))
     lines = [_numbers_of(value) for number, value in _fields(location) if number == 4]
     if not lines:
-        return [frame_of(f"0x{numbers.get(3, 0):x}", module)]
+        return [base.frame_of(f"0x{numbers.get(3, 0):x}", module)]
     names = [_string(tables, tables.functions.get(line.get(1, 0), 0)) for line in lines]
-    return [frame_of(name, module) for name in names]
+    return [base.frame_of(name, module) for name in names]
 
 
 def _string(tables: _Tables, index: int) -> str:
@@ -252,4 +245,4 @@ def claims(data: bytes) -> bool:
     return data.startswith(_GZIP) or (data[:1] == b"\x0a" and data[2:3] == b"\x08")
 
 
-FORMAT = ProfileFormat("pprof", claims, parse)
+FORMAT = base.ProfileFormat("pprof", claims, parse)

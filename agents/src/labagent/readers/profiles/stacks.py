@@ -30,26 +30,10 @@ from functools import partial
 from math import inf
 from pathlib import Path
 
-from labagent.readers.profiles.base import (
-    COUNT,
-    MOST_LINE,
-    MOST_SECTIONS,
-    Frame,
-    Profile,
-    ProfileFormat,
-    UnreadProfileError,
-    check_depth,
-    first_lines,
-    frame_of,
-    is_any,
-    lines_not_taken,
-    lines_of,
-    too_many,
-    warn_of_lines,
-)
+from labagent.readers.profiles import base
 
 _BEGIN = re.compile(r"@(\w*)\[", re.ASCII)
-_END = re.compile(rf"(?:@\w*\[)?.*\]: ({COUNT})\Z", re.ASCII)
+_END = re.compile(rf"(?:@\w*\[)?.*\]: ({base.COUNT})\Z", re.ASCII)
 _MAP_FRAME = re.compile(
     r"\s*(?:[0-9a-f]{8,16} )?(\S+?)(?:\+(?:0x[0-9a-f]+|\d+))?(?: \(?\[?([^\s\[\]()]+)\]?\)?)?\Z",
     re.ASCII,
@@ -66,15 +50,15 @@ class _Map:
     first."""
 
     path: Path
-    profile: Profile
-    stack: list[Frame] | None = None
+    profile: base.Profile
+    stack: list[base.Frame] | None = None
     name: str | None = None
 
     def begin(self, line: int, name: str) -> None:
         """Begin an entry."""
         if self.name not in (None, name):
             both = f"maps @{self.name} and @{name}"
-            raise UnreadProfileError(self.path, line, both, "print one map of stacks only")
+            raise base.UnreadProfileError(self.path, line, both, "print one map of stacks only")
         self.name = self.profile.event = name
         self.stack = []
 
@@ -82,8 +66,8 @@ class _Map:
         """Add a caller to the stack in hand."""
         if self.stack is None:
             return
-        check_depth(self.path, line, len(self.stack))
-        self.stack.append(frame_of(row[1], row[2] or ""))
+        base.check_depth(self.path, line, len(self.stack))
+        self.stack.append(base.frame_of(row[1], row[2] or ""))
 
     def end(self, count: int) -> None:
         """Count the entry in hand."""
@@ -95,12 +79,12 @@ class _Map:
         self.stack = None
 
 
-def parse_map(path: Path, data: bytes, form: str) -> Profile:
+def parse_map(path: Path, data: bytes, form: str) -> base.Profile:
     """The profile of a printed map. Raises UnreadProfileError."""
-    found = _Map(path, Profile(form, sections=[{}], expected=[None]))
-    *lines, rest = lines_of(data)
-    odd = lines_not_taken(path, lines, partial(_take_map, found))
-    warn_of_lines(found.profile, odd)
+    found = _Map(path, base.Profile(form, sections=[{}], expected=[None]))
+    *lines, rest = base.lines_of(data)
+    odd = base.lines_not_taken(path, lines, partial(_take_map, found))
+    base.warn_of_lines(found.profile, odd)
     if rest or found.stack is not None:
         found.profile.truncated = True
         found.profile.warn(
@@ -112,7 +96,7 @@ def parse_map(path: Path, data: bytes, form: str) -> Profile:
 
 def _take_map(found: _Map, number: int, line: str) -> bool:
     """Whether the line is a part of a map; one that begins before another has ended is none."""
-    if len(line) > MOST_LINE:
+    if len(line) > base.MOST_LINE:
         return False
     begins, ends = _BEGIN.match(line), _END.match(line)
     complete = True
@@ -131,16 +115,16 @@ def _take_map(found: _Map, number: int, line: str) -> bool:
 
 
 def _is_btrace(data: bytes) -> bool:
-    lines = first_lines(data)
-    return is_any(_HEXADECIMAL, lines) or any(line in ("kernel", USERLAND) for line in lines)
+    lines = base.first_lines(data)
+    return base.is_any(_HEXADECIMAL, lines) or any(line in ("kernel", USERLAND) for line in lines)
 
 
 def _is_map(data: bytes) -> bool:
-    return is_any(_BEGIN, first_lines(data))
+    return base.is_any(_BEGIN, base.first_lines(data))
 
 
-BPFTRACE = ProfileFormat("bpftrace", _is_map, partial(parse_map, form="bpftrace"))
-BTRACE = ProfileFormat(
+BPFTRACE = base.ProfileFormat("bpftrace", _is_map, partial(parse_map, form="bpftrace"))
+BTRACE = base.ProfileFormat(
     "btrace", lambda data: _is_map(data) and _is_btrace(data), partial(parse_map, form="btrace")
 )
 
@@ -163,10 +147,10 @@ class _Script:
     unknown."""
 
     path: Path
-    profile: Profile
+    profile: base.Profile
     cpus: dict[str, int] = field(default_factory=dict)
     cpu: str | None = None
-    stack: list[Frame] = field(default_factory=list)
+    stack: list[base.Frame] = field(default_factory=list)
     period: int | None = None
     first: float = inf
     last: float = 0.0
@@ -179,7 +163,9 @@ class _Script:
         event = sample[4]
         if self.profile.event and event != self.profile.event:
             other = f"samples of {self.profile.event} and of {event}"
-            raise UnreadProfileError(self.path, line, other, "write a script of one event only")
+            raise base.UnreadProfileError(
+                self.path, line, other, "write a script of one event only"
+            )
         self.profile.event = event
         self.period = _whole(sample[3])
         if len(sample[2]) <= _MOST_DIGITS:
@@ -190,14 +176,14 @@ class _Script:
             self.cpus[self.cpu] = len(self.cpus)
             self.profile.sections.append({})
             self.profile.expected.append(None)
-        if len(self.cpus) > MOST_SECTIONS:
-            raise too_many(self.path, line, f"{len(self.cpus)} CPUs", MOST_SECTIONS)
+        if len(self.cpus) > base.MOST_SECTIONS:
+            raise base.too_many(self.path, line, f"{len(self.cpus)} CPUs", base.MOST_SECTIONS)
 
     def frame(self, line: int, row: re.Match[str]) -> None:
         """Add a caller to the stack in hand."""
-        check_depth(self.path, line, len(self.stack))
+        base.check_depth(self.path, line, len(self.stack))
         name = _OFFSET.sub("", row[2])
-        self.stack.append(frame_of(name, "" if row[3] == "[unknown]" else row[3] or ""))
+        self.stack.append(base.frame_of(name, "" if row[3] == "[unknown]" else row[3] or ""))
 
     def end(self) -> None:
         """Count the sample in hand."""
@@ -221,11 +207,11 @@ def _whole(digits: str | None) -> int | None:
     return int(digits) if digits and len(digits) <= _MOST_DIGITS else None
 
 
-def parse_perf(path: Path, data: bytes) -> Profile:
+def parse_perf(path: Path, data: bytes) -> base.Profile:
     """The profile of a script. Raises UnreadProfileError."""
-    script = _Script(path, Profile("perf"))
-    *lines, rest = lines_of(data)
-    odd = lines_not_taken(path, lines, partial(_take_perf, script))
+    script = _Script(path, base.Profile("perf"))
+    *lines, rest = base.lines_of(data)
+    odd = base.lines_not_taken(path, lines, partial(_take_perf, script))
     _finish(script, rest, odd)
     return script.profile
 
@@ -234,7 +220,7 @@ def _take_perf(script: _Script, number: int, line: str) -> bool:
     """Whether the line is a part of a script."""
     if not line.strip():
         script.end()
-    elif line.startswith("#") or len(line) > MOST_LINE:
+    elif line.startswith("#") or len(line) > base.MOST_LINE:
         return line.startswith("#")
     elif sample := _SAMPLE.match(line):
         script.begin(number, sample)
@@ -250,7 +236,7 @@ def _finish(script: _Script, rest: str, odd: list[int]) -> None:
     if not rest:
         script.end()
     profile.event_rate = script.rate()
-    warn_of_lines(profile, odd)
+    base.warn_of_lines(profile, odd)
     if rest:
         profile.truncated = True
         profile.warn(f"truncated: the last sample is cut and left out, {profile.samples} are there")
@@ -260,7 +246,7 @@ def _finish(script: _Script, rest: str, odd: list[int]) -> None:
 
 def claims_perf(data: bytes) -> bool:
     """Whether one of the first lines begins a sample."""
-    return is_any(_SAMPLE, first_lines(data))
+    return base.is_any(_SAMPLE, base.first_lines(data))
 
 
-PERF = ProfileFormat("perf", claims_perf, parse_perf)
+PERF = base.ProfileFormat("perf", claims_perf, parse_perf)
