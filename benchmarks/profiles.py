@@ -2,7 +2,7 @@
 
     python -m benchmarks.profiles [--comparisons 300] [--seed 1] [--processes 1] [--only WORD]
 
-Simulated machines (`webapp.stats.profiles.simulate`), both sides with the same number of boots:
+Simulated machines (`benchmarks.profile_worlds`), both sides with the same number of boots:
 shares of comparisons with any claim (own or inclusive) of an unchanged function, of false ones
 among claims, of 95 % intervals that hold the truth, and of comparisons in which the planted change
 was claimed. Then what costs of functions over revisions find, what weights by profiles are worth
@@ -24,6 +24,7 @@ from typing import Any
 import django
 import numpy as np
 
+from benchmarks.profile_worlds import PLANTED, Machine, World
 from webapp.stats.bisection.ending import Kind
 from webapp.stats.bisection.plan import Subject
 from webapp.stats.bisection.playing import play as play_bisect
@@ -37,7 +38,6 @@ from webapp.stats.profiles.function_series import (
     function_costs,
     series_of,
 )
-from webapp.stats.profiles.simulate import PLANTED, Machine, World
 from webapp.stats.simulate.bisect_cells import Cell, Spread, question_of, spread_over
 
 BOOTS = (3, 5, 8)

@@ -2,8 +2,8 @@
 
 import pytest
 
+from benchmarks.profile_worlds import World
 from benchmarks.profiles import play, speed
-from webapp.stats.profiles.simulate import World
 
 pytestmark = pytest.mark.bench
 

@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from benchmarks.profile_worlds import Machine, World
 from tests.stats.profiles.sides import Stacks, boot, side
 from webapp.stats.profiles import Difference, Row, Side, difference, headline
 from webapp.stats.profiles.calls import Function
 from webapp.stats.profiles.sides import same_functions
-from webapp.stats.profiles.simulate import Machine, World
 
 STACKS = {
     "main;send": 5000,
