@@ -5,17 +5,16 @@ from datetime import date, datetime
 from typing import Annotated, Any, Literal
 
 from ninja import Schema
-from pydantic import AfterValidator, AwareDatetime, BeforeValidator, Field
+from pydantic import BeforeValidator, Field
 
 from webapp.api.schemas.types import (
     HardwareName,
     Line,
+    Moment,
     Name,
     RevisionName,
     Strict,
     Text,
-    text_of_a_moment,
-    within_the_calendar,
 )
 from webapp.events.models import TEXT_MAX
 from webapp.events.services import EventNames
@@ -41,14 +40,7 @@ class EventIn(Strict):
     hardware: HardwareName | None = None
     lab: Annotated[Line, Field(min_length=1, max_length=100)] | None = None
     tree: Name | None = None
-    happened_at: (
-        Annotated[
-            AwareDatetime,
-            BeforeValidator(text_of_a_moment),
-            AfterValidator(within_the_calendar),
-        ]
-        | None
-    ) = None
+    happened_at: Moment | None = None
     first: RevisionName | None = None
     last: RevisionName | None = None
     begins_epoch: Annotated[bool, Field(strict=True)] = False

@@ -6,10 +6,7 @@ from typing import Annotated, Literal, Self
 from uuid import UUID
 
 from pydantic import (
-    AfterValidator,
-    AwareDatetime,
     BaseModel,
-    BeforeValidator,
     Field,
     StringConstraints,
     ValidationInfo,
@@ -24,13 +21,12 @@ from webapp.api.schemas.types import (
     HardwareName,
     Line,
     ModePart,
+    Moment,
     Name,
     RevisionName,
     Sample,
     Strict,
     Text,
-    text_of_a_moment,
-    within_the_calendar,
 )
 from webapp.results.models import (
     NAME_MAX,
@@ -291,14 +287,7 @@ class RunIn(Strict):
     metrics: Annotated[dict[Name, MetricIn], Field(min_length=1, max_length=MOST_METRICS)]
     build_id: Annotated[Line, Field(min_length=1, max_length=300)]
     kernel_ident: Annotated[Text, Field(max_length=2000)] = ""
-    measured_at: (
-        Annotated[
-            AwareDatetime,
-            BeforeValidator(text_of_a_moment),
-            AfterValidator(within_the_calendar),
-        ]
-        | None
-    ) = None
+    measured_at: Moment | None = None
     evidence: EvidenceIn | None = None
     facts: Facts = {}
     sources: Annotated[list[SourceIn], Field(max_length=10_000)] = []

@@ -13,6 +13,7 @@ from django.utils import timezone
 from ninja import Schema
 from pydantic import (
     AfterValidator,
+    AwareDatetime,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -93,6 +94,10 @@ def sample(value: Any) -> Any:
 
 
 Asked = Annotated[str, AfterValidator(searchable)]
+
+Moment = Annotated[
+    AwareDatetime, BeforeValidator(text_of_a_moment), AfterValidator(within_the_calendar)
+]
 
 
 """What a query looks for; a name that is not known finds nothing."""
