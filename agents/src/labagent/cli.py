@@ -1,7 +1,5 @@
 """The command `labagent`. `run` is the one place that turns errors into exit codes."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Callable, Collection, Sequence

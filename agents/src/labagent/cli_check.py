@@ -1,7 +1,5 @@
 """The command `labagent check`: is B worse than A? It needs no server."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterator, Sequence

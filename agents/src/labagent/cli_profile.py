@@ -1,7 +1,5 @@
 """The command `labagent profile`, and how `labagent upload` sends profiles after their runs."""
 
-from __future__ import annotations
-
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The commands `labagent login` and `labagent run`."""
 
-from __future__ import annotations
-
 import json
 import os
 import shlex

@@ -1,7 +1,5 @@
 """Setting an agent up: `labagent hardware`, the checks of `labagent doctor`, files of services."""
 
-from __future__ import annotations
-
 import getpass
 import os
 import shlex

@@ -1,7 +1,5 @@
 """What commands share: the world outside, options, the lines they print, and how they send runs."""
 
-from __future__ import annotations
-
 import os
 import statistics
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The commands `labagent work` and `labagent simulate`."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -4,8 +4,6 @@
 of `labagent.errors`; only those that waiting may cure are tried again.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Units and directions that a format does not state: asked once, and remembered."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace

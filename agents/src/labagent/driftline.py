@@ -5,8 +5,6 @@ from labagent import Driftline
 Driftline("https://driftline.example.org").series(tree="freebsd-head", metric="pps").to_pandas()
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, overload
@@ -59,9 +57,9 @@ class SeriesList(Sequence[Series]):
     def __getitem__(self, index: int) -> Series: ...
 
     @overload
-    def __getitem__(self, index: slice) -> SeriesList: ...
+    def __getitem__(self, index: slice) -> "SeriesList": ...
 
-    def __getitem__(self, index: int | slice) -> Series | SeriesList:
+    def __getitem__(self, index: int | slice) -> "Series | SeriesList":
         return SeriesList(self.series[index]) if isinstance(index, slice) else self.series[index]
 
     def __len__(self) -> int:
@@ -73,7 +71,7 @@ class SeriesList(Sequence[Series]):
             names = {name: one.about[name] for name in NAMES}
             yield from ({**names, **point} for point in one.points())
 
-    def to_pandas(self) -> pandas.DataFrame:
+    def to_pandas(self) -> "pandas.DataFrame":
         """The rows as a table. Raises AgentError without pandas."""
         try:
             import pandas  # noqa: PLC0415 (optional)

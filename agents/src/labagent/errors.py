@@ -9,8 +9,6 @@ AgentError
 └── UnavailableError     5  no answer, the server failed, or "later" until patience ran out
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar

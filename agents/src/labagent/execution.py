@@ -1,7 +1,5 @@
 """A command that is run and timed, and the machine that it runs on."""
 
-from __future__ import annotations
-
 import os
 import platform
 import re

@@ -4,8 +4,6 @@ What cannot be read costs the run it belongs to, never the others: `UnreadFileEr
 and why.
 """
 
-from __future__ import annotations
-
 import contextlib
 import difflib
 import hashlib
@@ -132,7 +130,7 @@ def sync_directory(directory: Path) -> None:
             os.close(handle)
 
 
-def read_toml(path: Path) -> Table:
+def read_toml(path: Path) -> "Table":
     """The file's table; `SettingsError` with the line where it is no TOML."""
     try:
         content = tomllib.loads(path.read_text("utf-8"))
@@ -219,7 +217,7 @@ class Table:
             raise self.error(name, f"is {value!r}", "write true or false")
         return value
 
-    def table(self, name: str) -> Table | None:
+    def table(self, name: str) -> "Table | None":
         """A table inside, None: it is not given. Raises SettingsError."""
         value = self.get(name)
         if value is None:
@@ -228,7 +226,7 @@ class Table:
             raise self.error(name, f"is {value!r}", f"write a table: [{self.key(name)}]")
         return Table(value, self.path, self.key(name))
 
-    def tables(self, name: str) -> list[Table]:
+    def tables(self, name: str) -> "list[Table]":
         """A list of tables inside. Raises SettingsError."""
         value = self.get(name)
         if value is None:

@@ -1,7 +1,5 @@
 """How often each value was there, and the quantiles that the server derives of that."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
@@ -28,7 +26,7 @@ class Histogram:
     counts: tuple[int, ...]
 
     @classmethod
-    def of(cls, pairs: Iterable[tuple[float, int]], scale: float = 1.0) -> Histogram:
+    def of(cls, pairs: Iterable[tuple[float, int]], scale: float = 1.0) -> "Histogram":
         """Of values times ``scale``, in any order; those without a count are left out."""
         found: dict[float, int] = {}
         for value, count in pairs:
@@ -45,7 +43,7 @@ class Histogram:
         above: int,
         where: str,
         scale: float = 1.0,
-    ) -> tuple[Histogram | None, list[str]]:
+    ) -> "tuple[Histogram | None, list[str]]":
         """Of buckets, with ``above`` values beyond them: these count as the longest, which moves no
         quantile up to 99.9 % as long as they are a thousandth. None, with the reason, where they
         are more, or less than none."""

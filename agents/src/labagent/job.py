@@ -4,8 +4,6 @@ What a job says is filled into the lab's commands. So its words may hold only wh
 takes for an option nor a shell, here or behind `ssh`, takes for anything but text.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -56,7 +54,7 @@ class Job:
     profile: bool = False
 
     @classmethod
-    def parse(cls, document: Mapping[str, Any]) -> Job:
+    def parse(cls, document: Mapping[str, Any]) -> "Job":
         """The job of the server's document; `UnsafeJobError` names what it objects to."""
         return cls(
             id=_count(document, "id", 2**62),

@@ -4,8 +4,6 @@ The server states the same in its OpenAPI document; tests/api/test_agent_limits.
 together, so a limit is changed in both places or the tests fail.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence

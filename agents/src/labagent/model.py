@@ -1,7 +1,5 @@
 """A run as the agent knows it, and the document it is sent as."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re
@@ -66,7 +64,7 @@ class Mode:
     options: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, workload: str, traffic: str | None, options: Iterable[str]) -> Mode:
+    def of(cls, workload: str, traffic: str | None, options: Iterable[str]) -> "Mode":
         """A mode from names as a lab writes them."""
         return cls(
             safe_name(workload),
@@ -75,7 +73,7 @@ class Mode:
         )
 
     @classmethod
-    def parse(cls, text: str) -> Mode:
+    def parse(cls, text: str) -> "Mode":
         """The mode written `workload[@traffic][+option…]`; `SettingsError` where it is not one."""
         head, *options = text.split("+")
         workload, separator, traffic = head.partition("@")

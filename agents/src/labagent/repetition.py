@@ -7,8 +7,6 @@ A repetition is on disk before the machine is rebooted, with the boot that it wa
 whatever kills the agent, a finished repetition is kept and not repeated, and none shares its boot.
 """
 
-from __future__ import annotations
-
 import fcntl
 import hashlib
 import json
@@ -49,7 +47,7 @@ class Asked:
     options: Mapping[str, Any]
 
     @classmethod
-    def parse(cls, arguments: Mapping[str, Any]) -> Asked:
+    def parse(cls, arguments: Mapping[str, Any]) -> "Asked":
         """The same from a series on disk."""
         found = {**arguments, "command": tuple(arguments["command"])}
         return cls(**{**found, "reboot": tuple(arguments["reboot"])})
@@ -89,7 +87,7 @@ class Repetition:
         return asdict(self)
 
     @classmethod
-    def parse(cls, document: Mapping[str, Any]) -> Repetition:
+    def parse(cls, document: Mapping[str, Any]) -> "Repetition":
         """The same from disk."""
         content = document["content"]
         results = [

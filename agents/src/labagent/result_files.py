@@ -1,7 +1,5 @@
 """Result files in any format, one content a file, and the runs made of them."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
@@ -150,7 +148,7 @@ class Naming:
     by_date: bool = False
 
     @classmethod
-    def of(cls, texts: Iterable[str], *, by_date: bool) -> Naming:
+    def of(cls, texts: Iterable[str], *, by_date: bool) -> "Naming":
         """From ``tree:NAME=TREE`` and ``hardware:NAME=HW``. Raises SettingsError."""
         found: dict[str, dict[str, str]] = {"tree": {}, "hardware": {}}
         for text in texts:
@@ -241,7 +239,7 @@ class Records:
     machines: frozenset[str]
 
     @classmethod
-    def of(cls, found: Sequence[formats.Provenance]) -> Records:
+    def of(cls, found: Sequence[formats.Provenance]) -> "Records":
         """Of all records of a file."""
         return cls(frozenset(one.branch for one in found), frozenset(one.hardware for one in found))
 

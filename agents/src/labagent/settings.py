@@ -6,8 +6,6 @@ The file is `config.toml` in the user's configuration directory (`labagent docto
     token = "…"
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 import tomllib

@@ -11,8 +11,6 @@ the run's UUID makes the last harmless. A batch is named by its content: written
 How a batch is to be taken (`--history`, …) travels with it, so resuming mails nobody by surprise.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import json

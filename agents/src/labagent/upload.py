@@ -1,7 +1,5 @@
 """Spool, then send: what `labagent upload` does with runs and their experiments."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict, deque
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence

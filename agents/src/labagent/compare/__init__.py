@@ -4,8 +4,6 @@
 docs/statistics.md#the-verdict-of-a-comparison.
 """
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal

@@ -3,8 +3,6 @@
 Without SciPy, which has no wheel for some machines.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from math import comb, copysign, exp, inf, isinf, lgamma, log, log1p, nan, sqrt

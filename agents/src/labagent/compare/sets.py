@@ -1,7 +1,5 @@
 """What two files or directories hold in common, metric by metric."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
@@ -73,7 +71,7 @@ class Set:
     _revisions: set[tuple[str, str]] = field(default_factory=set)
 
     @classmethod
-    def read(cls, path: Path, form: Format | None) -> Set:
+    def read(cls, path: Path, form: Format | None) -> "Set":
         """A file, or a directory of bench-lab or of files. Raises NotReadError."""
         found = cls(path)
         if path.is_dir():

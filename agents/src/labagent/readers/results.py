@@ -4,8 +4,6 @@
 format in `labagent.readers.formats`, of the standard output of each iteration.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field

@@ -4,8 +4,6 @@ What the functions cost follows from the truth: the cost of a packet is the inve
 what the planted steps change of it is all in one function of the mode.
 """
 
-from __future__ import annotations
-
 import os
 import random
 import re

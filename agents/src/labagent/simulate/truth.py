@@ -1,7 +1,5 @@
 """The truth that a simulated lab measures: levels, steps, noise, durations, and what goes wrong."""
 
-from __future__ import annotations
-
 import math
 import random
 import re

@@ -1,7 +1,5 @@
 """The server's jobs API, each of whose methods asks once, and the heartbeat that keeps a lease."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

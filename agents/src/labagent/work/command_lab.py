@@ -1,7 +1,5 @@
 """A lab whose steps are the commands of its configuration."""
 
-from __future__ import annotations
-
 import os
 import re
 import statistics

@@ -8,8 +8,6 @@ holds a lock, passed on to its children, on the file that names its group; who c
 the lock whether something is still there, and ends it.
 """
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import os

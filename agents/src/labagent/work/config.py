@@ -3,8 +3,6 @@
 Keys of the top level that a `[[hardware]]` also knows are the default of all machines.
 """
 
-from __future__ import annotations
-
 import platform
 import re
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """The result of a job as the run that is uploaded, and the delivery of what lies in the outbox."""
 
-from __future__ import annotations
-
 import json
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -6,8 +6,6 @@ to believe the result. Where the job asks for profiles, further boots are profil
 is never slowed down.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -1,7 +1,5 @@
 """A job while it runs: why it ends before its result is there, and its log."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from datetime import datetime

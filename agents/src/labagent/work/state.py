@@ -10,8 +10,6 @@ jobs/<id>/      the log of a job and what its commands left behind
 drain           asks the worker to end after its job
 """
 
-from __future__ import annotations
-
 import fcntl
 import hashlib
 import json
@@ -140,7 +138,7 @@ class BootRecord:
     seconds: dict[str, float]
 
     @classmethod
-    def of(cls, ident: str, measured: Measurement, seconds: Mapping[str, float]) -> BootRecord:
+    def of(cls, ident: str, measured: Measurement, seconds: Mapping[str, float]) -> "BootRecord":
         """What is kept of a boot: its kernel, values, warnings and seconds of each stage."""
         values: dict[str, dict[str, Any]] = {
             metric.name: {"unit": metric.unit, "better": metric.better, "samples": list(samples)}
@@ -158,7 +156,7 @@ class BootRecord:
                 values[metric.name]["validity"] = validity
         return cls(ident, values, list(measured.warnings), dict(seconds))
 
-    def split(self) -> list[BootRecord]:
+    def split(self) -> "list[BootRecord]":
         """One record for each sample, in order. The seconds are shared out equally."""
         count = max(len(found[kind_of(found)]) for found in self.values.values())
         seconds = {stage: whole / count for stage, whole in self.seconds.items()}
@@ -205,7 +203,7 @@ class Progress:
     unprofiled: str = ""
 
     @classmethod
-    def begin(cls, leased: Leased, started_at: str) -> Progress:
+    def begin(cls, leased: Leased, started_at: str) -> "Progress":
         """A job before its first boot."""
         lease = leased.lease
         return cls(dict(leased.document), lease.token, lease.seconds, started_at)

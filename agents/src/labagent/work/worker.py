@@ -1,7 +1,5 @@
 """The loop: deliver what waits, ask for a job, do it, again, until a signal ends it."""
 
-from __future__ import annotations
-
 import json
 import random
 import signal

@@ -1,7 +1,5 @@
 """Bench-lab directories: the layout of the FreeBSD netbenches archive (docs/agent.md)."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import signal

@@ -5,8 +5,6 @@ be a number. The `.info` file says the three apart, and agrees with the file nam
 were renamed after the run (then the name is right) or carry only a part of the configuration.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -4,8 +4,6 @@ Some names lack `bench.`; `.stack`, `.folded` and `.folded.txt` hold folded stac
 a `.svg` does.
 """
 
-from __future__ import annotations
-
 import hashlib
 import math
 import re

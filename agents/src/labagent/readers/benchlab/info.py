@@ -11,8 +11,6 @@ directories, and a few contradict the kernel. Bullets in code blocks and mere li
 about the bench.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterator

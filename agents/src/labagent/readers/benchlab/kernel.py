@@ -5,8 +5,6 @@ releases but moving branches: those have a day, if anything names one. The serve
 and has them wait until their revision has its place.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Sequence

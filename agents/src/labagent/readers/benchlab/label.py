@@ -4,8 +4,6 @@ What remains of a name once version, branch and revision are read is what was ch
 under review (`D12685`, `D27401v4`) or a word (`VIMAGE`, `mbuf`, `option-RSS.net.isr`).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass

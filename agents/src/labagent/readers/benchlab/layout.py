@@ -4,8 +4,6 @@ A user may point at any level. Everything about a run is read from its whole lab
 run is the same whichever level was named.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator

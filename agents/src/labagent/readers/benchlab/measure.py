@@ -1,7 +1,5 @@
 """The values of a group: from its logs when they are there, else from its value files."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import statistics

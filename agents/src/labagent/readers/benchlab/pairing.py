@@ -1,7 +1,5 @@
 """Which file belongs to which run: value files, profiles, and what belongs to none."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

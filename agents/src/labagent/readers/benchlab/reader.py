@@ -1,7 +1,5 @@
 """A label directory → its runs, and what is no run and why."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 

@@ -4,8 +4,6 @@ To add one, add a row to `json_tables.py` or `text_tables.py`, or a file with `F
 named here.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from labagent.errors import SettingsError

@@ -1,7 +1,5 @@
 """What a format of results is, and the numbers and metrics that several formats read."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

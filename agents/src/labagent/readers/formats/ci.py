@@ -1,7 +1,5 @@
 """What test systems write: KTAP, KCIDB, SQUAD's metrics, Bencher's format and `bencher perf`."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 from typing import Any

@@ -4,8 +4,6 @@ The encoding is V2 of HdrHistogram: base64 of a zlib stream of counts as ZigZag 
 one being so many zeros. Values lie in linear buckets within each power of two.
 """
 
-from __future__ import annotations
-
 import re
 import struct
 import zlib

@@ -1,7 +1,5 @@
 """Formats that are plain JSON: where their cases and values lie."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import fsum

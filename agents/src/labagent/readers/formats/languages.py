@@ -1,7 +1,5 @@
 """What the benchmarks of languages and suites of benchmarks write."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from math import fsum

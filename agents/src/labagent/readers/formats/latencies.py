@@ -1,8 +1,6 @@
 """Latencies: HdrHistogram's percentiles, pgbench's log, rtla's histograms, schbench,
 cyclictest."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace

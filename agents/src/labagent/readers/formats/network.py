@@ -1,7 +1,5 @@
 """What generators of network traffic print: iperf3 and netperf."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Any

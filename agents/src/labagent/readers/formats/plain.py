@@ -1,7 +1,5 @@
 """Formats of our own: numbers, one a line, one JSON object a line, and documents of runs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any

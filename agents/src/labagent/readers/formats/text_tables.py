@@ -1,7 +1,5 @@
 """Formats that are lines of text: what marks them, what begins a case, and which lines count."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field

@@ -1,8 +1,6 @@
 """What counts and traces in the kernel: `perf stat`, `perf sched latency`, histograms of
 bpftrace."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field

@@ -4,8 +4,6 @@ Each record has a provenance: revision, machine and time in the tracker's own na
 hold a whole history. Bencher's is in `ci`.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace

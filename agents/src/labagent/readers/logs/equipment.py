@@ -1,7 +1,5 @@
 """What limits a measurement besides the machine: the link, the sender, a throttled processor."""
 
-from __future__ import annotations
-
 import re
 import statistics
 from collections.abc import Iterator, Mapping

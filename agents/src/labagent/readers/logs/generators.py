@@ -9,8 +9,6 @@ carries both values: `Estimated Equilibrium Ethernet throughput= 64 Mb/s (maximu
 Mb/s)`.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 

@@ -11,8 +11,6 @@ out of nothing: the variance is that of a series of first-order autocorrelation 
 leave the bend of a slow approach to the level, and take it for autocorrelation.
 """
 
-from __future__ import annotations
-
 import math
 import re
 import statistics

@@ -3,8 +3,6 @@
 Each finding says its numbers. None changes a value: bench-lab's rule stays, and people decide.
 """
 
-from __future__ import annotations
-
 import re
 import statistics
 from collections.abc import Iterator, Mapping, Sequence

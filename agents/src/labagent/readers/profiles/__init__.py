@@ -4,8 +4,6 @@ A format is recognised by a file's content, whatever its name. To add one, add a
 name it here; the first one that claims a file reads it.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from labagent.files import MAX_LOG_BYTES, read_file, read_head

@@ -1,7 +1,5 @@
 """What a profile is, and what a format of profiles is."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field

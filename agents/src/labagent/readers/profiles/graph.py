@@ -12,8 +12,6 @@ no longer known. Percentages are of what is printed above them, so they are not 
 printed only where it is another one than that of the row printed before it in the block.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field

@@ -4,8 +4,6 @@ The decoder knows the two wire types that its messages use, numbers (0) and byte
 over fixed ones (1, 5). Field numbers are those of profile.proto.
 """
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field

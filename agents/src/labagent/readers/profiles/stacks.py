@@ -22,8 +22,6 @@ Over the time from the first sample to the last it is how often the event happen
 The CPU is a section, where the lines name it.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 from functools import partial
