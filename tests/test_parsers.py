@@ -51,7 +51,7 @@ from webapp.stats.changes import BadSeriesError
 from webapp.stats.changes.__main__ import read_points
 from webapp.stats.compare.comparing import compare
 from webapp.stats.errors import StatisticsError
-from webapp.stats.limits import is_sample
+from webapp.stats.metrics import is_sample
 from webapp.stats.ministat.__main__ import InvalidDataError, number, read_column
 
 pytestmark = pytest.mark.fuzz

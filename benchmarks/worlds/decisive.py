@@ -21,7 +21,7 @@ from webapp.stats.decisive import (
     learn,
     pairs_of,
 )
-from webapp.stats.limits import SMALLEST_EFFECT_PCT
+from webapp.stats.metrics import SMALLEST_EFFECT_PCT
 
 MEDIAN, SPREAD = 0.018, 1.6
 """Scatter of builds in one-year series of a real lab, lognormal: wider than what is believed."""

@@ -30,7 +30,7 @@ from webapp.stats.compare import (
     estimate_of,
     summarize,
 )
-from webapp.stats.limits import MARGIN_PCT
+from webapp.stats.metrics import MARGIN_PCT
 from webapp.stats.power import NoiseLevels, Plan, provable_change
 from webapp.stats.sensitivity import DEFAULT_CONFIDENCE
 

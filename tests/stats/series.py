@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from webapp.stats.better import Better
 from webapp.stats.changes import Analysis, Point
 from webapp.stats.changes.online_analysis import detect
+from webapp.stats.metrics import Better
 from webapp.stats.simulate import Event, Scatter, Simulated, make_series
 
 QUIET = Scatter(run=0.01, build=0.005)

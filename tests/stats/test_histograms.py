@@ -15,7 +15,7 @@ from webapp.stats.histograms import (
     least_values,
     unpack,
 )
-from webapp.stats.limits import LARGEST_SAMPLE, SMALLEST_SAMPLE
+from webapp.stats.metrics import LARGEST_SAMPLE, SMALLEST_SAMPLE
 
 values = st.just(0.0) | st.floats(SMALLEST_SAMPLE, LARGEST_SAMPLE)
 counted = st.dictionaries(values, st.integers(1, 2**53), min_size=1, max_size=30)

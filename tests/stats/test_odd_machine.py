@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from webapp.stats.changes import Finding, Point, advance, present, start
-from webapp.stats.limits import ALONE
+from webapp.stats.metrics import ALONE
 from webapp.stats.odd_machine import TOGETHER, faint_excursions, modes_agree
 
 REVISIONS, AT = 60, 40

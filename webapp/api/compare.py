@@ -17,7 +17,7 @@ from webapp.api.tables import csv_response
 from webapp.results.models import LeftOut
 from webapp.stats import ministat
 from webapp.stats.compare import Comparison, Outcome, Verdict
-from webapp.stats.limits import worth_telling
+from webapp.stats.metrics import worth_telling
 
 router = Router(tags=["compare"])
 MOST_OTHERS = 6

@@ -12,10 +12,9 @@ from webapp.analysis import queries
 from webapp.experiments.models import QUESTION_MAX, Cell, Experiment
 from webapp.experiments.typed import key_of, read_typed
 from webapp.results.models import Run, Series
-from webapp.stats.better import Better
 from webapp.stats.compare import BuildNoise
 from webapp.stats.decisive import Belief
-from webapp.stats.limits import MARGIN_PCT
+from webapp.stats.metrics import MARGIN_PCT, Better
 
 MOST_MACHINES = 20
 MOST_SETTINGS = 20

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from webapp.stats.changes import At, Finding, Findings, scale
 from webapp.stats.changes.points import Value
 from webapp.stats.changes.scale import percent
-from webapp.stats.limits import ALONE
+from webapp.stats.metrics import ALONE
 from webapp.stats.student import TWO_SIDED_95
 
 Floats = NDArray[np.float64]

@@ -7,7 +7,7 @@ import pytest
 from webapp.stats import changes
 from webapp.stats.changes.explain import NO_SCATTER_YET, TOO_FEW, what_helps
 from webapp.stats.changes.online_analysis import detect
-from webapp.stats.limits import worth_telling
+from webapp.stats.metrics import worth_telling
 
 
 def analysed(count: int, percent: float, n: int = 5) -> changes.Analysis:

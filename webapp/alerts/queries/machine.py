@@ -16,7 +16,7 @@ from webapp.analysis.models import Finding
 from webapp.labs.models import Lab
 from webapp.results.models import Hardware, ModeName
 from webapp.results.queries import subject_sql
-from webapp.stats.better import Better
+from webapp.stats.metrics import Better
 
 # Aggregates take their rows in the order of the sorted subquery, the newest first. An order of
 # their own would sort them again for each: most of the statement's time.

@@ -8,7 +8,7 @@ from django.db import models
 from django.db.models import Count, Q, Value
 
 from webapp.results.models import Series, StateField
-from webapp.stats import changes, limits
+from webapp.stats import changes, metrics
 
 NEVER_ANALYSED = 0
 TO_BE_REPEATED = -1
@@ -126,8 +126,8 @@ class Checkpoint(models.Model):
 class SeriesSettings(models.Model):
     """What an operator set for one series; an empty field means the default."""
 
-    DEFAULT_MARGIN_PCT = limits.MARGIN_PCT
-    DEFAULT_MIN_EFFECT_PCT = limits.SMALLEST_EFFECT_PCT
+    DEFAULT_MARGIN_PCT = metrics.MARGIN_PCT
+    DEFAULT_MIN_EFFECT_PCT = metrics.SMALLEST_EFFECT_PCT
 
     series = models.OneToOneField(
         Series, on_delete=models.CASCADE, primary_key=True, related_name="settings"

@@ -11,7 +11,7 @@ from django.db.models.functions import Abs, Coalesce, JSONObject
 from webapp.analysis.models.analysis import SeriesSettings
 from webapp.analysis.models.comparisons import Flag, Verdict
 from webapp.results.models import Point, Revision, Run, Series, Tree
-from webapp.stats.limits import ALONE
+from webapp.stats.metrics import ALONE
 
 SMALL = Q(
     change_pct__gt=-SeriesSettings.DEFAULT_MIN_EFFECT_PCT,

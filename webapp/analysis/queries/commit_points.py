@@ -16,7 +16,7 @@ from webapp.analysis.queries.noise import BLIND, NOISES, Beliefs, SeriesFacts, n
 from webapp.results import queries
 from webapp.results.models import LeftOut, Revision
 from webapp.stats.compare import unpack_summary
-from webapp.stats.limits import MARGIN_PCT
+from webapp.stats.metrics import MARGIN_PCT
 from webapp.stats.sessions import ForeignSession
 
 BUILDS = """ARRAY(

@@ -27,7 +27,6 @@ from webapp.results.models import (
     digest_of_builds,
 )
 from webapp.stats import ministat
-from webapp.stats.better import Better
 from webapp.stats.compare import (
     Comparison,
     Headline,
@@ -37,6 +36,7 @@ from webapp.stats.compare import (
     explain,
     summarize,
 )
+from webapp.stats.metrics import Better
 
 OTHER_EPOCH = "another epoch"
 """The tag of a set on the other side of an epoch's beginning."""

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 from webapp.analysis.models import SeriesAnalysis, SeriesSettings
 from webapp.results.models import Series
-from webapp.stats.better import Better
 from webapp.stats.compare import BuildNoise
 from webapp.stats.decisive import Belief, Known, learn
 from webapp.stats.decisive.chance import LEAST_FREEDOM
+from webapp.stats.metrics import Better
 
 Row = tuple[Hashable, int, str, float, float]
 """Within what noises are compared (tree and metric), hardware and workload of a series, the

@@ -29,8 +29,7 @@ from webapp.analysis.queries.sides import (
     revisions_of,
 )
 from webapp.results.models import CostSamples, Measurement, Point, Revision, Series, counted
-from webapp.stats.better import is_gain
-from webapp.stats.limits import MARGIN_PCT
+from webapp.stats.metrics import MARGIN_PCT, is_gain
 from webapp.stats.ranges import FEWEST, RangeChange, compare_ranges, verdicts
 
 Key = tuple[str, str, str]  # hardware, mode, metric

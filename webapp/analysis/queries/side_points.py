@@ -30,9 +30,8 @@ from webapp.events.models import LabEvent
 from webapp.events.queries import ONE_EPOCH, Epochs, epochs_of
 from webapp.results.models import Hardware, LeftOut, ModeName, Revision, Series
 from webapp.results.queries import machine_of
-from webapp.stats.better import Better
 from webapp.stats.compare import unpack_summary
-from webapp.stats.limits import MARGIN_PCT
+from webapp.stats.metrics import MARGIN_PCT, Better
 
 # The points of every side in one statement. The base alone is judged by its history: a variant's is
 # that of the plain kernel. `OFFSET 0` and sub-selects keep what each row has one of out of the

@@ -21,9 +21,8 @@ from webapp.analysis.models import Comparison, Finding
 from webapp.analysis.queries.noise import SeriesFacts, facts_of
 from webapp.results.models import Point
 from webapp.stats import compare
-from webapp.stats.better import Better
 from webapp.stats.decisive import LIMIT_OF_COMMIT, Belief, what_settles
-from webapp.stats.limits import worth_telling
+from webapp.stats.metrics import Better, worth_telling
 
 BUILDS_DIFFER = "builds differ"
 RUNS_DISAGREE = "lab?"

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from django.db import connection
 
-from webapp.stats.limits import worth_telling
+from webapp.stats.metrics import worth_telling
 
 # What was not analysed yet has no count of its own: its points are counted, as far as it matters.
 SERIES = """

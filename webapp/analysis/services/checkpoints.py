@@ -20,7 +20,7 @@ from webapp.events.queries import ONE_EPOCH, Epochs
 from webapp.results.models import Series, StateField
 from webapp.results.services import insert_rows
 from webapp.stats import changes, decisive
-from webapp.stats.better import Better
+from webapp.stats.metrics import Better
 
 CHECKPOINT_EVERY = 16
 """Points that one new point has read at most beside itself. To write a state costs as much as to

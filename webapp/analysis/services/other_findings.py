@@ -12,9 +12,9 @@ from typing import Any
 from webapp.analysis.models import Finding, Verdict
 from webapp.analysis.services.detecting import Detected, SlowPart
 from webapp.stats import changes
-from webapp.stats.better import Better, is_gain
 from webapp.stats.changes import At, Findings, ModeChange, NoiseChange, Stretch
 from webapp.stats.changes import Finding as Found
+from webapp.stats.metrics import Better, is_gain
 
 Kind = Finding.Kind
 

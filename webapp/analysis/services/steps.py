@@ -31,8 +31,8 @@ from webapp.results import services as results
 from webapp.results.models import Series
 from webapp.results.services import fetch_rows, insert_rows
 from webapp.stats import changes, ministat
-from webapp.stats.better import Better, is_gain
 from webapp.stats.changes import Finding, Loss, what_helps, why_not, why_retracted
+from webapp.stats.metrics import Better, is_gain
 
 
 class Pooled(NamedTuple):

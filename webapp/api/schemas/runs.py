@@ -38,7 +38,7 @@ from webapp.results.models import (
 )
 from webapp.results.services import Evidence, MetricDocument, RunDocument
 from webapp.stats.histograms import DERIVED, Histogram
-from webapp.stats.limits import LARGEST_SAMPLE, RANGE, is_sample
+from webapp.stats.metrics import LARGEST_SAMPLE, RANGE, is_sample
 
 MOST_RUNS = 500
 

@@ -35,7 +35,7 @@ from webapp.results.models import (
     wrong_with_line,
     wrong_with_text,
 )
-from webapp.stats.limits import LARGEST_SAMPLE, RANGE, is_sample
+from webapp.stats.metrics import LARGEST_SAMPLE, RANGE, is_sample
 
 CLOCK_TOLERANCE = timedelta(days=1)
 

@@ -44,7 +44,7 @@ from webapp.experiments.typed import (
 from webapp.labs.models import Lab
 from webapp.results.models import Run
 from webapp.results.services import Problem, Unprocessable
-from webapp.stats.limits import MARGIN_PCT
+from webapp.stats.metrics import MARGIN_PCT
 
 NEWEST_FIRST = ("current", "2016", "2016-onepass", "2015")
 """The flavours of ministat: where several print a block so, the newest is the likeliest."""

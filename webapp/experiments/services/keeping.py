@@ -27,7 +27,7 @@ from webapp.experiments.models import QUESTION_MAX, Cell, Experiment, Experiment
 from webapp.experiments.queries import frozen_table
 from webapp.results.models import Hardware, Metric, Mode, Series
 from webapp.results.services import Problem, Unprocessable
-from webapp.stats.limits import MARGIN_PCT
+from webapp.stats.metrics import MARGIN_PCT
 
 Kind = ExperimentEvent.Kind
 LARGEST_MARGIN_PCT = 100.0

@@ -63,7 +63,7 @@ from webapp.pages.parts.links import with_query
 from webapp.pages.parts.variants import variants_beside
 from webapp.results.models import Revision, Run, histogram_name
 from webapp.stats.compare import Outcome
-from webapp.stats.limits import MARGIN_PCT
+from webapp.stats.metrics import MARGIN_PCT
 
 TITLES = {
     Outcome.PROVEN: "Proven over the whole table, largest loss first",

@@ -48,7 +48,7 @@ from webapp.results.models import Histograms, derived_name, histogram_name
 from webapp.results.queries import histograms_at
 from webapp.stats.compare import Comparison
 from webapp.stats.histograms import DERIVED, Histogram, least_values
-from webapp.stats.limits import worth_telling
+from webapp.stats.metrics import worth_telling
 from webapp.stats.power import NoiseLevels, Plan, provable_change
 
 PERCENT = 100

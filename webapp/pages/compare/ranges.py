@@ -59,7 +59,7 @@ from webapp.pages.compare.rows import (
 from webapp.pages.parts.links import with_query
 from webapp.pages.parts.marks import hardware_html
 from webapp.stats.errors import TooFewSamplesError
-from webapp.stats.limits import MARGIN_PCT
+from webapp.stats.metrics import MARGIN_PCT
 
 KINDS = {"worse": "worse", "better": "better", "equivalent": "equivalent"}
 CHIPS = {"equivalent": "same", "cannot tell": "unsure"}

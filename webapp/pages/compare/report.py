@@ -39,8 +39,8 @@ from webapp.pages.parts.links import diff_link, side_link
 from webapp.pages.parts.summaries import counts_text
 from webapp.results.queries import called
 from webapp.stats.compare import MORE_BUILDS, Comparison, Verdict
-from webapp.stats.limits import worth_telling
 from webapp.stats.markdown import block, inline
+from webapp.stats.metrics import worth_telling
 
 LAST = "not measured"
 """The reason that stands behind all others."""

@@ -30,7 +30,7 @@ from webapp.pages.compare.answer import Cell, Group
 from webapp.pages.parts.marks import machine_html
 from webapp.pages.parts.summaries import direction_texts
 from webapp.stats.compare import Outcome, Verdict
-from webapp.stats.limits import MARGIN_PCT
+from webapp.stats.metrics import MARGIN_PCT
 
 KINDS = {
     Verdict.WORSE: "worse",

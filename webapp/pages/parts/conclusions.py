@@ -19,7 +19,7 @@ from webapp.charts.text import half_width, with_minus
 from webapp.charts.trend import AlertMark, Found, Level
 from webapp.results.models import Series
 from webapp.stats.changes.explain import TOO_FEW
-from webapp.stats.limits import worth_telling
+from webapp.stats.metrics import worth_telling
 
 NOT_KNOWN = "not known"
 

@@ -20,7 +20,7 @@ from webapp.jobs.models import Job, Worker
 from webapp.jobs.queries import Capability, takes
 from webapp.results.models import Hardware, Mode, Point, Revision, Series
 from webapp.stats.compare import MORE_BUILDS, Comparison, Level
-from webapp.stats.limits import is_sample, worth_telling
+from webapp.stats.metrics import is_sample, worth_telling
 from webapp.stats.power import NoiseLevels, Plan, Requirement, plan_for
 
 TARGET_PERCENT = 1.0

@@ -18,8 +18,8 @@ from webapp.results.models.subjects import Hardware, Metric, Mode
 from webapp.results.models.variants import Variant
 from webapp.results.packed import LevelsField
 from webapp.results.validity import LeftOut
-from webapp.stats.better import Better
 from webapp.stats.compare import Summary
+from webapp.stats.metrics import Better
 from webapp.stats.sessions import ForeignSession
 
 

@@ -14,7 +14,7 @@ from django.db import connection
 from webapp.labs.models import Lab
 from webapp.results.models import Hardware, Metric, Mode, Series, Tree, Variant
 from webapp.results.models.series import better_of, subject_text
-from webapp.stats.better import Better
+from webapp.stats.metrics import Better
 
 PARENTS = """
 SELECT cost.id, with_it.id, without.id

@@ -21,7 +21,7 @@ from webapp.stats.changes.findings import (
     Segment,
 )
 from webapp.stats.changes.points import BadSeriesError, Point
-from webapp.stats.limits import RANGE, is_sample
+from webapp.stats.metrics import RANGE, is_sample
 from webapp.stats.shell import end_silently
 
 BAD_INPUT = 2

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 from math import inf, log, sqrt
 from typing import Any
 
-from webapp.stats.better import Better, is_gain
 from webapp.stats.changes import online_analysis, scale
 from webapp.stats.changes.findings import (
     Analysis,
@@ -24,6 +23,7 @@ from webapp.stats.changes.online_analysis import DRIFT_SCORE, largest_score
 from webapp.stats.changes.online_state import OnlineState
 from webapp.stats.changes.points import Point, reduce_points
 from webapp.stats.changes.window import Window
+from webapp.stats.metrics import Better, is_gain
 from webapp.stats.student import TWO_SIDED_95
 
 LONGEST = 16

@@ -3,7 +3,7 @@
 from math import expm1, log1p
 
 from webapp.stats.changes import findings, scale
-from webapp.stats.limits import worth_telling
+from webapp.stats.metrics import worth_telling
 
 TOO_FEW = "Nothing can be said yet: too few revisions to know the noise of this series."
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from math import exp, expm1, hypot, log
 from typing import Literal
 
-from webapp.stats.better import Better
+from webapp.stats.metrics import Better
 
 Verdict = Literal["better", "worse"]
 

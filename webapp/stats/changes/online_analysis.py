@@ -5,7 +5,6 @@ from math import inf, sqrt
 
 import numpy as np
 
-from webapp.stats.better import Better, is_gain
 from webapp.stats.changes import scale
 from webapp.stats.changes.findings import (
     Analysis,
@@ -31,7 +30,7 @@ from webapp.stats.changes.regimes import (
     spread,
 )
 from webapp.stats.changes.scale import percent
-from webapp.stats.limits import worth_telling
+from webapp.stats.metrics import Better, is_gain, worth_telling
 from webapp.stats.student import POWER_80, TWO_SIDED_95
 
 LEAST_SAMPLES = 20

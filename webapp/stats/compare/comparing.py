@@ -9,7 +9,6 @@ from typing import Literal
 import numpy as np
 from scipy import special
 
-from webapp.stats.better import Better, is_gain
 from webapp.stats.compare.exact_tests import RankTest, rank_test
 from webapp.stats.compare.levels import BuildNoise, Floats, Level, Samples, Summary, summarize
 from webapp.stats.compare.relative import (
@@ -23,7 +22,7 @@ from webapp.stats.compare.single_builds import believed
 from webapp.stats.compare.summaries import Summaries
 from webapp.stats.decisive.chance import Belief
 from webapp.stats.errors import OutOfRangeError
-from webapp.stats.limits import MARGIN_PCT
+from webapp.stats.metrics import MARGIN_PCT, Better, is_gain
 from webapp.stats.ministat.numbers import LEAST_POINTS, Difference, difference
 from webapp.stats.sensitivity import DEFAULT_CONFIDENCE, critical_t, require_confidence
 

@@ -6,7 +6,7 @@ from webapp.stats.compare.comparing import MORE_BUILDS, Comparison, Rule
 from webapp.stats.compare.exact_tests import smallest_p
 from webapp.stats.compare.levels import Level
 from webapp.stats.compare.relative import Change
-from webapp.stats.limits import worth_telling
+from webapp.stats.metrics import worth_telling
 from webapp.stats.sensitivity import critical_t
 
 LEAST_PRICE = 1.1

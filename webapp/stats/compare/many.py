@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 from scipy import special
 
 from webapp.stats import sensitivity
-from webapp.stats.better import Better
 from webapp.stats.compare.comparing import Verdict, require_margin
 from webapp.stats.compare.exact_tests import counts_limits, counts_p
 from webapp.stats.compare.levels import BuildNoise, Level
@@ -16,7 +15,7 @@ from webapp.stats.compare.relative import NO_SCATTER
 from webapp.stats.compare.single_builds import believed
 from webapp.stats.compare.summaries import LEVELS, Summaries
 from webapp.stats.decisive.chance import Belief
-from webapp.stats.limits import MARGIN_PCT
+from webapp.stats.metrics import MARGIN_PCT, Better
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]

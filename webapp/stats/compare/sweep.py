@@ -17,10 +17,9 @@ from math import fsum, inf, log1p, sqrt
 from scipy import special
 
 from webapp.stats import false_discovery
-from webapp.stats.better import Better, is_gain
 from webapp.stats.compare import relative
 from webapp.stats.compare.comparing import Verdict
-from webapp.stats.limits import MARGIN_PCT
+from webapp.stats.metrics import MARGIN_PCT, Better, is_gain
 from webapp.stats.sensitivity import DEFAULT_CONFIDENCE, critical_t, two_sided_p
 
 PROVEN = (Verdict.WORSE, Verdict.BETTER)

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
-from webapp.stats.better import Better
+from webapp.stats.metrics import Better
 
 MEDIAN_PCT = 1.8
 """Median over series, in percent of the level: fourteen one-year series of a real lab."""

@@ -11,7 +11,6 @@ from dataclasses import asdict, dataclass
 from math import fsum
 from typing import Any, Literal
 
-from webapp.stats.better import Better
 from webapp.stats.decisive.chance import (
     LEAST_PCT,
     SPREAD,
@@ -26,6 +25,7 @@ from webapp.stats.decisive.chance import (
     turning_pct,
     weigh,
 )
+from webapp.stats.metrics import Better
 
 State = Literal["open", "confirmed", "withdrawn"]
 

@@ -1,12 +1,20 @@
-"""Which numbers can be samples, and what holds where nobody set a margin or a smallest effect.
+"""What a metric's numbers mean: which way is better, which can be samples, the default margins.
 
-Nothing that a lab measures lies beyond: 10¹⁵ is a petabit a second or 31 years in microseconds, and
-10⁻¹⁵ a femtosecond. Within these limits no figure leaves the range of a double (1e308): the square
-of a ratio of two samples is at most 1e60, the fourth powers of Welch's degrees of freedom and the
-squares summed over 10¹⁰ samples far below 1e150.
+Nothing that a lab measures lies beyond the limits of a sample: 10¹⁵ is a petabit a second or 31
+years in microseconds, and 10⁻¹⁵ a femtosecond. Within them no figure leaves the range of a double
+(1e308): the square of a ratio of two samples is at most 1e60, the fourth powers of Welch's degrees
+of freedom and the squares summed over 10¹⁰ samples far below 1e150.
 """
 
-from typing import Final
+from typing import Final, Literal
+
+Better = Literal["more", "less"]
+
+
+def is_gain(change: float, better: Better) -> bool:
+    """Whether a change, in any unit or in percent, is for the better. No change is none."""
+    return change > 0 if better == "more" else change < 0
+
 
 LARGEST_SAMPLE: Final = 1e15
 SMALLEST_SAMPLE: Final = 1e-15
