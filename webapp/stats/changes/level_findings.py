@@ -9,16 +9,7 @@ from math import sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from webapp.stats.changes import scale
-from webapp.stats.changes.findings import (
-    At,
-    Finding,
-    Findings,
-    ModeChange,
-    NoiseChange,
-    Step,
-    Stretch,
-)
+from webapp.stats.changes import findings, scale
 from webapp.stats.changes.levels import Level, Levels, freedom_between, levels_of
 from webapp.stats.changes.modes import Modes, take_out
 from webapp.stats.changes.points import FINEST, Floats, Point, Value, half_digit, reduce_points
@@ -66,9 +57,9 @@ class _Revisions:
     def __init__(self, values: Sequence[Value]) -> None:
         self._values = values
 
-    def __getitem__(self, index: int) -> At:
+    def __getitem__(self, index: int) -> findings.At:
         value = self._values[index]
-        return At(value.position, value.label)
+        return findings.At(value.position, value.label)
 
     def __len__(self) -> int:
         return len(self._values)
@@ -163,7 +154,9 @@ def _shown_by(found: Levels, before: Level, after: Level, index: int) -> int:
     return int(min(index + max(np.ceil(count), LEAST) - 1, last))
 
 
-def _excursions(values: Sequence[Value], found: Levels, at: _Revisions) -> Iterator[Finding]:
+def _excursions(
+    values: Sequence[Value], found: Levels, at: _Revisions
+) -> Iterator[findings.Finding]:
     """The excursions of a series, in order along the tree; each ends where a level is back.
 
     The newest revision is none: the next one will show.
@@ -195,7 +188,7 @@ def _agree(value: Value, level: float) -> bool:
     return len(value.logs) > 1 and all((log - level) / off > AGREE for log in value.logs)
 
 
-def _slow(locations: Floats, found: Levels, at: _Revisions) -> Iterator[Finding]:
+def _slow(locations: Floats, found: Levels, at: _Revisions) -> Iterator[findings.Finding]:
     """The slow loss or gain that a series shows to its end: from where to where its level moved.
 
     It begins at the log level at its beginning. Where steps lie within, it ends at what the level
@@ -209,7 +202,7 @@ def _slow(locations: Floats, found: Levels, at: _Revisions) -> Iterator[Finding]
         yield move
 
 
-def _trend(locations: Floats, found: Levels, first: int, at: _Revisions) -> Finding | None:
+def _trend(locations: Floats, found: Levels, first: int, at: _Revisions) -> findings.Finding | None:
     """The trend from revision `first` on, steps taken out; None below `LIMIT`."""
     kept = np.flatnonzero(np.abs(found.residuals[first:]) < LEFT_OUT) + first
     if len(kept) < SHORTEST:
@@ -245,7 +238,7 @@ def _trend(locations: Floats, found: Levels, first: int, at: _Revisions) -> Find
     return _sized(at, (int(kept[0]), int(kept[-1])), (size, margin), base=base, score=score)
 
 
-def find(points: Iterable[Point]) -> Findings:
+def find(points: Iterable[Point]) -> findings.Findings:
     """Return what is found in a series: points in any order, one per revision.
 
     Revisions without a positive sample are left out. Raises BadSeriesError as `changes.detect`
@@ -255,7 +248,7 @@ def find(points: Iterable[Point]) -> Findings:
     return find_in([value for value in reduce_points(ordered) if value is not None])
 
 
-def find_in(measured: Sequence[Value], *, with_slow: bool = True) -> Findings:
+def find_in(measured: Sequence[Value], *, with_slow: bool = True) -> findings.Findings:
     """Return what is found in revisions that are reduced already, in order along the tree.
 
     Slow losses and gains are looked for where a caller asks for them.
@@ -264,13 +257,13 @@ def find_in(measured: Sequence[Value], *, with_slow: bool = True) -> Findings:
     locations = np.array([value.location for value in values])
     found = levels_of(locations, *_of_runs(values), _finest(measured))
     if found is None:
-        return Findings()
+        return findings.Findings()
     at = _Revisions(values)
     begun = _beginnings(found, locations)
-    return Findings(
+    return findings.Findings(
         excursions=tuple(_excursions(values, found, at)),
         noise_changes=tuple(
-            NoiseChange(at[i], float(found.scatter[i] / found.scatter[i - 1]), at[i - 1])
+            findings.NoiseChange(at[i], float(found.scatter[i] / found.scatter[i - 1]), at[i - 1])
             for i in found.calm[1:]
         ),
         modes=tuple(_modes(two, at)) if two else (),
@@ -303,7 +296,7 @@ def _beginnings(found: Levels, locations: Floats) -> list[Beginning]:
     return [beginning_of(found, locations, i) for i in range(1, len(found.levels))]
 
 
-def _steps(found: Levels, begun: Sequence[Beginning], at: _Revisions) -> Iterator[Step]:
+def _steps(found: Levels, begun: Sequence[Beginning], at: _Revisions) -> Iterator[findings.Step]:
     """The changes of level.
 
     Where fewer revisions show a change than lie between two, none is reported twice.
@@ -319,7 +312,7 @@ def _step(
     beginning: Beginning,
     ends: tuple[int, int],
     at: _Revisions,
-) -> Step:
+) -> findings.Step:
     before, after = found.levels[number : number + 2]
     gap = after.level - before.level
     variance = before.variance + after.variance + found.of_curve[number]
@@ -328,7 +321,7 @@ def _step(
     score = scale.as_score(gap * gap / variance, freedom)
     first, last = ends
     base = before.level + float(found.curve[first])
-    return Step(
+    return findings.Step(
         _sized(at, (first, last), (gap, margin), base=base, score=score),
         tuple((at[i], chance) for i, chance in beginning.chances),
         at[beginning.shown_by],
@@ -336,13 +329,15 @@ def _step(
     )
 
 
-def _modes(two: Modes, at: _Revisions) -> Iterator[ModeChange]:
+def _modes(two: Modes, at: _Revisions) -> Iterator[findings.ModeChange]:
     for one in two.changes:
         before = at[max(one.index - 1, 0)]
-        yield ModeChange(at[one.index], one.before, one.after, percent(-two.gap), before)
+        yield findings.ModeChange(at[one.index], one.before, one.after, percent(-two.gap), before)
 
 
-def _stretches(found: Levels, begun: Sequence[Beginning], at: _Revisions) -> Iterator[Stretch]:
+def _stretches(
+    found: Levels, begun: Sequence[Beginning], at: _Revisions
+) -> Iterator[findings.Stretch]:
     """The levels, each from where a change most likely began to the next."""
     edges = [0, *(one.index for one in begun), len(at)]
     for one, (first, stop) in zip(found.levels, pairwise(edges), strict=True):
@@ -350,7 +345,7 @@ def _stretches(found: Levels, begun: Sequence[Beginning], at: _Revisions) -> Ite
         end = one.level + float(found.curve[stop - 1])
         margin = sqrt(scale.as_student(TWO_SIDED_95, one.freedom) * one.variance)
         levels = (scale.exponential(log) for log in (start, start - margin, start + margin, end))
-        yield Stretch(at[first], at[stop - 1], stop - first, *levels)
+        yield findings.Stretch(at[first], at[stop - 1], stop - first, *levels)
 
 
 def _sized(
@@ -360,10 +355,10 @@ def _sized(
     *,
     base: float,
     score: float,
-) -> Finding:
+) -> findings.Finding:
     """A finding from one revision to another, off the log level `base` by a `size` ± its margin."""
     (first, last), (log, margin) = ends, size
-    return Finding(
+    return findings.Finding(
         at[first],
         at[last],
         percent(log),

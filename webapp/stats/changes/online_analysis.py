@@ -5,18 +5,7 @@ from math import inf, sqrt
 
 import numpy as np
 
-from webapp.stats.changes import scale
-from webapp.stats.changes.findings import (
-    Analysis,
-    At,
-    Change,
-    Helps,
-    Newest,
-    Noise,
-    Retracted,
-    Segment,
-    Smallest,
-)
+from webapp.stats.changes import findings, scale
 from webapp.stats.changes.online import advance
 from webapp.stats.changes.online_state import Break, Interval, OnlineState, Regime
 from webapp.stats.changes.points import Point
@@ -87,7 +76,7 @@ def _best_cut(logs: np.ndarray[tuple[int], np.dtype[np.float64]]) -> int:
     return int(np.argmax(between)) + 1
 
 
-def present(state: OnlineState, better: Better, *, all_segments: bool = True) -> Analysis:
+def present(state: OnlineState, better: Better, *, all_segments: bool = True) -> findings.Analysis:
     """Return what is reported of the series that `state` has read.
 
     Of its segments the last one alone is reported where a caller has others (not `all_segments`).
@@ -100,7 +89,7 @@ def present(state: OnlineState, better: Better, *, all_segments: bool = True) ->
         changes.append(_candidate(state, newest, better))
     regimes = state.regimes if all_segments else state.regimes[-1:]
     segments = tuple(_segment(state, regime, variance, freedom, table) for regime in regimes)
-    return Analysis(
+    return findings.Analysis(
         count=state.count,
         changes=tuple(changes),
         segments=segments,
@@ -110,10 +99,12 @@ def present(state: OnlineState, better: Better, *, all_segments: bool = True) ->
         is_bimodal=_has_two(state),
         is_drifting=bool(segments) and segments[-1].drift_pct != 0,
         retracted=tuple(
-            Retracted(At(item.position, item.label), At(*item.confirmed_by))
+            findings.Retracted(
+                findings.At(item.position, item.label), findings.At(*item.confirmed_by)
+            )
             for item in state.retracted
         ),
-        left_out=tuple(At(*item) for item in state.left_out),
+        left_out=tuple(findings.At(*item) for item in state.left_out),
     )
 
 
@@ -125,7 +116,7 @@ def largest_score(state: OnlineState) -> float:
     return inf if newest is None else newest.scan_score
 
 
-def _confirmed(state: OnlineState, better: Better) -> list[Change]:
+def _confirmed(state: OnlineState, better: Better) -> list[findings.Change]:
     return [
         _change(state, i, broken, better)
         for i, broken in enumerate(state.breaks)
@@ -133,7 +124,7 @@ def _confirmed(state: OnlineState, better: Better) -> list[Change]:
     ]
 
 
-def _change(state: OnlineState, i: int, broken: Break, better: Better) -> Change:
+def _change(state: OnlineState, i: int, broken: Break, better: Better) -> findings.Change:
     before, after = state.regimes[i], state.regimes[i + 1]
     if broken.settled and broken.interval is not None:
         interval, score = broken.interval, broken.score
@@ -148,17 +139,17 @@ def _change(state: OnlineState, i: int, broken: Break, better: Better) -> Change
     return _sized(
         state,
         interval=interval,
-        revision=At(broken.position, broken.label),
+        revision=findings.At(broken.position, broken.label),
         levels=(old, after.level),
         margin=margin,
         counts=(before.count, after.count),
         score=score,
-        confirmed_by=At(*broken.confirmed_by),
+        confirmed_by=findings.At(*broken.confirmed_by),
         better=better,
     )
 
 
-def _candidate(state: OnlineState, newest: Newest, better: Better) -> Change:
+def _candidate(state: OnlineState, newest: findings.Newest, better: Better) -> findings.Change:
     variance, freedom, table = spread(state)
     ring, regime = state.ring, state.regimes[-1]
     level, weight = _without_newest(state)
@@ -183,22 +174,22 @@ def _sized(
     state: OnlineState,
     *,
     interval: Interval,
-    revision: At,
+    revision: findings.At,
     levels: tuple[float, float],
     margin: float,
     counts: tuple[int, int],
     score: float,
-    confirmed_by: At | None,
+    confirmed_by: findings.At | None,
     better: Better,
-) -> Change:
+) -> findings.Change:
     old, new = levels
     single = confirmed_by is None
-    return Change(
+    return findings.Change(
         revision=revision,
-        previous=At(*interval.previous),
-        after=At(*interval.after),
-        first=At(*interval.first),
-        last=At(*interval.last),
+        previous=findings.At(*interval.previous),
+        after=findings.At(*interval.after),
+        first=findings.At(*interval.first),
+        last=findings.At(*interval.last),
         here=interval.chance,
         change_pct=percent(new - old),
         low_pct=percent(new - old - margin),
@@ -230,9 +221,11 @@ def _without_newest(state: OnlineState) -> tuple[float, float]:
     return level + regime.slope * (state.count - 1 - regime.first), weight
 
 
-def _newest(state: OnlineState, variance: float, freedom: float, table: Table) -> Newest | None:
+def _newest(
+    state: OnlineState, variance: float, freedom: float, table: Table
+) -> findings.Newest | None:
     ring, regime = state.ring, state.regimes[-1]
-    revision = At(ring.position[-1], ring.label[-1])
+    revision = findings.At(ring.position[-1], ring.label[-1])
     if regime.count <= LEAST_SIDE:
         return None
     level, weight = _without_newest(state)
@@ -241,7 +234,7 @@ def _newest(state: OnlineState, variance: float, freedom: float, table: Table) -
     score = scale.as_score(off * off / (variance * share), freedom)
     scanned = max(score, _scan_score(state))
     p_value = scale.p_of_scan(scanned)
-    return Newest(revision, percent(off), score, scale.SUSPECT, scanned, p_value)
+    return findings.Newest(revision, percent(off), score, scale.SUSPECT, scanned, p_value)
 
 
 def _scan_score(state: OnlineState) -> float:
@@ -262,15 +255,15 @@ def _scan_score(state: OnlineState) -> float:
 
 def _segment(
     state: OnlineState, regime: Regime, variance: float, freedom: float, table: Table
-) -> Segment:
+) -> findings.Segment:
     start = state.origin + regime.level
     gain = regime.slope * (regime.count - 1)
     share = _share(regime, table)
     margin = sqrt(scale.as_student(TWO_SIDED_95, freedom) * variance * share) if freedom else 0.0
     is_drift = gain * gain > DRIFT_SCORE**2 * variance * share
-    return Segment(
-        first=At(regime.position, regime.label),
-        last=At(regime.last_position, regime.last_label),
+    return findings.Segment(
+        first=findings.At(regime.position, regime.label),
+        last=findings.At(regime.last_position, regime.last_label),
         count=regime.count,
         level=scale.exponential(start),
         low=scale.exponential(start - margin),
@@ -280,7 +273,7 @@ def _segment(
     )
 
 
-def _noise(state: OnlineState, variance: float, freedom: float) -> Noise:
+def _noise(state: OnlineState, variance: float, freedom: float) -> findings.Noise:
     tracker = state.tracker
     within = tracker.within_variance() if tracker.within_weight else None
     run = tracker.in_boot / tracker.in_boot_weight if tracker.in_boot_weight else None
@@ -291,7 +284,7 @@ def _noise(state: OnlineState, variance: float, freedom: float) -> Noise:
     boot = (
         max(within - run, 0.0) if within is not None and run is not None and several_boots else None
     )
-    return Noise(
+    return findings.Noise(
         revision_pct=_pct(variance),
         within_pct=_pct(within),
         run_pct=_pct(run),
@@ -309,7 +302,9 @@ def _pct(variance: float | None) -> float | None:
     return None if variance is None else 100.0 * sqrt(variance)
 
 
-def _smallest(state: OnlineState, variance: float, freedom: float, table: Table) -> Smallest | None:
+def _smallest(
+    state: OnlineState, variance: float, freedom: float, table: Table
+) -> findings.Smallest | None:
     """None of a single revision, where no two values differ yet, and beyond what is worth telling:
     what is known of the noise is then a floor, a guess or next to nothing.
     """
@@ -328,16 +323,16 @@ def _smallest(state: OnlineState, variance: float, freedom: float, table: Table)
     doubled = after(SOON, variance - run_part / 2)
     if worth_telling(now) is None:
         return None
-    return Smallest(now, later, doubled, _helps(state, run_part, variance))
+    return findings.Smallest(now, later, doubled, _helps(state, run_part, variance))
 
 
-def _helps(state: OnlineState, run_part: float, variance: float) -> Helps:
+def _helps(state: OnlineState, run_part: float, variance: float) -> findings.Helps:
     if not state.tracker.within_weight or state.tracker.nears < scale.LEAST_FREEDOM:
         return "unknown"
     return "runs" if run_part > variance / 2 else "revisions"
 
 
-def detect(points: Iterable[Point], *, better: Better = "more") -> Analysis:
+def detect(points: Iterable[Point], *, better: Better = "more") -> findings.Analysis:
     """Return what the online update alone reports of a whole series: points in any order, one per
     revision.
 
