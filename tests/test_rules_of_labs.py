@@ -24,7 +24,7 @@ from webapp.results.fact_names import MOST_NAMES, cut, ends, intervals_of, kept_
 from webapp.results.identity import Bound, Evidence, Known, identify
 from webapp.results.models.subjects import FACT_VALUE_MAX
 from webapp.results.spellings import ModeName
-from webapp.stats.agreement import History, judge, may_disagree, upload_of
+from webapp.stats.upload_consistency import History, judge, may_disagree, upload_of
 
 pytestmark = pytest.mark.fuzz
 

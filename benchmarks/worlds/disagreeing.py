@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.worlds.figures import Figure, at_most, percent
-from webapp.stats.agreement import History, Upload, history_of, judge, upload_of
+from webapp.stats.upload_consistency import History, Upload, history_of, judge, upload_of
 
 MEDIAN, SPREAD = 0.018, 1.6
 """Scatter of builds in one-year series of a real lab, lognormal: wider than what is believed."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from benchmarks.worlds.disagreeing import REVISIONS, RUN, World, marks
 from benchmarks.worlds.figures import Figure, at_most, percent
-from webapp.stats.agreement import Upload
+from webapp.stats.upload_consistency import Upload
 
 EACH = (2, 3, 4)
 """Uploads of a session."""

@@ -18,7 +18,7 @@ from webapp.alerts.plan.pairing import Conclusion
 from webapp.alerts.queries.min_effects import MinEffects
 from webapp.analysis.models import Finding, Verdict
 from webapp.results.models import Point, Run
-from webapp.stats.odd_machine import modes_agree
+from webapp.stats.machine_excursions import modes_agree
 
 Measured = tuple[int, int, int]  # revision, hardware, mode
 Odd = tuple[int, int]  # hardware, revision

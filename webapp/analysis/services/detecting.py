@@ -23,7 +23,7 @@ from webapp.results.services import fetch_rows
 from webapp.stats import changes, decisive
 from webapp.stats.changes import Finding as Found
 from webapp.stats.changes import Findings
-from webapp.stats.odd_machine import faint_excursions
+from webapp.stats.machine_excursions import faint_excursions
 from webapp.stats.slow_parts import largest_parts
 
 

@@ -21,7 +21,7 @@ from uuid import UUID
 from django.db import connection
 
 from webapp.results.services.database import fetch_rows
-from webapp.stats import agreement
+from webapp.stats import upload_consistency as consistency
 
 LEVELS = """
 SELECT wanted.id, recent.mean, recent.runs
@@ -83,9 +83,9 @@ def uploads_apart(runs: Sequence[Run]) -> dict[str, Any] | None:
     told = [
         (upload, samples, at)
         for samples, boots, build, uuid, _, session, at in runs
-        if (upload := agreement.upload_of(str(uuid), build, samples, boots, session)) is not None
+        if (upload := consistency.upload_of(str(uuid), build, samples, boots, session)) is not None
     ]
-    if not agreement.may_disagree([upload for upload, _, _ in told]):
+    if not consistency.may_disagree([upload for upload, _, _ in told]):
         return None
     return {
         "key": key_of((uuid, digest) for _, _, _, uuid, digest, _, _ in runs),
@@ -129,13 +129,13 @@ def judge_uploads(series: Sequence[int]) -> dict[int, int]:
     return lowest
 
 
-def _histories(series: Sequence[int]) -> dict[int, agreement.History | None]:
-    rows = fetch_rows(LEVELS, list(series), agreement.HISTORY)
+def _histories(series: Sequence[int]) -> dict[int, consistency.History | None]:
+    rows = fetch_rows(LEVELS, list(series), consistency.HISTORY)
     levels = {
         pk: [(mean, runs) for _, mean, runs in group]
         for pk, group in groupby(rows, key=lambda row: row[0])
     }
-    return {pk: agreement.history_of(levels.get(pk, [])) for pk in series}
+    return {pk: consistency.history_of(levels.get(pk, [])) for pk in series}
 
 
 def _epochs(series: Sequence[int]) -> dict[int, Sequence[float]]:
@@ -155,23 +155,23 @@ def _to_judge(judged_by: dict[int, list[Any]]) -> list[_Waiting]:
     ]
 
 
-def _data(history: agreement.History | None, epochs: Sequence[float]) -> list[Any]:
+def _data(history: consistency.History | None, epochs: Sequence[float]) -> list[Any]:
     """What points are judged by, besides their runs; where that differs they are judged anew."""
     return [*(asdict(history).values() if history else ()), *([list(epochs)] if epochs else ())]
 
 
 def _judge(
-    row: _Waiting, history: agreement.History | None, epochs: Sequence[float]
+    row: _Waiting, history: consistency.History | None, epochs: Sequence[float]
 ) -> dict[str, Any]:
     """What is found of a point, as plain data; ``beyond`` noise is the mark, unless decided. Runs
     of two epochs are not compared; of several epochs the one that differs most decides.
     """
-    fields = agreement.Upload.__dataclass_fields__
-    of_epoch: dict[int, list[agreement.Upload]] = defaultdict(list)
+    fields = consistency.Upload.__dataclass_fields__
+    of_epoch: dict[int, list[consistency.Upload]] = defaultdict(list)
     for one in row.uploads["runs"]:
         told = {name: one[name] for name in fields if name in one}
-        of_epoch[_epoch_of(one.get("at"), epochs)].append(agreement.Upload.from_data(told))
-    judged = [agreement.judge(its, history) for _, its in sorted(of_epoch.items())]
+        of_epoch[_epoch_of(one.get("at"), epochs)].append(consistency.Upload.from_data(told))
+    judged = [consistency.judge(its, history) for _, its in sorted(of_epoch.items())]
     found = min(filter(None, judged), key=lambda one: one.chance / one.limit, default=None)
     if found is None:
         return {"beyond": False}

@@ -1,6 +1,6 @@
 """How often modes of a machine agree that one revision was odd: of nothing, and of a real one.
 
-    python -m benchmarks.odd_machine [--trials 150] [--seed 16]
+    python -m benchmarks.machine_excursions [--trials 150] [--seed 16]
 
 One JSON object a world: 120 revisions, five runs each, runs and builds scatter by 1 %; `shared` of
 the variance of builds is common to all modes, as it is within one boot.
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webapp.stats.changes import Point, advance, present, start
-from webapp.stats.odd_machine import faint_excursions, modes_agree
+from webapp.stats.machine_excursions import faint_excursions, modes_agree
 
 Floats = NDArray[np.float64]
 REVISIONS, ODD = 120, 60
@@ -43,7 +43,9 @@ def main() -> None:
             false += len(odd - {ODD}) if pct else len(odd)
         name = {"modes": modes, "shared": shared, "tails": "t3" if tails else "normal", "pct": pct}
         figures = {"false_per_1000": 1000 * false / trials / REVISIONS, "found": found / trials}
-        print(json.dumps({"name": "odd_machine", **name, "n": trials, **figures}), flush=True)
+        print(
+            json.dumps({"name": "machine_excursions", **name, "n": trials, **figures}), flush=True
+        )
 
 
 def _odd(

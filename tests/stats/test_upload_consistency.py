@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from webapp.stats.agreement import (
+from webapp.stats.upload_consistency import (
     LIMIT,
     MOST_UPLOADS,
     Disagreement,
