@@ -9,8 +9,7 @@ from pydantic import Field
 
 from webapp.accounts.models import User
 from webapp.api.requests import OperatorSession
-from webapp.api.runs import REFUSALS
-from webapp.api.schemas.types import Asked, ErrorOut, Line, Name, RevisionName, Strict
+from webapp.api.schemas.types import REFUSALS, Asked, ErrorOut, Line, Name, RevisionName, Strict
 from webapp.api.tables import Page, bounded, csv_response, newest
 from webapp.merging.services import make_name_alias, undo_name_alias
 from webapp.results.models import DIRECTORY_MAX, HARDWARE_MAX, NameAlias

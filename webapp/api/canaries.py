@@ -7,9 +7,8 @@ from django.shortcuts import get_object_or_404
 from ninja import Query, Router, Status
 
 from webapp.api.requests import OperatorSession
-from webapp.api.runs import REFUSALS
 from webapp.api.schemas.events import CanaryDetail, CanaryIn, CanaryList, CanaryOut
-from webapp.api.schemas.types import Asked, ErrorOut
+from webapp.api.schemas.types import REFUSALS, Asked, ErrorOut
 from webapp.api.tables import Page, bounded, csv_response, newest
 from webapp.events.models import Canary
 from webapp.events.queries import WatchedCanary, watch

@@ -8,9 +8,8 @@ from pydantic import Field
 
 from webapp.accounts.models import User
 from webapp.api.requests import AgentToken, OperatorSession
-from webapp.api.runs import REFUSALS
 from webapp.api.schemas.events import EventIn, EventList, EventOut
-from webapp.api.schemas.types import Asked, ErrorOut
+from webapp.api.schemas.types import REFUSALS, Asked, ErrorOut
 from webapp.api.tables import Page, csv_response, newest
 from webapp.events.models import LabEvent
 from webapp.events.services import EventFields, event_fields, record_event

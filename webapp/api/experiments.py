@@ -14,8 +14,7 @@ from webapp.accounts.models import User
 from webapp.analysis.queries import MOST_SIDES, Side, as_points
 from webapp.api.compare import headline_out, row_out
 from webapp.api.requests import AgentToken, OperatorSession
-from webapp.api.runs import REFUSALS
-from webapp.api.schemas.types import Asked, ErrorOut, Line, Strict, Text
+from webapp.api.schemas.types import REFUSALS, Asked, ErrorOut, Line, Strict, Text
 from webapp.api.tables import Page, bounded, newest
 from webapp.experiments.models import QUESTION_MAX, SOURCE_MAX, Experiment
 from webapp.experiments.queries import contradictions, frozen_table

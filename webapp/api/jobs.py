@@ -8,7 +8,7 @@ from ninja import Query, Router, Status
 from webapp.analysis import services as analysis
 from webapp.api.prometheus import count_runs
 from webapp.api.requests import AgentToken
-from webapp.api.runs import REFUSALS, recorded_out
+from webapp.api.runs import recorded_out
 from webapp.api.schemas.jobs import (
     FailedOut,
     FailIn,
@@ -24,7 +24,7 @@ from webapp.api.schemas.jobs import (
     job_out,
 )
 from webapp.api.schemas.runs import RecordedOut
-from webapp.api.schemas.types import Asked, ErrorOut
+from webapp.api.schemas.types import REFUSALS, Asked, ErrorOut
 from webapp.api.tables import Page, bounded, newest
 from webapp.jobs import services as jobs
 from webapp.jobs.models import Job

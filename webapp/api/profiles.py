@@ -16,8 +16,7 @@ from pydantic import Field, model_validator
 
 from webapp.analysis import queries
 from webapp.api.requests import AgentToken
-from webapp.api.runs import REFUSALS
-from webapp.api.schemas.types import Asked, ErrorOut, Line, Strict, Text
+from webapp.api.schemas.types import REFUSALS, Asked, ErrorOut, Line, Strict, Text
 from webapp.labs.models import Token
 from webapp.outbox.services import absolute
 from webapp.results import services

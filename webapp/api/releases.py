@@ -7,9 +7,8 @@ from django.http import HttpRequest, HttpResponse
 from ninja import Query, Router, Status
 
 from webapp.api.requests import OperatorSession
-from webapp.api.runs import REFUSALS
 from webapp.api.schemas.events import ReleaseIn, ReleaseList, ReleaseOut
-from webapp.api.schemas.types import Asked, ErrorOut
+from webapp.api.schemas.types import REFUSALS, Asked, ErrorOut
 from webapp.api.tables import Page, csv_response, newest
 from webapp.events.models import Release
 from webapp.events.services import record_release

@@ -9,19 +9,11 @@ from pydantic import Field
 from webapp.analysis import services
 from webapp.api.prometheus import count_runs
 from webapp.api.schemas.runs import BatchIn, RecordedOut, RunIn
-from webapp.api.schemas.types import ErrorOut
+from webapp.api.schemas.types import REFUSALS, ErrorOut
 from webapp.labs.models import Token
 from webapp.results.services import Recorded
 
 router = Router(tags=["runs"])
-REFUSALS = {
-    401: ErrorOut,
-    403: ErrorOut,
-    409: ErrorOut,
-    413: ErrorOut,
-    422: ErrorOut,
-    429: ErrorOut,
-}
 
 
 class Flags(Schema):

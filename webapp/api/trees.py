@@ -7,8 +7,7 @@ from ninja import Router, Schema
 from pydantic import Field
 
 from webapp.api.requests import OperatorSession
-from webapp.api.runs import REFUSALS
-from webapp.api.schemas.types import ErrorOut, Line, Name, Strict
+from webapp.api.schemas.types import REFUSALS, ErrorOut, Line, Name, Strict
 from webapp.results.models import Tree
 from webapp.results.services import set_source_template
 

@@ -9,9 +9,8 @@ from ninja import Query, Router
 from pydantic import BaseModel, Field
 
 from webapp.api.requests import AgentToken
-from webapp.api.runs import REFUSALS
 from webapp.api.schemas.runs import MOST_RUNS
-from webapp.api.schemas.types import Asked, ErrorOut, Name, Strict
+from webapp.api.schemas.types import REFUSALS, Asked, ErrorOut, Name, Strict
 from webapp.api.tables import Page, newest
 from webapp.labs.models import Lab, Token
 from webapp.results.models import Measurement, Run, SampleDecision, why_counted

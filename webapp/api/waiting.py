@@ -11,9 +11,8 @@ from ninja import Query, Router
 from pydantic import BaseModel, Field
 
 from webapp.api.requests import AgentToken
-from webapp.api.runs import REFUSALS
 from webapp.api.schemas.runs import MOST_RUNS
-from webapp.api.schemas.types import Asked, ErrorOut, RevisionName, Strict
+from webapp.api.schemas.types import REFUSALS, Asked, ErrorOut, RevisionName, Strict
 from webapp.api.tables import Page, csv_response, newest
 from webapp.labs.models import Lab, Token
 from webapp.results.models import WaitingRun

@@ -187,6 +187,10 @@ class ErrorOut(Schema):
     error: ErrorBody
 
 
+REFUSALS = dict.fromkeys((401, 403, 409, 413, 422, 429), ErrorOut)
+"""What an endpoint that writes may answer instead."""
+
+
 def check_facts(facts: dict[str, Any]) -> dict[str, Any]:
     """``facts``, or an error that names the first fault and where it is."""
     for path, fault in _faults((), facts):

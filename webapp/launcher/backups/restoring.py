@@ -21,8 +21,15 @@ from django.db import connection as django
 from django.db.migrations.loader import MigrationLoader
 from psycopg import sql
 
-from webapp.launcher.backups.archive import Backup, BackupError, Manifest
-from webapp.launcher.backups.client import Database, client, connect, major_of
+from webapp.launcher.backups.archive import (
+    Backup,
+    BackupError,
+    Database,
+    Manifest,
+    client,
+    connect,
+    major_of,
+)
 from webapp.launcher.servers import find_clients
 from webapp.readiness.services import heartbeats
 

@@ -15,7 +15,7 @@ from typing import BinaryIO
 import psycopg
 
 from webapp.launcher.backups import archive
-from webapp.launcher.backups.client import Database, client, connect, major_of
+from webapp.launcher.backups.archive import Database, client, connect, major_of
 
 DUMPING = ("--format=custom", "--no-owner", "--no-privileges", "--no-comments")
 
