@@ -107,7 +107,7 @@ class TestMarking:
         before = (point().runs, Run.objects.count(), Series.objects.get().version)
         with (
             mock.patch(
-                "webapp.results.services.upload_consistency.agreement.judge",
+                "webapp.results.services.upload_consistency.consistency.judge",
                 side_effect=InterruptedError,
             ),
             pytest.raises(InterruptedError),
