@@ -25,7 +25,7 @@ from labagent.work.state import BootRecord, Progress, ProgressFile
 
 @dataclass(frozen=True)
 class Task:
-    """A job in hand: `directory` is its own, `group_file` the worker's (see `processes`)."""
+    """A job in hand: `directory` is its own, `group_file` the worker's (see `commands`)."""
 
     job: Job
     directory: Path
