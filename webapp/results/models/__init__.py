@@ -34,11 +34,8 @@ from webapp.results.models.profiles import (
     ProfiledFunction,
 )
 from webapp.results.models.runs import (
-<<<<<<< HEAD
-    Kernel,
-=======
     HourlyRuns,
->>>>>>> 42fbbbb3 (Keep the runs of each machine by the hour, and count none on the front page)
+    Kernel,
     Measurement,
     RefusedReplacement,
     Run,
