@@ -123,6 +123,7 @@ SUBSCRIPTION = "notifications_subscription"
 POOLED = "results_point results_series"
 SAMPLES = f"{POOLED} results_measurement results_sampledecision"
 WAITING = "results_run results_waitingrun"
+FILED = f"{WAITING} results_hourlyruns"
 PLACED = "results_placeproposal results_revision results_revisionalias"
 KEPT = "experiments_cell experiments_experiment experiments_experimentevent experiments_side"
 OF_A_SERIES = "alerts_mineffectchange analysis_seriessettings"
@@ -330,11 +331,11 @@ PROMISES: Mapping[str, Promise | Sequence[Promise]] = {
     ),
     "commit_samples act=leave_out (decision, metric, run)": Promise("are left out.", SAMPLES),
     "commit_samples act=undo": Promise("Undone:", SAMPLES),
-    "waiting_runs_act choice=kernel": Promise("2 runs filed by the kernel.", WAITING),
-    "waiting_runs_act choice=r309257": Promise("1 run filed: r309257.", WAITING),
-    "waiting_runs_act choice=r303642": Promise("1 run filed: r303642.", f"{PLACED} {WAITING}"),
+    "waiting_runs_act choice=kernel": Promise("2 runs filed by the kernel.", FILED),
+    "waiting_runs_act choice=r309257": Promise("1 run filed: r309257.", FILED),
+    "waiting_runs_act choice=r303642": Promise("1 run filed: r303642.", f"{PLACED} {FILED}"),
     "waiting_runs_act choice=none": Promise("1 run left out.", WAITING),
-    "waiting_runs_act act=reopen": Promise("1 run waits again.", WAITING),
+    "waiting_runs_act act=reopen": Promise("1 run waits again.", FILED),
     # Experiments, events, canaries
     "experiment_keep Keep as report": Promise("Conclude", KEPT),
     "experiment_act act=margin": Promise("Set margin"),

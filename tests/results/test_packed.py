@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from webapp.stats.packed import pack
 
 from tests import make
 from webapp.results.models import Run
 from webapp.results.packed import BootsField, SamplesField, SourcesField, StateField
+from webapp.stats.changes.online_state import pack
 
 FILES = 5
 DIGESTS = FILES * 32

@@ -6,7 +6,6 @@ from webapp.events.queries.nearby import (
     Axis,
     Disturbance,
     LocatedEvent,
-    Stamps,
     Window,
     axis_of,
     disturbances,
