@@ -29,9 +29,9 @@ WINDOW = 12
 """Of deflating, as a power of two: the paths of one directory are alike from one to the next."""
 
 
-class PackedField(models.JSONField):
-    """Data that JSON can hold in a column of bytes, as `pack` and `unpack` of a subclass write and
-    read them.
+class _Packed:
+    """Values of a field in a column of bytes, as `pack` and `unpack` of a subclass write and read
+    them.
     """
 
     @staticmethod
@@ -45,7 +45,7 @@ class PackedField(models.JSONField):
         raise NotImplementedError
 
     def db_type(self, connection: Any) -> str:
-        """Not of JSON: no operator of it would find anything."""
+        """Not of JSON or of an array: no operator of theirs would find anything."""
         return "bytea"
 
     def from_db_value(self, value: Any, *_: Any) -> Any:
@@ -55,6 +55,10 @@ class PackedField(models.JSONField):
     def get_db_prep_value(self, value: Any, connection: Any, prepared: bool = False) -> Any:
         """As they are stored."""
         return None if value is None else self.pack(value)
+
+
+class PackedField(_Packed, models.JSONField):
+    """Data that JSON can hold."""
 
 
 class LevelsField(PackedField):
@@ -105,30 +109,8 @@ def _deflate(text: str) -> bytes:
     return deflating.compress(text.encode()) + deflating.flush()
 
 
-class MeasuredField(models.Field):  # type: ignore[type-arg]  # not subscriptable as it runs
-    """A list of numbers in a column of bytes: an array takes 20 more, and 4 for each small one."""
-
-    @staticmethod
-    def pack(numbers: Any) -> bytes:
-        """The bytes that are stored."""
-        raise NotImplementedError
-
-    @staticmethod
-    def unpack(packed: bytes) -> list[Any]:
-        """The numbers in their order."""
-        raise NotImplementedError
-
-    def db_type(self, connection: Any) -> str:
-        """Bytes."""
-        return "bytea"
-
-    def from_db_value(self, value: Any, *_: Any) -> Any:
-        """The list; what is null stays so."""
-        return None if value is None else self.unpack(value)
-
-    def get_db_prep_value(self, value: Any, connection: Any, prepared: bool = False) -> Any:
-        """As it is stored."""
-        return None if value is None else self.pack(value)
+class MeasuredField(_Packed, models.Field):  # type: ignore[type-arg]  # not subscriptable as it runs
+    """A list of numbers: an array takes 20 bytes more, and 4 for each small one."""
 
 
 class SamplesField(MeasuredField):
