@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
-from webapp.stats.changes import Analysis, Point
+from webapp.stats.changes import Analysis, Findings, Point
+from webapp.stats.changes.level_findings import find_in
 from webapp.stats.changes.online_analysis import detect
+from webapp.stats.changes.points import reduce_points
 from webapp.stats.metrics import Better
 from webapp.stats.simulate import Event, Scatter, Simulated, make_series
 
@@ -40,6 +42,12 @@ def mirrored(points: Sequence[Point]) -> list[Point]:
     return [
         replace(point, samples=tuple(1.0 / sample for sample in point.samples)) for point in points
     ]
+
+
+def find(points: Sequence[Point]) -> Findings:
+    """What levels alone show of points in any order."""
+    ordered = sorted(points, key=lambda point: point.position)
+    return find_in([value for value in reduce_points(ordered) if value is not None])
 
 
 def seen(points: Sequence[Point], better: Better = "more") -> list[tuple[str, str, str]]:

@@ -9,9 +9,8 @@ import pytest
 from benchmarks.cells import series_of
 from benchmarks.worlds.noises import with_modes
 from benchmarks.worlds.reading import USUAL, draw
-from tests.stats.series import mirrored, worlds
+from tests.stats.series import find, mirrored, worlds
 from webapp.stats.changes import BadSeriesError, Findings, Point
-from webapp.stats.changes.level_findings import find
 
 
 def series(shift, seed=1, scatter=USUAL):

@@ -6,7 +6,7 @@ import pytest
 from benchmarks.cells import series_of
 from benchmarks.worlds.reading import draw
 from benchmarks.worlds.standing import WORLDS, levels
-from webapp.stats.changes.level_findings import find
+from tests.stats.series import find
 from webapp.stats.changes.points import half_digit
 
 MANY, NEAR = 20, 2

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webapp.stats.changes import turns
-from webapp.stats.changes.points import Floats
+from webapp.stats.changes.points import Floats, medians_of
 
 TREND_PRICE, TERM_PRICE = 6.0, 6.0
 """What a trend, and each term of a wave, must save in twice the log likelihood. A step costs twice
@@ -165,7 +165,7 @@ def variances_of_gaps(weights: Floats, basis: Floats, starts: list[int]) -> Floa
 
 def _within_levels(columns: Floats, weight: Floats, starts: list[int]) -> tuple[Floats, Floats]:
     """Return columns less their weighted mean of each level, and those means, (levels, columns)."""
-    level = np.searchsorted(starts, np.arange(len(columns)), side="right") - 1
+    level = turns.numbers_of(starts, len(columns))
     total = np.maximum(np.bincount(level, weight), np.finfo(float).tiny)
     means = np.stack([np.bincount(level, weight * one) / total for one in columns.T], axis=1)
     return columns - means[level], means
@@ -183,9 +183,7 @@ class Screen:
     ) -> None:
         self._locations, self._scatter, self._alone, self._bases = locations, scatter, alone, bases
         self._first = np.array(alone.starts)
-        self._level = np.repeat(
-            np.arange(len(alone.starts)), np.diff([*alone.starts, len(locations)])
-        )
+        self._level = turns.numbers_of(alone.starts, len(locations))
         weight = np.where(alone.inside, scatter**-2.0, 0.0)
         columns = np.column_stack([*bases, locations])
         self._mass = np.maximum(np.add.reduceat(weight, self._first), np.finfo(float).tiny)
@@ -266,10 +264,10 @@ class Screen:
     def _medians(self, values: Floats, spared: list[int]) -> Floats:
         stops = [*self._alone.starts[1:], values.shape[1]]
         ends = list(zip(self._alone.starts, stops, strict=True))
-        medians = np.stack([_median(values[:, start:stop]) for start, stop in ends], axis=1)
+        medians = np.stack([medians_of(values[:, start:stop]) for start, stop in ends], axis=1)
         for i in set(spared) - {0}:
             rows = [row for row, one in enumerate(spared) if one == i]
-            whole = _median(values[rows, ends[i - 1][0] : ends[i][1]])
+            whole = medians_of(values[rows, ends[i - 1][0] : ends[i][1]])
             medians[rows, i - 1] = medians[rows, i] = whole
         return medians
 
@@ -277,11 +275,6 @@ class Screen:
 def _is_well_posed(products: Floats) -> bool:
     values = np.linalg.eigvalsh(products)
     return bool(values[0] > WELL_POSED * values[-1])
-
-
-def _median(rows: Floats) -> Floats:
-    ordered, size = np.sort(rows, axis=1), rows.shape[1]
-    return np.asarray((ordered[:, (size - 1) // 2] + ordered[:, size // 2]) / 2)
 
 
 def _unexplained(fit: turns.Fit) -> float:

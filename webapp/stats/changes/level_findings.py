@@ -1,7 +1,7 @@
 """What levels show of a series, in percent: changes and their places, excursions, slow moves."""
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import sqrt
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from webapp.stats.changes import findings, scale
 from webapp.stats.changes.levels import Level, Levels, freedom_between, levels_of
 from webapp.stats.changes.modes import Modes, take_out
-from webapp.stats.changes.points import FINEST, Floats, Point, Value, half_digit, reduce_points
+from webapp.stats.changes.points import FINEST, Floats, Value, half_digit
 from webapp.stats.changes.scale import percent
 from webapp.stats.changes.scatter import inflation_of
 from webapp.stats.changes.turns import LEAST, LEFT_OUT
@@ -91,8 +91,8 @@ def beginning_of(found: Levels, locations: Floats, number: int) -> Beginning:
     first = max(after.first - min(LOOK, (after.first - before.first - 1) // 2), before.first + 1)
     stop = after.first + min(LOOK, (after.stop - after.first) // 2) + 1
     indices = np.arange(first, min(stop, after.stop))
-    values = (locations - found.curve)[before.first : after.stop]
-    scatter = found.scatter[before.first : after.stop]
+    rows = slice(before.first, after.stop)
+    values, scatter = locations[rows] - found.curve[rows], found.scatter[rows]
     off = np.minimum(abs(values - before.level), abs(values - after.level))
     kept = off < LEFT_OUT * scatter
     # Of two revisions that do not agree neither lies at their level: then both count.
@@ -125,7 +125,7 @@ def _likely(values: Floats, weights: Floats, indices: NDArray[np.intp], inflatio
     jump as sharp as it is, and lets what follows stray: with the square root of its inflation of a
     mean, places are as likely as stated (`benchmarks.worlds.standing`).
     """
-    mass, total = np.cumsum(weights), np.cumsum(weights * (values - values[0]))
+    mass, total = weights.cumsum(), (weights * (values - values[0])).cumsum()
     left, right = mass[indices - 1], mass[-1] - mass[indices - 1]
     sums = total[indices - 1]
     evidence = np.full(len(indices), -np.inf)
@@ -138,8 +138,8 @@ def _likely(values: Floats, weights: Floats, indices: NDArray[np.intp], inflatio
 
 def _interval(likely: Floats) -> tuple[int, int]:
     """The ends of the likeliest places that hold `COVERED` together."""
-    order = np.argsort(-likely, kind="stable")
-    kept = order[: int(np.searchsorted(np.cumsum(likely[order]), COVERED)) + 1]
+    order = (-likely).argsort(kind="stable")
+    kept = order[: int(likely[order].cumsum().searchsorted(COVERED)) + 1]
     return int(kept.min()), int(kept.max())
 
 
@@ -238,24 +238,17 @@ def _trend(locations: Floats, found: Levels, first: int, at: _Revisions) -> find
     return _sized(at, (int(kept[0]), int(kept[-1])), (size, margin), base=base, score=score)
 
 
-def find(points: Iterable[Point]) -> findings.Findings:
-    """Return what is found in a series: points in any order, one per revision.
-
-    Revisions without a positive sample are left out. Raises BadSeriesError as `changes.detect`
-    does.
-    """
-    ordered = sorted(points, key=lambda point: point.position)
-    return find_in([value for value in reduce_points(ordered) if value is not None])
-
-
 def find_in(measured: Sequence[Value], *, with_slow: bool = True) -> findings.Findings:
     """Return what is found in revisions that are reduced already, in order along the tree.
 
     Slow losses and gains are looked for where a caller asks for them.
     """
+    if len(measured) < scale.LEAST_REVISIONS:
+        return findings.Findings()
     values, two = take_out(measured)
-    locations = np.array([value.location for value in values])
-    found = levels_of(locations, *_of_runs(values), _finest(measured))
+    _, _, location, variance, freedom, share, *_ = zip(*values, strict=True)
+    locations, within = np.array(location), np.where(freedom, variance, 0.0)
+    found = levels_of(locations, within, float(np.mean(share)), _finest(measured))
     if found is None:
         return findings.Findings()
     at = _Revisions(values)
@@ -273,12 +266,6 @@ def find_in(measured: Sequence[Value], *, with_slow: bool = True) -> findings.Fi
         stretches=tuple(_stretches(found, begun, at)),
         has_modes=two is not None,
     )
-
-
-def _of_runs(values: list[Value]) -> tuple[Floats, float]:
-    """The variance of one sample inside each build, and one over the samples of a revision."""
-    within = np.array([value.variance if value.freedom else 0.0 for value in values])
-    return within, float(np.mean([value.share for value in values])) if values else 1.0
 
 
 def _finest(measured: Sequence[Value]) -> float:

@@ -193,9 +193,9 @@ class Tracker:
 
         The weight fades as the series gets differences of its own.
         """
-        fades = 1.0 + (self.nears / GUESS_HALVES) ** 2
         if not self.within_weight:
             return 0.0, 0.0
+        fades = 1.0 + (self.nears / GUESS_HALVES) ** 2
         within = self.within / self.within_weight
         return within * (BUILD_OVER_RUN**2 + self.share / self.shares), GUESS_WEIGHT / fades
 
@@ -240,7 +240,8 @@ class Tracker:
         ratio = (self.far / self.fars) / (self.near / self.nears)
         if ratio <= 1.0:
             return 0.0
-        believed = self.fars**3 / (self.fars**3 + MEMORY_DOUBT**3)
+        cube = self.fars**3
+        believed = cube / (cube + MEMORY_DOUBT**3)
         return min(ratio - 1.0, MOST_MEMORY) * believed
 
 

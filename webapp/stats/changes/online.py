@@ -6,6 +6,7 @@ that it costs the same at the 60th and at the 5,000th.
 """
 
 from collections.abc import Sequence
+from functools import cache
 from math import inf, sqrt
 
 from webapp.stats.changes import regimes, scale
@@ -130,12 +131,8 @@ def _scan(state: OnlineState, regime: Regime) -> bool:
     mass, total = regime.weight, regime.total
     normal = scale.CONFIRM * scale.CONFIRM * variance
     weights, totals = state.ring.weights, state.ring.totals
-    most, of_left = count - regimes.LEAST_SIDE, regimes.of_mean(table, count)
-    for m, every in scale.SCHEDULE:
-        if m > most:
-            break
-        if count % every:
-            continue
+    of_left = regimes.of_mean(table, count)
+    for m in _windows(count):
         left = weights[-1 - m]
         right = mass - left
         cross = total * left - totals[-1 - m] * mass
@@ -145,6 +142,13 @@ def _scan(state: OnlineState, regime: Regime) -> bool:
             if cross * cross > limit * share:
                 return try_break(state, variance, freedom, table)
     return False
+
+
+@cache
+def _windows(count: int) -> tuple[int, ...]:
+    """The numbers of newest revisions that are looked at in a regime of `count`."""
+    most = count - regimes.LEAST_SIDE
+    return tuple(m for m in scale.WINDOWS if m <= most and not count % max(m // scale.OFTEN, 1))
 
 
 def advance(state: OnlineState, points: Sequence[Point]) -> OnlineState:

@@ -24,10 +24,14 @@ def partition(costs: Floats, penalty: float | Floats, least: int) -> tuple[list[
 def sums_of(costs: Floats) -> Floats:
     """Return what the revisions before each one cost in each state, and at last what all do:
     (revisions + 1, states). Several partitions of the same costs need it once.
+
+    An odd last state is there twice, and never chosen: NumPy adds complex numbers, two states each,
+    as fast as single ones.
     """
-    sums = np.empty((len(costs) + 1, costs.shape[1]))
-    sums[0] = 0.0
-    np.add.accumulate(costs, axis=0, out=sums[1:])
+    if costs.shape[1] % 2:
+        costs = np.concatenate((costs, costs[:, -1:]), axis=1)
+    sums = np.zeros((len(costs) + 1, costs.shape[1]))
+    np.add.accumulate(costs.view(complex), axis=0, out=sums[1:].view(complex))
     return sums
 
 
@@ -65,7 +69,8 @@ def _read_block(
     stop = min(first + BLOCK, len(sums))
     block, own, former = leads[first:stop], sums[first:stop], leads[first - 1]
     costs = np.add(former, own)
-    least_cost = np.minimum.reduce(costs, axis=1)
+    # Finding where a row is least takes half as long as finding how little that is.
+    least_cost = costs[np.arange(stop - first), costs.argmin(axis=1)]
     np.add(least_cost, penalties[first:stop], out=begins[first:stop])
     earlier = slice(first - least, stop - least)
     np.subtract(begins[earlier, None], sums[earlier], out=block)

@@ -271,7 +271,7 @@ def _location_and_variance(logs: Floats) -> tuple[Floats, Floats]:
     variances *= SHAMOS_FACTORS.get(size, SHAMOS_FACTOR_FOR_MANY)
     if size == 3:
         return logs[:, 1], variances
-    locations = _median(np.concatenate((logs, (logs[:, first] + logs[:, second]) / 2), axis=1))
+    locations = medians_of(np.concatenate((logs, (logs[:, first] + logs[:, second]) / 2), axis=1))
     if size > 3:
         _leave_out_wild(logs, locations, variances)
     return locations, variances
@@ -282,7 +282,7 @@ def _leave_out_wild(logs: Floats, locations: Floats, variances: Floats) -> None:
 
     Rows are sorted, so that a wild sample is the first or the last.
     """
-    middle = _median(logs)
+    middle = _middles(logs)
     far = WILD * np.sqrt(variances) + 1e-9
     is_low, is_high = middle - logs[:, 0] > far, logs[:, -1] - middle > far
     for is_wild, rest in ((is_low & ~is_high, logs[:, 1:]), (is_high & ~is_low, logs[:, :-1])):
@@ -306,14 +306,16 @@ def _pairs(size: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     return np.triu_indices(size, 1)
 
 
-def _median(rows: Floats) -> Floats:
-    size = rows.shape[1]
-    low, high = (size - 1) // 2, size // 2
-    ordered = np.partition(rows, (low, high), axis=1)
-    return np.asarray((ordered[:, low] + ordered[:, high]) / 2)
+def medians_of(rows: Floats) -> Floats:
+    """Return the median of each row."""
+    return _middles(np.sort(rows, axis=1))
+
+
+def _middles(ordered: Floats) -> Floats:
+    size = ordered.shape[1]
+    return np.asarray((ordered[:, (size - 1) // 2] + ordered[:, size // 2]) / 2)
 
 
 def _spread(differences: Floats) -> Floats:
     """The lower median: of four samples one wild one spoils three differences of six."""
-    middle = (differences.shape[1] - 1) // 2
-    return np.asarray(np.partition(differences, middle, axis=1)[:, middle])
+    return np.asarray(np.sort(differences, axis=1)[:, (differences.shape[1] - 1) // 2])

@@ -16,8 +16,8 @@ MOST_PERCENT_LOG = 700.0
 WINDOWS = (2, 3, 4, 6, 8, 12, 18, 30, 54)
 """Numbers of newest revisions that are held against the rest of their regime."""
 
-SCHEDULE = tuple((m, max(m // 4, 1)) for m in WINDOWS)
-"""Windows, and how often each is looked at: neighbouring long windows show nearly the same."""
+OFTEN = 4
+"""Part of a window after which it is looked at again: neighbouring ones show nearly the same."""
 
 CONFIRM = 3.3
 """Normal score at which two or more agreeing revisions confirm a change."""

@@ -89,10 +89,17 @@ def fit_levels(values: Floats, scatter: Floats, starts: list[int]) -> Fit:
         ordered[start:stop].sort()
         medians.append((ordered[(start + stop - 1) // 2] + ordered[(start + stop) // 2]) / 2)
     first, centres = np.array(starts), np.array(medians)
-    level = np.repeat(np.arange(len(starts)), np.diff([*starts, len(values)]))
+    level = numbers_of(starts, len(values))
     off = biweighted(values, scatter, level, centres, partial(np.add.reduceat, indices=first))
     residuals = off / scatter
     return Fit(values, starts, centres, off, residuals, np.abs(residuals) < LEFT_OUT)
+
+
+def numbers_of(starts: list[int], count: int) -> NDArray[np.intp]:
+    """Return the number of each revision's level, (count,), where levels begin at `starts`."""
+    begins = np.zeros(count, dtype=np.intp)
+    begins[starts[1:]] = 1
+    return begins.cumsum()
 
 
 def biweighted(
