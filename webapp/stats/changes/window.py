@@ -304,74 +304,46 @@ def _part(found: Findings, since: int | None, until: int | None) -> Findings:
     )
 
 
+KINDS: dict[str, type] = {
+    "excursions": Finding,
+    "slow": Finding,
+    "noise_changes": NoiseChange,
+    "modes": ModeChange,
+    "steps": Step,
+    "stretches": Stretch,
+}
+
+
 def _findings_to_data(found: Findings) -> dict[str, Any]:
     """All of them, kind by kind."""
     return {
         "has_modes": found.has_modes,
         "noise_pct": found.noise_pct,
-        "excursions": [_finding(one) for one in found.excursions],
-        "slow": [_finding(one) for one in found.slow],
-        "noise_changes": [
-            [_at(one.first), one.ratio, _at(one.previous)] for one in found.noise_changes
-        ],
-        "modes": [
-            [_at(one.first), one.share_before, one.share_after, one.gap_pct, _at(one.previous)]
-            for one in found.modes
-        ],
-        "steps": [
-            [
-                _finding(one.finding),
-                [[*_at(at), chance] for at, chance in one.locations],
-                _at(one.shown_by),
-                list(one.revisions),
-            ]
-            for one in found.steps
-        ],
-        "stretches": [
-            [_at(one.first), _at(one.last), one.count, one.level, one.low, one.high, one.end_level]
-            for one in found.stretches
-        ],
+        **{kind: [_row(one) for one in getattr(found, kind)] for kind in KINDS},
     }
 
 
 def _read_findings(data: dict[str, Any]) -> Findings:
-    return Findings(
-        excursions=tuple(_read_finding(row) for row in data["excursions"]),
-        noise_changes=tuple(
-            NoiseChange(At(*first), ratio, At(*previous))
-            for first, ratio, previous in data["noise_changes"]
-        ),
-        modes=tuple(
-            ModeChange(At(*first), before, after, gap, At(*previous))
-            for first, before, after, gap, previous in data["modes"]
-        ),
-        slow=tuple(_read_finding(row) for row in data["slow"]),
-        noise_pct=data["noise_pct"],
-        steps=tuple(_read_step(row) for row in data["steps"]),
-        stretches=tuple(
-            Stretch(At(*first), At(*last), *rest) for first, last, *rest in data["stretches"]
-        ),
-        has_modes=data["has_modes"],
-    )
+    kinds = {kind: tuple(_read_row(of, row) for row in data[kind]) for kind, of in KINDS.items()}
+    return Findings(**data | kinds)
 
 
 def _at(at: At) -> list[Any]:
     return [at.position, at.label]
 
 
-def _finding(one: Finding) -> list[Any]:
-    sizes = [one.pct, one.low_pct, one.high_pct, one.before, one.level, one.score]
-    return [_at(one.first), _at(one.last), *sizes, _at(one.previous)]
+def _row(one: Any) -> list[Any]:
+    """The fields of a finding in order, without their names; revisions likewise."""
+    if isinstance(one, Step):
+        places = [[*_at(at), chance] for at, chance in one.locations]
+        return [_row(one.finding), places, _at(one.shown_by), list(one.revisions)]
+    fields = (getattr(one, name) for name in one.__slots__)
+    return [_at(field) if isinstance(field, At) else field for field in fields]
 
 
-def _read_finding(row: Sequence[Any]) -> Finding:
-    first, last, pct, low, high, before, level, score, previous = row
-    ends = At(*first), At(*last)
-    return Finding(*ends, pct, low, high, before, level, score, At(*previous))
-
-
-def _read_step(row: Sequence[Any]) -> Step:
-    finding, locations, shown_by, revisions = row
-    places = tuple((At(position, label), chance) for position, label, chance in locations)
-    before, after = revisions
-    return Step(_read_finding(finding), places, At(*shown_by), (before, after))
+def _read_row(of: type, row: Sequence[Any]) -> Any:
+    if of is Step:
+        finding, locations, shown_by, (before, after) = row
+        places = tuple((At(position, label), chance) for position, label, chance in locations)
+        return Step(_read_row(Finding, finding), places, At(*shown_by), (before, after))
+    return of(*(At(*field) if isinstance(field, list) else field for field in row))
