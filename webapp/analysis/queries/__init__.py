@@ -121,4 +121,10 @@ from webapp.analysis.queries.verdicts import (
     judge_points,
     one_build_lines,
 )
-from webapp.analysis.queries.wall import WallSeries, WallTile, wall_series, wall_tiles
+from webapp.analysis.queries.wall import (
+    WallSeries,
+    WallTile,
+    series_values,
+    wall_series,
+    wall_tiles,
+)

@@ -1,24 +1,39 @@
 """The series of the front page's wall and what a small chart of each shows.
 
 Every reader begins at this page, so its reads are written out: composing them from QuerySets takes
-longer than PostgreSQL takes to answer. Each costs steps along an index for every series, however
-long the histories are.
+longer than PostgreSQL takes to answer. Each costs steps along an index for a series, however long
+its history is.
 """
 
 import json
 from collections.abc import Sequence
 from datetime import datetime
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from django.db import connection
 
 from webapp.stats.metrics import worth_telling
 
-# What was not analysed yet has no count of its own: its points are counted, as far as it matters.
+# The stamp is another one whenever the row of the series or of its analysis was written: ``xmin``
+# is the transaction that did. A point written raises the version of the series.
 SERIES = """
 SELECT series.id, series.tree_id, tree.name, series.hardware_id, mode.name, metric.name,
        metric.unit, COALESCE(NULLIF(series.own_better, ''), metric.better),
-       series.dirty_from IS NOT NULL,
+       series.dirty_from IS NOT NULL, series.version,
+       (extract(epoch FROM analysis.analysed_at) * 1000000)::bigint,
+       concat_ws(' ', series.xmin, analysis.xmin)
+  FROM results_series AS series
+  JOIN results_tree AS tree ON tree.id = series.tree_id
+  JOIN results_mode AS mode ON mode.id = series.mode_id
+  JOIN results_metric AS metric ON metric.id = series.metric_id
+  LEFT JOIN analysis_seriesanalysis AS analysis ON analysis.series_id = series.id
+ WHERE series.variant_id IS NULL AND metric.of_id IS NULL
+"""
+
+# What was not analysed yet has no count of its own: its points are counted, as far as it matters.
+NEWEST = """
+SELECT series.id,
        COALESCE((analysis.summary->>'count')::int,
                 (SELECT count(*) FROM (SELECT FROM results_point AS one
                                         WHERE one.series_id = series.id LIMIT %(counted)s) AS few)),
@@ -28,16 +43,12 @@ SELECT series.id, series.tree_id, tree.name, series.hardware_id, mode.name, metr
        CASE WHEN analysis.summary->>'net_loss' IS NULL THEN found.change_pct
             ELSE (analysis.summary->'net_loss'->>'change_pct')::float8 END,
        found.revisions_after,
-       (analysis.summary->'smallest'->>'pct')::float8,
-       series.version, (extract(epoch FROM analysis.analysed_at) * 1000000)::bigint
+       (analysis.summary->'smallest'->>'pct')::float8
   FROM results_series AS series
-  JOIN results_tree AS tree ON tree.id = series.tree_id
-  JOIN results_mode AS mode ON mode.id = series.mode_id
-  JOIN results_metric AS metric ON metric.id = series.metric_id
   LEFT JOIN analysis_seriesanalysis AS analysis ON analysis.series_id = series.id
-  JOIN LATERAL (SELECT point.mean, point.revision_id FROM results_point AS point
-                 WHERE point.series_id = series.id
-                 ORDER BY point.position DESC LIMIT 1) AS newest ON true
+  LEFT JOIN LATERAL (SELECT point.mean, point.revision_id FROM results_point AS point
+                      WHERE point.series_id = series.id
+                      ORDER BY point.position DESC LIMIT 1) AS newest ON true
   LEFT JOIN LATERAL (SELECT max(COALESCE(run.measured_at, run.received_at)) AS at
                        FROM results_run AS run
                       WHERE run.revision_id = newest.revision_id AND run.mode_id = series.mode_id
@@ -60,9 +71,11 @@ SELECT series.id, series.tree_id, tree.name, series.hardware_id, mode.name, metr
            AND finding.state = 'confirmed'
          ORDER BY finding.position DESC LIMIT 1)
        ORDER BY position DESC LIMIT 1) AS found ON true
- WHERE series.variant_id IS NULL AND metric.of_id IS NULL
- ORDER BY tree.name, mode.name, metric.name, series.id
+ WHERE series.id = ANY(%(series)s)
 """
+
+BY_NAME = itemgetter(2, 4, 5, 0)
+Named, Values = tuple[Any, ...], tuple[Any, ...]
 
 TILES = """
 SELECT wanted.id, points.positions, points.means, points.first, points.last,
@@ -98,12 +111,12 @@ SELECT wanted.id, points.positions, points.means, points.first, points.last,
 class WallSeries(NamedTuple):
     """One series of the plain kernel that has a point.
 
-    ``revisions`` is how many it has (at most ``counted`` of `wall_series` while it was never
+    ``version`` and ``analysed_us`` change with its points and with what is concluded of them.
+    ``revisions`` is how many it has (at most ``counted`` of `series_values` while it was never
     analysed), ``live_at`` when its newest revision was measured, None where that was imported as
     history. ``since`` are the revisions from its last proven change on, of level or slow.
     ``verdict`` and ``percent`` (None: beyond all figures) are of the loss that stands today, where
     none does of that change. All None: there is none.
-    ``version`` and ``analysed_us`` change with its points and with what is concluded of them.
     """
 
     id: int
@@ -115,6 +128,8 @@ class WallSeries(NamedTuple):
     unit: str
     better: str
     is_dirty: bool
+    version: int
+    analysed_us: int | None
     revisions: int
     newest: float
     live_at: datetime | None
@@ -122,8 +137,6 @@ class WallSeries(NamedTuple):
     percent: float | None
     since: int | None
     smallest_pct: float | None
-    version: int
-    analysed_us: int | None
 
     @property
     def smallest(self) -> float | None:
@@ -155,13 +168,24 @@ class WallTile(NamedTuple):
     changes: list[Change]
 
 
-def wall_series(*, counted: int) -> list[WallSeries]:
-    """Every measured series of the plain kernel that has a point, by tree and mode, in one
-    statement.
+def wall_series() -> dict[tuple[int, str], Named]:
+    """The names of every measured series of the plain kernel, by tree and mode, under its id and a
+    stamp that is another one where `series_values` may be; in one statement.
     """
     with connection.cursor() as cursor:
-        cursor.execute(SERIES, {"counted": counted})
-        return [WallSeries._make(row) for row in cursor.fetchall()]
+        cursor.execute(SERIES)
+        rows = cursor.fetchall()
+    # Here, for PostgreSQL sorts by four columns more slowly than it finds the rows.
+    return {(row[0], row[-1]): row[:-1] for row in sorted(rows, key=BY_NAME)}
+
+
+def series_values(series: Sequence[int], *, counted: int) -> dict[int, Values]:
+    """What `WallSeries` has of each series (by id) after its names, in one statement. ``newest`` is
+    None where there is no point.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(NEWEST, {"series": list(series), "counted": counted})
+        return {row[0]: row[1:] for row in cursor.fetchall()}
 
 
 def wall_tiles(series: Sequence[int], *, last: int) -> dict[int, WallTile]:

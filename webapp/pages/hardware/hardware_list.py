@@ -16,7 +16,7 @@ from django.utils.safestring import SafeString, mark_safe
 from django.views.decorators.http import require_safe
 
 from webapp.alerts.queries import open_losses_by_hardware
-from webapp.analysis.queries import WallSeries, WallTile, wall_series, wall_tiles
+from webapp.analysis.queries import WallSeries, WallTile, wall_tiles
 from webapp.charts import bars
 from webapp.charts.text import MARKS
 from webapp.jobs.queries import SILENT_AFTER, Machine, machines
@@ -85,7 +85,7 @@ def _known(found: Sequence[Machine], now: datetime) -> Known:
     """Three statements for everything that the rows show, one less where tiles are kept."""
     series: dict[int, list[WallSeries]] = defaultdict(list)
     wanted = {one.id for one in found}
-    for one in wall_series(counted=wall.REVISIONS_SHOWN):
+    for one in wall.every_series():
         if one.hardware_id in wanted:
             series[one.hardware_id].append(one)
     drawn = [

@@ -21,7 +21,7 @@ from webapp.accounts.services import note_visit
 from webapp.alerts.models import Alert
 from webapp.alerts.queries import OpenLoss, counts, of_interest, open_losses
 from webapp.analysis.models import Finding, SeriesAnalysis, Verdict
-from webapp.analysis.queries import WallSeries, wall_series, wall_tiles
+from webapp.analysis.queries import WallSeries, wall_tiles
 from webapp.analysis.services import FEWEST_REVISIONS
 from webapp.bisects.queries import running_bisects
 from webapp.charts.around import SHOWN
@@ -67,7 +67,7 @@ def overview(request: HttpRequest) -> HttpResponse:
     """The first page: what is open, every series, what was tested, which machines report."""
     now = timezone.now()
     found = {one.id: one for one in machines(now=now, days=DAYS)}
-    series = wall_series(counted=REVISIONS_SHOWN)
+    series = overview_wall.every_series()
     if not series and not any(one.has_runs for one in found.values()):
         return render(request, "pages/overview/first_steps.html", first_steps(request))
     since, since_text = _since(request, now)

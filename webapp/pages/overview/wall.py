@@ -11,23 +11,30 @@ from datetime import datetime
 from html import escape
 from itertools import pairwise
 from math import inf
+from typing import Any
 from urllib.parse import quote
 
 from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
 
-from webapp.analysis.queries import WallSeries, WallTile
+from webapp.analysis.queries import WallSeries, WallTile, series_values, wall_series
 from webapp.analysis.services import FEWEST_REVISIONS
 from webapp.charts import tile
 from webapp.charts.text import MARKS, PLUS_MINUS, half_width, percent, short_number
 from webapp.charts.tile import Tile
 from webapp.charts.trend.series import Level
 from webapp.jobs.queries import SILENT_AFTER, Machine
+from webapp.pages.parts.kept import Kept
 from webapp.pages.parts.marks import machine_html
 
 MOST_TILES = 60
+NEWEST = 1
+"""Where the values of a series have its newest mean."""
 REVISIONS_SHOWN = 60
 """The last so many of each series: one pixel in three of a tile holds a dot."""
+
+VALUES: Kept[tuple[Any, ...]] = Kept(most=50_000, seconds=3600.0)
+"""What is shown of each series, by its stamp: few of thousands were written since the last look."""
 
 ONE_REVISION = "1 revision each"
 MOST_COLUMNS = 4
@@ -71,6 +78,24 @@ class TreeOnWall:
     def is_short(self) -> bool:
         """Whether all its rows are."""
         return all(row.is_short for row in self.rows)
+
+
+def every_series() -> list[WallSeries]:
+    """Every measured series of the plain kernel that has a point, by tree and mode; in one
+    statement, and another where some were written since the last look.
+    """
+    named = wall_series()
+    values = VALUES.get_all(named, _values)
+    return [
+        WallSeries._make(names + values[key])
+        for key, names in named.items()
+        if key in values and values[key][NEWEST] is not None
+    ]
+
+
+def _values(stamped: Sequence[tuple[int, str]]) -> dict[tuple[int, str], tuple[Any, ...]]:
+    found = series_values([pk for pk, _ in stamped], counted=REVISIONS_SHOWN)
+    return {key: found[key[0]] for key in stamped if key[0] in found}
 
 
 def is_changed(one: WallSeries) -> bool:
