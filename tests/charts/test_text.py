@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webapp.charts import text
+from webapp.charts.scale import ticks
 
 
 @pytest.mark.parametrize(
@@ -37,6 +38,48 @@ def test_a_short_number_has_three_digits_and_no_sign_before_nought(
     value: float, written: str
 ) -> None:
     assert text.short_number(value) == written
+
+
+@pytest.mark.parametrize(
+    ("values", "written"),
+    [
+        ([800_000.0, 1_000_000.0], ["800,000", "1,000,000"]),
+        ([0.0, 14_000_000.0], ["0", "14,000,000"]),
+        ([92e9, 94e9, 96e9], ["92 G", "94 G", "96 G"]),
+        ([0.0, 500_000_000.0, 1e9], ["0", "0.5 G", "1.0 G"]),
+        ([-1e9, 9.4e9, 9.45e9], ["−1.00 G", "9.40 G", "9.45 G"]),
+        ([1e12, 2.5e12], ["1.0 T", "2.5 T"]),
+        ([94_158_000_000.0, 94_158_200_000.0], ["94.1580 G", "94.1582 G"]),
+        ([4.1e-6, 4.2e-6], ["4.1e−06", "4.2e−06"]),
+        ([1e16, 2e16], ["1e+16", "2e+16"]),
+        ([], []),
+    ],
+)
+def test_the_numbers_at_ticks_are_short_where_the_margin_has_no_room(
+    values: list[float], written: list[str]
+) -> None:
+    assert text.tick_texts(values) == written
+
+
+@given(st.floats(1e9, 9e14), st.floats(1e-3, 0.3))
+def test_numbers_at_ticks_differ_as_the_ticks_do(level: float, step: float) -> None:
+    values = ticks(level, level * (1 + step))
+    written = text.tick_texts(values)
+    assert len(set(written)) == len(values)
+    assert all(len(one) <= text.TICK_ROOM for one in written)
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        (1_164_684.0, "1,164,684"),
+        (94_168_730_102.0, "94.17 G"),
+        (-9_415_823_411.0, "−9.416 G"),
+        (2e15, "2e+15"),
+    ],
+)
+def test_a_level_beside_a_chart_fits(value: float, written: str) -> None:
+    assert text.fitting(value) == written
 
 
 @pytest.mark.parametrize(

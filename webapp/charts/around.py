@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from webapp.charts import svg
 from webapp.charts.scale import Scale, y_range
-from webapp.charts.text import number
+from webapp.charts.text import fitting
 from webapp.charts.tile import LEAST_SPAN, dots, levels
 from webapp.charts.trend.series import Level
 
@@ -164,8 +164,8 @@ def _figures(around: Around, y: Scale, x: float) -> list[str]:
         sign = 1 if since >= before else -1
         before, since = middle - sign * gap / 2, middle + sign * gap / 2
     return [
-        svg.label(number(around.before), x=x, y=before),
-        svg.label(number(around.since), x=x, y=since, class_="ink strong"),
+        svg.label(fitting(around.before), x=x, y=before),
+        svg.label(fitting(around.since), x=x, y=since, class_="ink strong"),
     ]
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from webapp.charts import svg
 from webapp.charts.scale import Scale, spread_labels, ticks, y_range
-from webapp.charts.text import chance, number
+from webapp.charts.text import chance, number, tick_texts
 
 WIDTH, HEIGHT = 1060.0, 420.0
 LEFT, RIGHT = 76.0, 20.0
@@ -108,8 +108,8 @@ def _frame(x: Scale, y: Scale, title: str) -> list[str]:
         svg.element("path", d=lines or "M0 0", class_="grid"),
         svg.element("path", d=f"M{x.start:.0f} {y.start:.1f}H{x.end:.0f}", class_="axis"),
         *(
-            svg.label(number(value), x=x.start - 8, y=y(value) + 4, class_="tick end")
-            for value in values
+            svg.label(text, x=x.start - 8, y=y(value) + 4, class_="tick end")
+            for value, text in zip(values, tick_texts(values), strict=True)
         ),
     ]
 

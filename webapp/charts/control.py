@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from webapp.charts import svg
 from webapp.charts.scale import Scale, spread_labels, ticks, y_range
-from webapp.charts.text import number
+from webapp.charts.text import tick_texts
 from webapp.charts.theme import MARGINS
 
 WIDTH = 1080.0
@@ -50,10 +50,11 @@ def draw(control: Control) -> str:
 def _frame(control: Control, x: Scale, y: Scale) -> list[str]:
     right, base = WIDTH - MARGINS.right, y.start
     parts = [svg.label(control.title, x=4.0, y=MARGINS.top - 10.0, class_="axis-title")]
-    for value in ticks(y.low, y.high):
+    values = ticks(y.low, y.high)
+    for value, text in zip(values, tick_texts(values), strict=True):
         at = y(value)
         parts.append(svg.element("line", x1=x.start, x2=right, y1=at, y2=at, class_="grid"))
-        parts.append(svg.label(number(value), x=x.start - 6, y=at + 4, class_="tick end"))
+        parts.append(svg.label(text, x=x.start - 6, y=at + 4, class_="tick end"))
     parts.append(svg.element("line", x1=x.start, x2=right, y1=base, y2=base, class_="axis"))
     parts += [
         svg.label(control.days[at], x=x(at), y=base + 18, class_="tick middle")

@@ -6,7 +6,7 @@ from math import log10
 
 from webapp.charts import svg
 from webapp.charts.scale import Scale, ticks, y_range
-from webapp.charts.text import number
+from webapp.charts.text import tick_texts
 from webapp.charts.theme import MARGINS, SeriesStyle
 
 WIDTH = 720.0
@@ -80,12 +80,13 @@ def _frame(
 ) -> list[str]:
     right, base = WIDTH - MARGINS.right, y.start
     parts = [svg.label(unit, x=4.0, y=MARGINS.top - 10.0, class_="axis-title")]
-    for value in ticks(y.low, y.high):
+    values = ticks(y.low, y.high)
+    for value, text in zip(values, tick_texts(values), strict=True):
         at = y(value)
         parts.append(
             svg.element("line", x1=float(MARGINS.left), x2=right, y1=at, y2=at, class_="grid")
         )
-        parts.append(svg.label(number(value), x=MARGINS.left - 6.0, y=at + 4, class_="tick end"))
+        parts.append(svg.label(text, x=MARGINS.left - 6.0, y=at + 4, class_="tick end"))
     parts.append(
         svg.element("line", x1=float(MARGINS.left), x2=right, y1=base, y2=base, class_="axis")
     )

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webapp.charts.scale import Scale, ticks
-from webapp.charts.text import number, percent
+from webapp.charts.text import percent, tick_texts
 from webapp.charts.trend.series import Level
 
 Array = NDArray[np.float64]
@@ -102,9 +102,10 @@ def draw(lane: Lane, *, length: int, described: str) -> str:
 def axis(lane: Lane) -> str:
     """The SVG of the lane's vertical axis: it stands to the left and keeps its width."""
     y = Scale(*_range(lane), BASE, TOP)
+    values = _ticks(y)
     labels = "".join(
-        f'<text x="100%" text-anchor="end" y="{y(value) + 4:.1f}">{number(value)}</text>'
-        for value in _ticks(y)
+        f'<text x="100%" text-anchor="end" y="{y(value) + 4:.1f}">{text}</text>'
+        for value, text in zip(values, tick_texts(values), strict=True)
     )
     return f'<svg class="lane-axis" height="{HEIGHT:.0f}" aria-hidden="true">{labels}</svg>'
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from webapp.charts import svg
 from webapp.charts.scale import Scale, ticks, y_range
-from webapp.charts.text import number
+from webapp.charts.text import tick_texts
 
 WIDTH = 560.0
 ROW = 44.0
@@ -60,10 +60,11 @@ def _room() -> tuple[float, float]:
 def _axis(x: Scale, base: float, unit: str) -> list[str]:
     parts = [svg.label(unit, x=0.0, y=base + 15, class_="tick")]
     free_from = UNIT_CHARACTER * len(unit)
-    for value in ticks(x.low, x.high):
+    values = ticks(x.low, x.high)
+    for value, text in zip(values, tick_texts(values), strict=True):
         parts.append(svg.element("line", x1=x(value), x2=x(value), y1=0, y2=base, class_="grid"))
         if x(value) - HALF_A_NUMBER > free_from:
-            parts.append(svg.label(number(value), x=x(value), y=base + 15, class_="tick middle"))
+            parts.append(svg.label(text, x=x(value), y=base + 15, class_="tick middle"))
     return parts
 
 

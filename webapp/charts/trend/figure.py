@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from webapp.charts.scale import Scale, ticks
-from webapp.charts.text import number, short_number
+from webapp.charts.text import NARROW_TICK_ROOM, TICK_ROOM, short_number, tick_texts
 from webapp.charts.trend.beside import alert_badges, in_view, marker_lines, marker_texts, signs
 from webapp.charts.trend.labels import (
     FOOT,
@@ -185,13 +185,13 @@ def _x_axis(trend: Trend, frame: Frame, room: Room) -> Json:
 def _y_axis(frame: Frame, room: Room, foot: float, height: float) -> Json:
     y = frame.y
     values = ticks(y.low, y.high, about=5 if y.start - y.end > room.each else 3)
-    written = short_number if room.is_narrow else number
+    space = NARROW_TICK_ROOM if room.is_narrow else TICK_ROOM
     return {
         "type": "linear",
         "range": [y.low, y.high],
         "domain": [(foot - y.start) / height, (foot - y.end) / height],
         "tickvals": values,
-        "ticktext": [written(value) for value in values],
+        "ticktext": tick_texts(values, room=space),
         "gridcolor": "var(--line)",
         "gridwidth": 1,
         "zeroline": False,
