@@ -390,6 +390,20 @@ def test_without_a_choice_it_opens_on_the_machine_and_the_modes_that_changed_las
     assert "late lost 11.4 %" in client.get("/trends/").content.decode()
 
 
+def test_with_a_machine_and_no_metric_it_opens_on_what_is_measured_on_that_machine(
+    client: Client,
+) -> None:
+    along, one, other = make.revisions(6), make.hardware("One/x"), make.hardware("Other/x")
+    first = make.metric("equilibrium", unit="Mb/s")
+    make.history(make.series(on=one, of_metric=first), along, [100.0] * 6)
+    make.history(make.series(on=other, in_mode="pf"), along, [100.0] * 6)
+    make.history(make.series(on=other, in_mode="nat"), along, [100.0] * 6)
+    make.history(make.series(on=other, of_metric=first), along, [100.0] * 6)
+    shown = {one["mode"] for one in figure(client, "hardware=Other/x")["series"]}
+    assert shown == {"pf", "nat"}
+    assert [one["hardware"] for one in figure(client, "hardware=One/x")["series"]] == ["One/x"]
+
+
 def test_it_opens_on_what_changed_by_as_much_as_an_alert_asks_for_before_smaller_changes(
     client: Client,
 ) -> None:

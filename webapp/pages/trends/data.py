@@ -89,7 +89,7 @@ def select(query: TrendQuery) -> Selection | None:
     tree = offers.tree_asked(query, trees)
     if tree is None:
         return None
-    metric = offers.metric_asked(query, offers.metrics(offered, tree))
+    metric = offers.metric_asked(query, tree, offers.metrics(offered, tree))
     if metric is None:
         return None
     offer = offers.offer(offered, tree, metric)

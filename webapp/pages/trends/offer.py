@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Literal, NamedTuple
 
-from django.db.models import Exists, F, OuterRef, Q
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.http import Http404
 
 from webapp.pages.parts.kept import Kept
@@ -213,25 +213,38 @@ def _tree_of(query: TrendQuery, measured: Sequence[Tree]) -> Tree | None:
     """
     if len(measured) < 2 or not (query.hardware or query.modes):
         return None
-    asked = Series.objects.all()
-    if query.hardware:
-        asked = asked.filter(hardware__name__in=query.hardware)
-    if query.modes:
-        asked = asked.filter(mode__name__in=query.modes)
-    counts = Counter(asked.values_list("tree_id", flat=True))
+    counts = Counter(_asked(query).values_list("tree_id", flat=True))
     return max(measured, key=lambda one: counts[one.pk]) if counts else None
 
 
-def metric_asked(query: TrendQuery, offered: Sequence[Metric]) -> Metric | None:
-    """The metric of ``query``; where it names none, the first that is offered.
+def _asked(query: TrendQuery) -> QuerySet[Series]:
+    """The series of the machines and modes that are asked for."""
+    asked = Series.objects.all()
+    if query.hardware:
+        asked = asked.filter(hardware__name__in=query.hardware)
+    return asked.filter(mode__name__in=query.modes) if query.modes else asked
+
+
+def metric_asked(query: TrendQuery, tree: Tree, offered: Sequence[Metric]) -> Metric | None:
+    """The metric of ``query``; where it names none, that of most series of the machines and modes
+    that are asked for, else the first that is offered.
 
     Raises:
         NotOffered: there is no metric of this name.
     """
     name = query.metric
     if not name:
-        return offered[0] if offered else None
+        return _metric_of(query, tree, offered) or next(iter(offered), None)
     for metric in offered:
         if metric.name == name:
             return metric
     raise NotOffered(query, unknown(query, "metric", name, [one.name for one in offered]))
+
+
+def _metric_of(query: TrendQuery, tree: Tree, offered: Sequence[Metric]) -> Metric | None:
+    """As `_tree_of`, among the metrics offered along ``tree``."""
+    if len(offered) < 2 or not (query.hardware or query.modes):
+        return None
+    series = _asked(query).filter(tree=tree, variant=None)
+    counts = Counter(series.values_list("metric_id", flat=True))
+    return max(offered, key=lambda one: counts[one.pk]) if counts else None
