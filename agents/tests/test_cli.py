@@ -307,7 +307,7 @@ def test_a_file_in_no_format_is_left_out_and_named(labagent, tmp_path, capsys):
     assert "bench.*.receiver" in capsys.readouterr().err
 
 
-def test_bare_numbers_need_a_mode_and_a_direction_that_is_remembered(
+def test_bare_numbers_need_a_mode_and_a_direction_that_is_remembered_as_their_unit_is(
     labagent, server, tmp_path, capsys
 ):
     file = tmp_path / "pf.txt"
@@ -321,10 +321,16 @@ def test_bare_numbers_need_a_mode_and_a_direction_that_is_remembered(
     assert labagent("upload", file, *named, "--better", "value=less") == 0
     file.write_text("4\n")
     assert labagent("upload", file, *named) == 0
+    file.write_text("5\n")
+    assert labagent("upload", file, *named, "--better", "value=more", "--unit", "value=bit/s") == 0
+    file.write_text("6\n")
+    assert labagent("upload", file, *named) == 0
     metrics = [run["metrics"]["value"] for run in server.runs.values()]
-    assert [(one["better"], one["samples"]) for one in metrics] == [
-        ("less", [1.0, 2.0, 3.0]),
-        ("less", [4.0]),
+    assert [(one["better"], one["unit"], one["samples"]) for one in metrics] == [
+        ("less", "1", [1.0, 2.0, 3.0]),
+        ("less", "1", [4.0]),
+        ("more", "bit/s", [5.0]),
+        ("more", "bit/s", [6.0]),
     ]
 
 

@@ -13,7 +13,7 @@ from labagent.readers.formats import Content
 
 BETTER = ("more", "less")
 FILE = "directions.json"
-UNIT_OF = "unit of "
+ONE, UNIT_OF = "1", "unit of "
 """Before the name of a metric, the key of an answer that is a unit."""
 NO_DIRECTION = (
     "nothing states its unit, or which way is better: pass --better METRIC=more or METRIC=less,"
@@ -71,8 +71,11 @@ class Directions:
         return replace(content, results=results), left
 
     def _answered(self, metric: Metric) -> Metric:
-        if not metric.unit:
-            key = UNIT_OF + metric.name
+        key = UNIT_OF + metric.name
+        is_asked_for = not metric.unit
+        # Numbers of a format without units are counts unless somebody names their unit.
+        is_named = metric.unit == ONE and (metric.name in self.units or key in self.known)
+        if is_asked_for or is_named:
             metric = replace(metric, unit=self._answer(key, self.units.get(metric.name), metric))
         if metric.unit and not metric.better:
             key = f"{metric.name} [{metric.unit}]"
