@@ -84,6 +84,10 @@ SELECT side.number - 1, point.series_id, machine.id, machine.name, machine.displ
     blind=BLIND, noises=NOISES.format(revision="(%(revisions)s::bigint[])[1]")
 )
 
+# Where each side names a machine: found by its series, which are few, not among all at a revision.
+ON_MACHINES = """ AND series.hardware_id = ANY(ARRAY(
+       SELECT id FROM results_hardware WHERE name = ANY(%(hardware)s)))"""
+
 # Of each point some of whose runs were not wanted then, or are not counted now: whether any was
 # wanted. `wanted` is what `MeasurementQuerySet.counted_at` and the side's session take.
 DIFFERENT = """
@@ -216,7 +220,7 @@ def _found(
         "metrics": [side.metric for side in sides],
     }
     with connection.cursor() as cursor:
-        cursor.execute(POINTS, asked)
+        cursor.execute(POINTS + ON_MACHINES * all(asked["hardware"]), asked)
         rows = cursor.fetchall()
     beliefs = Beliefs.from_json(next((row[-1] for row in rows if row[-1]), None))
     is_matched = bool(compared) or any(side.workload for side in sides)

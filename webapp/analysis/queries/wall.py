@@ -75,7 +75,8 @@ SELECT series.id,
 """
 
 BY_NAME = itemgetter(2, 4, 5, 0)
-Named, Values = tuple[Any, ...], tuple[Any, ...]
+Named = tuple[Any, ...]
+Values = tuple[Any, ...]
 
 TILES = """
 SELECT wanted.id, points.positions, points.means, points.first, points.last,
