@@ -1,5 +1,6 @@
 """`/experiments/`: lists, reports, pictures, files; kept and acted on by triagers."""
 
+import re
 import zipfile
 from io import BytesIO
 from pathlib import Path
@@ -16,12 +17,15 @@ from tests.approved import Approvals
 from tests.documents import run_document
 from tests.experiments.steps import FAST, LABELS, SLOW, imported, readme, store
 from tests.kept import kept
+from tests.pages.test_marked_samples import marked
 from tests.pages.test_reports import harm
-from tests.results.steps import mode, upload
+from tests.results.steps import analyse, measured, mode, upload
 from webapp.analysis.queries import Side
+from webapp.charts.medians import CHARACTER, WIDTH
 from webapp.experiments.models import Experiment
 from webapp.experiments.services import keep_comparison
 from webapp.results.models import Point, Run
+from webapp.results.services import forget_names
 from webapp.stats import ministat
 
 pytestmark = pytest.mark.django_db
@@ -106,6 +110,21 @@ def test_a_zip_holds_readme_text_and_pictures_and_is_the_same_each_time(
         names = {name.removeprefix(folder) for name in archive.namelist()}
         assert {"README.md", "report.txt", "graph.svg", "graph.png"} == names
         assert "](graph.png)" in archive.read(f"{folder}README.md").decode()
+
+
+def test_a_picture_notes_that_samples_were_left_out_where_no_title_of_an_axis_stands(
+    client: Client,
+) -> None:
+    forget_names()
+    upload(measured("r300000"), marked((4, "warm-up")))
+    analyse()
+    report = imported(runs=list(Run.objects.all()))
+    svg = client.get(f"{report.get_absolute_url()[:-1]}.svg").content.decode()
+    texts = re.findall(r'<text x="([\d.]+)" y="([\d.]+)"([^>]*)>([^<]+)', svg)
+    at = next(y for _, y, _, text in texts if text.startswith("packets/s"))
+    title, second = (text for _, y, _, text in texts if y == at)
+    assert (len(title) + len(second)) * CHARACTER < WIDTH
+    assert any(text.startswith("Note: samples left out, see the report") for *_, text in texts)
 
 
 def test_pictures_by_address_in_both_themes(client: Client, experiment: Experiment) -> None:

@@ -41,6 +41,7 @@ from webapp.pages.compare.report import (
 from webapp.stats.compare import Outcome, Verdict
 
 PACKETS = "packets/s"
+LEFT_OUT = "samples left out, see the report"
 MOST_DRAWN = 16
 """Groups of bars that a picture has room for."""
 
@@ -173,19 +174,20 @@ class Report:
             for row in rows[:MOST_DRAWN]
         ]
         unit = f"{metric.unit}, {better_text(rows[0].better)}: medians, whiskers min to max"
-        if any(one.left_out for row in rows[:MOST_DRAWN] for one in row.sets):
-            unit += "; samples left out, see the report"
+        is_whole = not any(one.left_out for row in rows[:MOST_DRAWN] for one in row.sets)
         more = f" (first {MOST_DRAWN} of {count})" if count > MOST_DRAWN else ""
-        platform, note = self._platform_and_note
+        platform, note = self._platform_and_note("" if is_whole else LEFT_OUT)
         texts = medians.Texts(f"{self.experiment.question}{more}", unit, platform, note)
         is_of_packets = metric.unit == PACKETS
         return medians.draw(groups, sides=self.titles, texts=texts, is_of_packets=is_of_packets)
 
-    @property
-    def _platform_and_note(self) -> tuple[str, str]:
-        """The machine, and what else is known of the bench, as lines of the picture."""
+    def _platform_and_note(self, remark: str) -> tuple[str, str]:
+        """The machine, and a remark with what else is known of the bench, as lines of the
+        picture.
+        """
         platform, *others = self.bullets or [""]
-        note = "; ".join(one for one in others if not one.startswith("Session "))
+        known = [one for one in others if not one.startswith("Session ")]
+        note = "; ".join(filter(None, [remark, *known]))
         return f"Platform: {platform}" * bool(platform), f"Note: {note}" * bool(note)
 
     @cached_property
