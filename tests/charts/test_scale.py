@@ -40,6 +40,7 @@ def test_no_values_still_give_an_axis() -> None:
 def test_ticks_are_round_numbers_inside_the_axis() -> None:
     assert ticks(0.9, 5.2) == [1, 2, 3, 4, 5]
     assert ticks(95_000, 105_500) == [95_000, 100_000, 105_000]
+    assert ticks(90.4, 96.9, about=3) == [92, 94, 96]
 
 
 @pytest.mark.parametrize(("low", "high"), [(1.0, 1.0), (2.0, 1.0), (0.0, float("inf"))])

@@ -89,12 +89,16 @@ def _usable(values: Sequence[float | None]) -> list[float]:
 
 
 def ticks(low: float, high: float, about: int = 5) -> list[float]:
-    """Round numbers inside ``low … high``, about ``about`` of them, steps of 1, 2 or 5 × 10ⁿ."""
+    """Round numbers inside ``low … high``, about ``about`` of them and at least two, for one number
+    is no scale; steps of 1, 2 or 5 × 10ⁿ.
+    """
     span = high - low
     if not isfinite(span) or span <= 0:
         return []
     step = _round_step(span / about)
     first, last = ceil(low / step), floor(high / step)
+    if first >= last:
+        return ticks(low, high, 2 * about)
     return [index * step for index in range(first, last + 1)]
 
 
