@@ -29,8 +29,16 @@ from webapp.alerts.services import analyse_dirty_series
 from webapp.analysis.models import Finding
 from webapp.analysis.services import store_runs
 from webapp.api.schemas.runs import RunIn
-from webapp.charts.text import cost_points, half_width, interval, level_figure, number, percent
-from webapp.charts.today import STILL, WON_BACK
+from webapp.charts.text import (
+    STILL,
+    WON_BACK,
+    cost_points,
+    half_width,
+    interval,
+    level_figure,
+    number,
+    percent,
+)
 from webapp.demo import simulated
 from webapp.demo.benchdirs import simulated_files
 from webapp.events.models import Release

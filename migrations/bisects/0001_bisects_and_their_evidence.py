@@ -3,7 +3,7 @@ import django.db.models.deletion
 from django.conf import settings
 from django.db import migrations, models
 
-import webapp.bisects.models.settings
+import webapp.bisects.models.bisects
 
 
 class Migration(migrations.Migration):
@@ -626,7 +626,7 @@ class Migration(migrations.Migration):
                     models.TextField(
                         blank=True,
                         help_text="Paths that cannot matter, a pattern a line as in .gitignore: share/man/, *.md, /sys/arm64/. A commit that touches nothing else is an unlikely suspect.",
-                        validators=[webapp.bisects.models.settings.validate_patterns],
+                        validators=[webapp.bisects.models.bisects.validate_patterns],
                     ),
                 ),
             ],

@@ -4,7 +4,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from webapp.charts import around, interval_bar, tile
+from webapp.charts import around, bars, tile
 from webapp.charts.around import Around
 from webapp.charts.tile import Tile
 from webapp.charts.trend.series import Level
@@ -102,11 +102,11 @@ def test_names_from_outside_are_escaped_in_charts() -> None:
 
 
 def test_an_interval_that_leaves_the_scale_ends_in_an_arrow() -> None:
-    inside = interval_bar.draw(-3, -1, reach=10, verdict="worse")
-    outside = interval_bar.draw(-30, -1, reach=10, verdict="worse")
+    inside = bars.draw_interval(-3, -1, reach=10, verdict="worse")
+    outside = bars.draw_interval(-30, -1, reach=10, verdict="worse")
     assert inside.count("<path") == 2
     assert outside.count("<path") == 3
     assert 'aria-label="[−3.0, −1.0] %"' in inside
-    beyond = interval_bar.draw(-30, -20, reach=10, verdict="worse", width=100)
+    beyond = bars.draw_interval(-30, -20, reach=10, verdict="worse", width=100)
     assert beyond.count("<path") == 3
     assert 'x="3.0" y="4.5" width="47.0"' in beyond

@@ -8,7 +8,7 @@ from django.contrib.humanize.templatetags.humanize import naturaltime
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from webapp.pages.parts.marks import relative, when
+from webapp.pages.parts.components import relative, when
 
 NOW = datetime(2024, 2, 29, 12, 30, 15, tzinfo=UTC)
 seconds = st.integers(-63_000_000_000, 251_000_000_000)

@@ -7,7 +7,7 @@ import pytest
 from webapp.accounts.models import User
 from webapp.alerts.models import AlertEvent
 from webapp.pages.alerts.alert import DID, lines_of_events
-from webapp.pages.templatetags.driftline import listed
+from webapp.pages.parts.filters import listed
 
 AT = datetime(2026, 11, 1, tzinfo=UTC)
 

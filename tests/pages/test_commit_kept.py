@@ -15,7 +15,7 @@ from webapp.analysis.models import Comparison, Finding, SeriesAnalysis, SeriesSe
 from webapp.labs.models import Lab
 from webapp.pages.commits import commit as commit_body
 from webapp.pages.commits.commit import BODIES, MEASURED, TABLES
-from webapp.pages.commits.summary_rows import IMAGES
+from webapp.pages.parts.summary_rows import IMAGES
 from webapp.results.models import (
     Hardware,
     Metric,

@@ -13,7 +13,7 @@ from tests.pages.conftest import Counted, words
 from tests.pages.trends import figure
 from tests.results.steps import analyse, apart, measured, upload
 from webapp.accounts.models import User
-from webapp.pages.lab.disagreements import WAITING_SHOWN
+from webapp.pages.lab.quality import WAITING_SHOWN
 from webapp.results.models import Point, PoolingDecision, Run
 from webapp.results.services import withdraw_run
 

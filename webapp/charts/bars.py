@@ -1,12 +1,13 @@
-"""Small bars side by side (runs a day, the chances of the commits of a bisect), and the smallest
-change that each of several series could prove, as dots on one log axis. Pure.
+"""Small bars side by side (runs a day, the chances of the commits of a bisect), the smallest change
+that each of several series could prove, as dots on one log axis, and an interval around zero, of
+which all of a column share one scale. Pure.
 """
 
 from collections.abc import Sequence
 from math import log10
 
 from webapp.charts import svg
-from webapp.charts.text import half_width
+from webapp.charts.text import half_width, interval
 
 EDGE = 5.0
 FEW = 5
@@ -128,3 +129,60 @@ def _described(percents: Sequence[float]) -> str:
     if not percents:
         return "nothing is known yet of what its series can prove"
     return f"from {half_width(min(percents))} to {half_width(max(percents))} %"
+
+
+INTERVAL_WIDTH = 92.0
+INTERVAL_HEIGHT = 14.0
+INTERVAL_EDGE = 3.0
+LEAST_WIDTH = 1.5
+ARROW = 5.0
+
+INTERVAL_MIDDLE = f"{INTERVAL_HEIGHT / 2:.0f}"
+COLOURS = {"worse": "bw", "better": "bb"}
+
+
+def draw_interval(
+    low: float, high: float, *, reach: float, verdict: str = "", width: float = INTERVAL_WIDTH
+) -> str:
+    """The SVG of ``low … high`` in percent on a scale of ± ``reach`` percent, ``width`` pixels.
+
+    Where an end lies beyond the scale an arrow leaves it: from zero on, where both do. ``verdict``
+    colours it: "worse", "better", or empty.
+    """
+    half = width / 2
+    unit = (half - INTERVAL_EDGE) / reach
+    # Of what lies beyond the scale all there is to see is the way to its edge.
+    first, last = (0.0, high) if low > reach else (low, 0.0) if high < -reach else (low, high)
+    start = min(max(half + first * unit, INTERVAL_EDGE), width - INTERVAL_EDGE)
+    end = min(max(half + last * unit, INTERVAL_EDGE), width - INTERVAL_EDGE)
+    centre = half + (low + high) / 2 * unit
+    long = max(end - start, LEAST_WIDTH)
+    colour = COLOURS.get(verdict, "bn")
+    mark = (
+        f'<rect class="{colour}" x="{centre - 1.25:.1f}" y="2" width="2.5" height="10" rx="1"/>'
+        if INTERVAL_EDGE <= centre <= width - INTERVAL_EDGE
+        else ""
+    )
+    arrows = "".join(_end_arrow(side, width, colour) for side in _leaving(low, high, reach))
+    return (
+        f'<svg class="dbar" viewBox="0 0 {width:.0f} {INTERVAL_HEIGHT:.0f}" width="{width:.0f}" '
+        f'height="{INTERVAL_HEIGHT:.0f}" role="img" aria-label="{interval(low, high)} %">'
+        f'<path class="grid" d="M1 {INTERVAL_MIDDLE}H{width - 1:.0f}"/>'
+        f'<path class="zero" d="M{half:.0f} 1V{INTERVAL_HEIGHT - 1:.0f}"/>'
+        f'<rect class="{colour}" x="{start:.1f}" y="4.5" width="{long:.1f}" '
+        f'height="5" rx="1.5" opacity=".45"/>{mark}{arrows}</svg>'
+    )
+
+
+def _leaving(low: float, high: float, reach: float) -> list[int]:
+    """The sides on which the interval leaves the scale: −1, 1, both or none."""
+    return [side for side, end in ((-1, low), (1, high)) if side * end > reach]
+
+
+def _end_arrow(side: int, width: float, colour: str) -> str:
+    tip = width / 2 + side * (width / 2)
+    back, half = tip - side * ARROW, INTERVAL_HEIGHT / 2
+    return (
+        f'<path class="{colour}" '
+        f'd="M{tip:.1f} {INTERVAL_MIDDLE}L{back:.1f} {half - 4:.0f}V{half + 4:.0f}z"/>'
+    )

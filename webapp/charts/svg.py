@@ -1,6 +1,10 @@
-"""Small pieces of SVG text. Pure. Every text is escaped here and nowhere else."""
+"""SVG: its pieces, and pictures that stand alone, outside a page and its style sheet. Pure. Every
+text is escaped here and nowhere else.
+"""
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from html import escape
 
 
@@ -66,3 +70,144 @@ def triangle(x: float, y: float, *, size: float, up: bool) -> str:
 
 def _text(value: object) -> str:
     return f"{value:.1f}".removesuffix(".0") if isinstance(value, float) else str(value)
+
+
+MARGIN = 12.0
+TITLE = 30.0
+"""The height of the headline."""
+
+LINE = 20.0
+"""The height of the words above a drawing."""
+
+LONGEST, LETTER = 110, 6.4
+"""Characters of a title, and the width of one in pixels."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A drawing, an SVG with a width and a height, and the words above it."""
+
+    title: str
+    image: str
+
+
+LIGHT, DARK = "light", "dark"
+THEMES = (LIGHT, DARK)
+_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+_BLOCK = re.compile(r"([^{}]+)\{([^{}]*)\}")
+_PROPERTY = re.compile(r"(--[\w-]+):\s*([^;]+);")
+_OF_BOTH_THEMES = re.compile(r"light-dark\(((?:[^(),]|\([^)]*\))+),\s*((?:[^(),]|\([^)]*\))+)\)")
+_ATTRIBUTE = re.compile(r'="var\((--[\w-]+)\)"')
+_VARIABLE = re.compile(r"var\((--[\w-]+)\)")
+_SIZE = re.compile(r'^<svg([^>]*?) width="([\d.]+)" height="([\d.]+)"')
+_START = re.compile(r"^<svg[^>]*>")
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """The rules of charts, as they stand in the site's CSS, and the colours of each theme."""
+
+    rules: str
+    colours: Mapping[str, Mapping[str, str]]
+
+    @classmethod
+    def of(cls, *, theme_css: str, charts_css: str) -> "Sheet":
+        """From the text of ``theme.css``, and of ``charts.css`` with ``small-charts.css``."""
+        properties = dict(_PROPERTY.findall(_COMMENT.sub("", theme_css)))
+        colours = {
+            theme: {
+                name: _OF_BOTH_THEMES.sub(rf"\{which}", text) for name, text in properties.items()
+            }
+            for which, theme in enumerate(THEMES, start=1)
+        }
+        return cls(_COMMENT.sub("", charts_css), colours)
+
+    def style(self, theme: str, **fonts: str) -> str:
+        """The rules with the colours of ``theme`` filled in; ``fonts`` (``sans``, ``mono``) stand
+        in for the site's. One rule is written a line, as small renderers of SVG read it.
+        """
+        known = {**self.colours[theme], **{f"--{name}": value for name, value in fonts.items()}}
+        filled = _VARIABLE.sub(lambda found: known.get(found[1], "none"), self.rules)
+        filled = filled.replace("currentcolor", "currentColor")
+        lines = (
+            f"{selector.strip()}{{{' '.join(body.split())}}}"
+            for selectors, body in _BLOCK.findall(filled)
+            for selector in selectors.split(",")
+            if not selector.strip().startswith("@")
+        )
+        return "\n".join(lines)
+
+
+def standalone(
+    image: str, sheet: Sheet, *, theme: str, width: int | None = None, **fonts: str
+) -> str:
+    """``image`` (SVG of this room) with the rules and the ground of ``theme``.
+
+    ``width`` in pixels scales it; without it it keeps its own. Raises ValueError for what is not
+    an SVG of this room.
+    """
+    sized = _SIZE.match(image)
+    if not sized:
+        raise ValueError("not an SVG with a width and a height")
+    own, height = float(sized[2]), float(sized[3])
+    if width:
+        scaled = f'<svg{sized[1]} width="{width}" height="{height * width / own:.0f}"'
+        image = scaled + image[sized.end() :]
+    start = _START.match(image)
+    if not start:
+        raise ValueError("not an SVG with a width and a height")
+    ground = element("rect", width="100%", height="100%", fill=sheet.colours[theme]["--paper"])
+    style = f"<style>{sheet.style(theme, **fonts)}</style>"
+    # A text holds no quote: those of names are escaped.
+    body = _ATTRIBUTE.sub(
+        lambda found: f'="{sheet.colours[theme][found[1]]}"', image[start.end() :]
+    )
+    return start[0] + style + ground + body
+
+
+def badge(name: str, value: str, *, worse: bool) -> str:
+    """Two words in a row, as READMEs show them: ``name`` and ``value``, coloured when worse."""
+    left, right = _room(name), _room(value)
+    return document(
+        element("rect", width=left, height=20.0, class_="badge-label"),
+        element(
+            "rect", x=left, width=right, height=20.0, class_="badge-worse" if worse else "badge"
+        ),
+        label(name, x=left / 2, y=14.0, class_="on-badge middle"),
+        label(value, x=left + right / 2, y=14.0, class_="on-badge middle"),
+        width=left + right,
+        height=20.0,
+        described=f"{name}: {value}",
+    )
+
+
+def _room(text: str) -> float:
+    """Pixels for a text of 11 px: wide letters take seven."""
+    return 7.0 * len(text) + 12.0
+
+
+def stacked(
+    headline: str, parts: Sequence[Part], *, foot: Sequence[str] = (), least: float = 480.0
+) -> str:
+    """The parts from top to bottom, at least ``least`` wide, and lines below them."""
+    top = MARGIN + TITLE
+    children = [label(_cut(headline), x=MARGIN, y=MARGIN + 14, class_="ink strong headline")]
+    width = least
+    for part in parts:
+        size = _SIZE.match(part.image)
+        if size is None:
+            raise ValueError("not an SVG with a width and a height")
+        children.append(label(_cut(part.title), x=MARGIN, y=top + 12, class_="ink"))
+        inner = part.image.replace("<svg", f'<svg x="{MARGIN:.0f}" y="{top + LINE:.1f}"', 1)
+        children.append(inner)
+        width = max(width, float(size[2]) + 2 * MARGIN)
+        top += LINE + float(size[3]) + MARGIN
+    width = max([width, *(2 * MARGIN + LETTER * len(line) for line in foot)])
+    for line in foot:
+        children.append(label(line, x=MARGIN, y=top + 4))
+        top += LINE
+    return document(*children, width=width, height=top, described=headline)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"

@@ -88,7 +88,11 @@ TEMPLATES: list[dict[str, Any]] = [
                 "django.contrib.messages.context_processors.messages",
                 "webapp.config.middleware.reading",
                 "webapp.demo.links.demonstration",
-            ]
+            ],
+            "libraries": {
+                "components": "webapp.pages.parts.components",
+                "driftline": "webapp.pages.parts.filters",
+            },
         },
     }
 ]

@@ -23,7 +23,7 @@ from webapp.analysis.queries import SideError, moment_of
 from webapp.bisects.models import Bisect
 from webapp.bisects.queries import view_of
 from webapp.charts import bisect
-from webapp.charts.standalone import LIGHT, THEMES, Part, Sheet, badge, stacked, standalone
+from webapp.charts.svg import LIGHT, THEMES, Part, Sheet, badge, stacked, standalone
 from webapp.charts.text import change_within
 from webapp.charts.trend import WIDE, Trend, coloured, draw, figure, room_for, room_of
 from webapp.experiments.models import Experiment

@@ -6,7 +6,6 @@ from webapp.pages import pictures, search
 from webapp.pages.account import account
 from webapp.pages.alerts import alert, alerts
 from webapp.pages.bisects import bisect, bisects
-from webapp.pages.bisects import new as bisect_new
 from webapp.pages.commits import commit, commits
 from webapp.pages.compare import compare, releases
 from webapp.pages.experiments import experiment, experiments
@@ -15,7 +14,6 @@ from webapp.pages.jobs import agents, job, labs
 from webapp.pages.lab import (
     aliases,
     audit,
-    disagreements,
     events,
     marked_samples,
     quality,
@@ -53,7 +51,7 @@ urlpatterns = [
     path("commits/", commits.listing, name="trees"),
     path("commits/<str:tree>/", commits.page, name="commits"),
     path("commits/<str:tree>/<str:revision>/", commit.page, name="commit"),
-    path("commits/<str:tree>/<str:revision>/runs/", disagreements.act, name="commit_runs"),
+    path("commits/<str:tree>/<str:revision>/runs/", quality.act, name="commit_runs"),
     path("commits/<str:tree>/<str:revision>/samples/", marked_samples.act, name="commit_samples"),
     path("runs/waiting/", waiting_runs.page, name="waiting_runs"),
     path("runs/waiting/act/", waiting_runs.act, name="waiting_runs_act"),
@@ -95,7 +93,7 @@ urlpatterns = [
     path("thresholds/set/", thresholds.set_one, name="thresholds_set"),
     path("thresholds/undo/", thresholds.undo_one, name="thresholds_undo"),
     path("bisects/", bisects.page, name="bisects"),
-    path("bisects/new/", bisect_new.page, name="bisect_new"),
+    path("bisects/new/", bisects.new, name="bisect_new"),
     path("bisects/<int:number>/", bisect.page, name="bisect"),
     path("bisects/<int:number>.json", bisect.as_json, name="bisect_json"),
     path("bisects/<int:number>.md", bisect.as_text, name="bisect_markdown"),

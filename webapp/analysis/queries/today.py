@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from webapp.analysis.models import Finding, SeriesAnalysis, Verdict
 from webapp.analysis.queries.ranges import RangeTable
-from webapp.charts import today
+from webapp.charts import text
 from webapp.results.models import Revision
 
 LEAST_LEVELS = 2
@@ -80,7 +80,7 @@ def lost_between(
     found = stands.get(a.series_id) if a.series_id == b.series_id else None
     if found is None:
         return None
-    is_between = today.begins_between(found, a.revision.position, b.revision.position)
+    is_between = text.begins_between(found, a.revision.position, b.revision.position)
     return found if is_between else None
 
 
@@ -92,7 +92,7 @@ def lost_between_ranges(table: RangeTable) -> dict[int, Mapping[str, Any]]:
     begins = max(table.a.first.position, table.b.first.position)
     its = [row.series.pk for row in table.rows if row.change and row.base.pk == row.series.pk]
     found = stands_by_series(its)
-    return {pk: one for pk, one in found.items() if today.begins_between(one, ends, begins)}
+    return {pk: one for pk, one in found.items() if text.begins_between(one, ends, begins)}
 
 
 def today_beside(row: Finding) -> str:
@@ -103,7 +103,7 @@ def today_beside(row: Finding) -> str:
     stands, series = stands_of(row), row.series
     if stands is None:
         return _not_lost(row)
-    return today.today_beside(
+    return text.today_beside(
         _change(row),
         stands,
         row.today["newest"],  # type: ignore[attr-defined]
@@ -118,10 +118,10 @@ def today_in_short(row: Finding) -> str:
     stands = stands_of(row)
     if stands is None:
         return _not_lost(row)
-    return today.short_beside(_change(row), stands, is_cost=row.series.is_cost)
+    return text.short_beside(_change(row), stands, is_cost=row.series.is_cost)
 
 
-def _change(row: Finding) -> today.Change:
+def _change(row: Finding) -> text.Change:
     return row.change_pct, row.low_pct, row.high_pct
 
 
@@ -130,4 +130,4 @@ def _not_lost(row: Finding) -> str:
     levels = (getattr(row, "today", None) or {}).get("levels") or 0
     if not is_found or row.kind == Finding.Kind.EXCURSION:
         return ""
-    return "" if levels < LEAST_LEVELS and row.kind == Finding.Kind.LEVEL else today.WON_BACK
+    return "" if levels < LEAST_LEVELS and row.kind == Finding.Kind.LEVEL else text.WON_BACK

@@ -88,7 +88,7 @@ def flame_picture(
     flame: Flame, *, title: str, lines: Sequence[str] = (), width: float = WIDTH
 ) -> str:
     """The drawing as a picture of its own, ``width`` pixels wide, with a headline, lines below it
-    and its legend; `webapp.charts.standalone` gives it rules and a theme.
+    and its legend; `webapp.charts.svg` gives it rules and a theme.
     """
     room = width - 2 * MARGIN
     entries = legend(flame)

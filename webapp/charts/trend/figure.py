@@ -15,7 +15,6 @@ import numpy as np
 
 from webapp.charts.scale import Scale, ticks
 from webapp.charts.text import NARROW_TICK_ROOM, TICK_ROOM, short_number, tick_texts
-from webapp.charts.trend.beside import alert_badges, in_view, marker_lines, marker_texts, signs
 from webapp.charts.trend.labels import (
     FOOT,
     GAP,
@@ -36,7 +35,14 @@ from webapp.charts.trend.labels import (
     text_box,
     width_of,
 )
-from webapp.charts.trend.marks import Sketch
+from webapp.charts.trend.marks import (
+    Sketch,
+    alert_badges,
+    in_view,
+    marker_lines,
+    marker_texts,
+    signs,
+)
 from webapp.charts.trend.series import Revisions, TrendSeries
 from webapp.charts.trend.traces import joints, level_ends, series_traces, sketch_findings
 from webapp.charts.trend.trend import Lane, Trend, Values, x_values

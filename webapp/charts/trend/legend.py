@@ -5,9 +5,8 @@ from typing import NamedTuple
 
 from webapp.charts import svg
 from webapp.charts.scale import Scale
-from webapp.charts.trend.beside import INK, SIGN, SIGNS
 from webapp.charts.trend.labels import Frame
-from webapp.charts.trend.marks import MARKS, PAPER, Sketch, Span, Symbol
+from webapp.charts.trend.marks import INK, MARKS, PAPER, SIGN, SIGNS, Sketch, Span, Symbol
 from webapp.charts.trend.series import Found
 from webapp.charts.trend.svg import symbol, text_class
 

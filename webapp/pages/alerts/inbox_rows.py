@@ -14,12 +14,10 @@ from webapp.alerts.models import Alert
 from webapp.alerts.queries import Listed, Surroundings, Suspicion
 from webapp.analysis.models import Finding
 from webapp.analysis.queries import today_in_short
-from webapp.charts.text import MARKS
-from webapp.charts.today import STILL
+from webapp.charts.text import MARKS, STILL
 from webapp.pages.alerts.cards import spark
 from webapp.pages.alerts.texts import age, beside_worst, signed, state_note
-from webapp.pages.parts.marks import SIMULATED
-from webapp.pages.templatetags.components import state_pill
+from webapp.pages.parts.components import SIMULATED, state_pill
 from webapp.results.models import Hardware
 
 

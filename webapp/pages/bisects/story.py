@@ -9,7 +9,7 @@ from math import log2
 
 from webapp.bisects.models import BisectAct, BisectDecision
 from webapp.bisects.queries import BisectView
-from webapp.charts import bars, missing_bits
+from webapp.charts import bars, bisect
 from webapp.charts.bisect import ALIKE, WEAK, BisectChart, Dot
 from webapp.charts.text import chance as chance_text
 from webapp.charts.text import number
@@ -152,7 +152,7 @@ def _entropy(row: BisectDecision) -> float:
 def picture_of_missing_bits(view: BisectView) -> str:
     """The curve of `bits_left`, and where the forecast sees its end; empty before there are two."""
     steps = bits_left(view)
-    return missing_bits.draw(steps, to_come(view)) if len(steps) > 1 else ""
+    return bisect.draw_missing_bits(steps, to_come(view)) if len(steps) > 1 else ""
 
 
 def to_come(view: BisectView) -> tuple[float, float] | None:

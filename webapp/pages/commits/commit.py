@@ -37,12 +37,12 @@ from webapp.analysis.queries import (
 from webapp.bisects.models import Bisect
 from webapp.events.models import LabEvent, Release
 from webapp.pages.commits.headline import answer, cells_of, headline
-from webapp.pages.commits.summary_rows import drawn, steps, strip
 from webapp.pages.commits.table import Surroundings, Table, tables
-from webapp.pages.lab.disagreements import disagreements, needs_runs
 from webapp.pages.lab.marked_samples import marked_runs
+from webapp.pages.lab.quality import disagreements, needs_runs
 from webapp.pages.parts.kept import Kept, fingerprint
 from webapp.pages.parts.links import compare_link, diff_link
+from webapp.pages.parts.summary_rows import drawn, steps, strip
 from webapp.pages.parts.variants import variants_of_commit
 from webapp.results.models import Profile, Revision, Run, Tree
 from webapp.results.queries import NamedSeries, Neighbour, Neighbours, neighbours_of, tested_near

@@ -12,7 +12,7 @@ from webapp.analysis.models import Finding
 from webapp.analysis.queries import CommitPoint, ModeClaim, PointVerdict, claims_of_commit
 from webapp.charts.text import MARKS, cost_sentence, finding_sentence
 from webapp.pages.parts import summaries
-from webapp.pages.parts.marks import css_class
+from webapp.pages.parts.components import css_class
 from webapp.results.models import Hardware
 from webapp.results.queries import NamedSeries
 from webapp.stats.compare import Mean, Outcome, Verdict

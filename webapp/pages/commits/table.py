@@ -14,11 +14,11 @@ from django.utils.safestring import SafeString, mark_safe
 from webapp.alerts.queries import FindingAt
 from webapp.analysis import queries
 from webapp.analysis.models import Finding
-from webapp.charts import interval_bar, text
+from webapp.charts import bars, text
 from webapp.charts.text import POINTS, cost_interval, cost_points
 from webapp.charts.theme import cell_class
+from webapp.pages.parts.components import hardware_html
 from webapp.pages.parts.links import job_new_link
-from webapp.pages.parts.marks import hardware_html
 from webapp.results.models import Hardware, Metric, Mode, Revision
 from webapp.stats.compare import MORE_BUILDS
 
@@ -253,7 +253,7 @@ def _compared(cell: Cell, judged: queries.PointVerdict, sheet: Sheet) -> Lines:
     bar, told = "", ""
     low, high = cell.ends
     if not judged.runs_disagree and low is not None and high is not None:
-        bar = interval_bar.draw(low, high, reach=sheet.reach, verdict=tone, width=BAR_WIDTH)
+        bar = bars.draw_interval(low, high, reach=sheet.reach, verdict=tone, width=BAR_WIDTH)
         told = text.interval(low, high)
         if shown and series.is_cost:
             told = cost_interval(shown.level_before, low, high, series.better)

@@ -33,7 +33,7 @@ from webapp.analysis.queries import (
     stands_by_series,
 )
 from webapp.charts import forest
-from webapp.charts.standalone import Part, stacked
+from webapp.charts.svg import Part, stacked
 from webapp.pages.compare import answer as compare_answer
 from webapp.pages.compare import pickers as compare_pickers
 from webapp.pages.compare import range_report

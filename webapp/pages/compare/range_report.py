@@ -13,8 +13,8 @@ from webapp.charts.text import (
     interval,
     level_figure,
     percent,
+    short_beside,
 )
-from webapp.charts.today import short_beside
 from webapp.pages.compare.answer import for_people, subject_of, titles_of
 from webapp.pages.compare.report import SIMULATED
 from webapp.stats.errors import TooFewSamplesError

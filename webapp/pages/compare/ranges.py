@@ -30,9 +30,9 @@ from webapp.analysis.queries import (
     moment_of,
 )
 from webapp.charts import forest, strip, text
-from webapp.charts.standalone import Part, stacked
 from webapp.charts.strip import Strip
-from webapp.charts.today import short_beside
+from webapp.charts.svg import Part, stacked
+from webapp.charts.text import short_beside
 from webapp.pages.compare.answer import for_people, titles_of
 from webapp.pages.compare.range_report import (
     BLOCK_IGNORES,
@@ -56,8 +56,8 @@ from webapp.pages.compare.rows import (
     opening,
     today_html,
 )
+from webapp.pages.parts.components import hardware_html
 from webapp.pages.parts.links import with_query
-from webapp.pages.parts.marks import hardware_html
 from webapp.stats.errors import TooFewSamplesError
 from webapp.stats.metrics import MARGIN_PCT
 

@@ -30,8 +30,15 @@ from webapp.analysis.queries import (
     profiled_among,
     stands_by_series,
 )
-from webapp.charts.text import better_text, change_within, direction, half_width, number
-from webapp.charts.today import Change, short_beside
+from webapp.charts.text import (
+    Change,
+    better_text,
+    change_within,
+    direction,
+    half_width,
+    number,
+    short_beside,
+)
 from webapp.outbox.services import absolute
 from webapp.pages.compare.answer import answer_of, for_people, titles_of
 from webapp.pages.parts.job_offers import power_line

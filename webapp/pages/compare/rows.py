@@ -24,10 +24,9 @@ from webapp.analysis.queries import (
 )
 from webapp.charts import forest, text
 from webapp.charts.forest import Reach
-from webapp.charts.text import small_share
-from webapp.charts.today import short_beside
+from webapp.charts.text import short_beside, small_share
 from webapp.pages.compare.answer import Cell, Group
-from webapp.pages.parts.marks import machine_html
+from webapp.pages.parts.components import machine_html
 from webapp.pages.parts.summaries import direction_texts
 from webapp.stats.compare import Outcome, Verdict
 from webapp.stats.metrics import MARGIN_PCT

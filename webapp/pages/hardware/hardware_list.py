@@ -21,8 +21,8 @@ from webapp.charts import bars
 from webapp.charts.text import MARKS
 from webapp.jobs.queries import SILENT_AFTER, Machine, machines
 from webapp.pages.overview import wall
+from webapp.pages.parts.components import age, machine_html
 from webapp.pages.parts.kept import Kept
-from webapp.pages.parts.marks import age, machine_html
 
 DAYS = 45
 TILES_EACH = 3

@@ -19,8 +19,7 @@ from webapp.analysis.services import FEWEST_REVISIONS
 from webapp.charts import lane as chart
 from webapp.charts.lane import Change, Lane, Mark
 from webapp.charts.scale import spread_labels
-from webapp.charts.text import common, number, percent
-from webapp.charts.today import today_size
+from webapp.charts.text import common, number, percent, today_size
 from webapp.charts.trend.series import Level
 from webapp.pages.parts.conclusions import SeriesText
 from webapp.pages.parts.links import with_query

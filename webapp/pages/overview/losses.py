@@ -13,15 +13,22 @@ from django.utils.safestring import SafeString, mark_safe
 from webapp.alerts.models import Alert
 from webapp.alerts.queries import MOST_COMMITS, OpenLoss
 from webapp.bisects.queries import RunningBisect
-from webapp.charts import around, interval_bar, tile
+from webapp.charts import around, bars, tile
 from webapp.charts.around import Around
-from webapp.charts.text import MARKS, POINTS, chance, cost_interval, cost_moved, interval, percent
+from webapp.charts.text import (
+    MARKS,
+    POINTS,
+    chance,
+    cost_interval,
+    cost_moved,
+    interval,
+    percent,
+    today_beside,
+)
 from webapp.charts.tile import Tile
-from webapp.charts.today import today_beside
 from webapp.charts.trend.series import Level
 from webapp.jobs.queries import Machine
-from webapp.pages.parts.marks import age
-from webapp.pages.templatetags.components import state_pill
+from webapp.pages.parts.components import age, state_pill
 
 CARDS = 3
 LEAST_REACH = 10.0
@@ -138,7 +145,7 @@ class _Loss:
         low, high = self.loss.low, self.loss.high
         if low is None or high is None:
             return ""
-        return interval_bar.draw(low, high, reach=self.reach, verdict="worse")
+        return bars.draw_interval(low, high, reach=self.reach, verdict="worse")
 
     @property
     def _pill(self) -> str:

@@ -34,9 +34,9 @@ from webapp.pages.overview import strip as overview_timeline
 from webapp.pages.overview import wall as overview_wall
 from webapp.pages.overview.strip import Strip
 from webapp.pages.overview.wall import FILTERS, REVISIONS_SHOWN, Chosen, can_tell, is_changed
+from webapp.pages.parts.components import age
 from webapp.pages.parts.kept import Kept, fingerprint
 from webapp.pages.parts.links import agent_address
-from webapp.pages.parts.marks import age
 from webapp.pages.parts.summaries import CommitSummary, summarise
 from webapp.results.models import Revision, Run, Series, Tree
 

@@ -21,7 +21,7 @@ from webapp.charts.timeline import Bar, Mark, Timeline
 from webapp.events.queries import Axis, axis_of
 from webapp.jobs.queries import MOST_IMPORTED, Machine
 from webapp.pages.overview.wall import TreeOnWall
-from webapp.pages.parts.marks import age
+from webapp.pages.parts.components import age
 
 COMMITS = 52
 COMMITS_NARROW = 22

@@ -24,8 +24,8 @@ from webapp.charts.text import MARKS, PLUS_MINUS, half_width, percent, short_num
 from webapp.charts.tile import Tile
 from webapp.charts.trend.series import Level
 from webapp.jobs.queries import SILENT_AFTER, Machine
+from webapp.pages.parts.components import machine_html
 from webapp.pages.parts.kept import Kept
-from webapp.pages.parts.marks import machine_html
 
 MOST_TILES = 60
 NEWEST = 1

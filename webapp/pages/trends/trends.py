@@ -16,8 +16,7 @@ from django.views.decorators.vary import vary_on_headers
 
 from webapp.accounts.services import is_triager
 from webapp.analysis.queries import trend_link
-from webapp.charts.text import cost_figure, cost_moved, half_width, number
-from webapp.charts.today import today_sentence
+from webapp.charts.text import cost_figure, cost_moved, half_width, number, today_sentence
 from webapp.charts.trend import (
     NARROW,
     Axis,

@@ -14,12 +14,11 @@ from webapp.alerts.queries import FindingAt, Gated, Scope, Suspecting
 from webapp.analysis.models import Comparison, Finding, FindingEvent
 from webapp.analysis.queries import address_of, today_beside
 from webapp.charts import text
-from webapp.charts.text import cost_sentence, cost_within, level_figure
-from webapp.charts.today import today_short
-from webapp.pages.commits.summary_rows import finding_item, rows
+from webapp.charts.text import cost_sentence, cost_within, level_figure, today_short
 from webapp.pages.parts import links
-from webapp.pages.parts.marks import SIMULATED, css_class, verdict_mark, when
+from webapp.pages.parts.components import SIMULATED, css_class, verdict_mark, when
 from webapp.pages.parts.summaries import CommitSummary
+from webapp.pages.parts.summary_rows import finding_item, rows
 from webapp.results.models import Hardware, Run, Series
 from webapp.results.queries import NamedSeries
 from webapp.results.services import as_text

@@ -1,10 +1,13 @@
-"""The parts that pages are made of: the links of the bar, chips, pills, names, bars of intervals.
+"""The parts that pages are made of: the links of the bar, chips, pills, names, bars of intervals,
+the marks of verdicts, and how long ago something was, in its largest sensible unit.
 
 Each is a function of plain values that writes escaped HTML; the look is static/css/components.css.
 """
 
 from collections.abc import Iterable
-from functools import cache
+from datetime import datetime, timedelta
+from functools import cache, lru_cache
+from html import escape
 
 from django import template
 from django.db import connection
@@ -14,10 +17,9 @@ from django.urls import get_script_prefix, reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
-from webapp.charts import interval_bar as bars
-from webapp.charts import text
-from webapp.pages.parts.marks import hardware_html
-from webapp.results.models import Mode, ModeName, Revision, Series
+from webapp.charts import bars, text
+from webapp.charts.text import MARKS, UNKNOWN
+from webapp.results.models import Hardware, MachineName, Mode, ModeName, Revision, Series
 
 register = template.Library()
 
@@ -223,7 +225,7 @@ def interval_bar(
     """A 95 % interval in percent as a bar on a scale of ± ``reach`` percent; empty when unknown."""
     if low is None or high is None or reach <= 0:
         return mark_safe("")
-    return mark_safe(bars.draw(low, high, reach=reach, verdict=verdict))  # noqa: S308
+    return mark_safe(bars.draw_interval(low, high, reach=reach, verdict=verdict))  # noqa: S308
 
 
 @register.simple_tag
@@ -237,9 +239,6 @@ def commit_chip(revision: Revision) -> SafeString:
         revision.subject,
         revision.author_name,
     )
-
-
-register.simple_tag(hardware_html, name="hw_name")
 
 
 @register.simple_tag
@@ -256,3 +255,110 @@ def mode_name(mode: Mode | ModeName) -> SafeString:
         "", '<span class="opt">+{}</span>', ((option,) for option in mode.options)
     )
     return format_html("{}{}{}", mode.workload, traffic, boxed)
+
+
+SIMULATED = mark_safe('<span class="tag">simulated</span>')
+"""Says that the figures beside it come from a simulation."""
+
+NOT_SIMULATED = mark_safe("")
+SIMULATED_LAB = mark_safe(' <span class="sim">simulated</span>')
+
+
+@lru_cache(maxsize=4 * len(MARKS))
+def verdict_mark(verdict: str) -> SafeString:
+    """The mark that stands before a change, with the verdict for those who cannot see it."""
+    return format_html(
+        '<span class="mark {}" title="{}" role="img" aria-label="{}">{}</span>',
+        css_class(verdict),
+        verdict,
+        verdict,
+        MARKS.get(verdict, ""),
+    )
+
+
+def css_class(verdict: str) -> str:
+    """A verdict as the name of a CSS class."""
+    return verdict.rstrip("?").replace(" ", "-")
+
+
+def machine_html(
+    called: MachineName, identifier: str, *, simulated: bool, line: bool = False
+) -> SafeString:
+    """What people call a machine, in two lines or with ``line`` in one; its identifier on hover."""
+    return format_html(
+        '<span class="hw{}" title="{}"><b>{}</b> <span>{}{}</span></span>',
+        " line" if line else "",
+        identifier,
+        called.first,
+        called.second,
+        SIMULATED_LAB if simulated else NOT_SIMULATED,
+    )
+
+
+@register.simple_tag(name="hw_name")
+def hardware_html(hardware: Hardware, *, line: bool = False) -> SafeString:
+    """`machine_html` of a row. Needs ``hardware.lab`` loaded."""
+    simulated = hardware.lab.simulated
+    return machine_html(hardware.called, hardware.name, simulated=simulated, line=line)
+
+
+UNITS = ((86_400, "day", "days"), (3600, "h", "h"), (60, "min", "min"))
+
+LONG = ((604_800, "week"), (86_400, "day"))
+SHORT = ((3600, "an", "hour"), (60, "a", "minute"), (1, "a", "second"))
+NO_BREAK = "\N{NO-BREAK SPACE}"
+
+
+def age(length: timedelta) -> str:
+    """``16 days``, ``2 h``, ``5 min``, ``1 min`` for anything less, the future included."""
+    seconds = length.total_seconds()
+    for size, one, many in UNITS:
+        count = int(seconds // size)
+        if count >= 1:
+            return f"{count:,} {one if count == 1 else many}"
+    return "1 min"
+
+
+def when(moment: datetime | None, now: datetime | None = None) -> SafeString:
+    """A relative time, with the exact one on hover; a dash when unknown."""
+    if moment is None:
+        return mark_safe(UNKNOWN)  # noqa: S308 (a dash)
+    at, exact = moment.isoformat(), moment.strftime("%Y-%m-%d %H:%M %Z")
+    told = relative(moment, now or datetime.now(moment.tzinfo))
+    return mark_safe(  # noqa: S308 (escaped here)
+        f'<time datetime="{escape(at)}" title="{escape(exact)}">{told}</time>'
+    )
+
+
+def relative(moment: datetime, now: datetime) -> str:
+    """``3 months ago``, ``an hour from now``, ``now``: calendar years and months, then weeks, days,
+    hours, minutes, seconds, of which the largest is told.
+
+    As Django's ``naturaltime`` without its smaller unit, which looks each word up in the catalogue
+    of the one language that there is: for a list of fifty that took as long as its statements.
+    """
+    tail = "ago" if moment < now else "from now"
+    earlier, later = sorted((moment, now.astimezone(moment.tzinfo)))
+    passed = later - earlier
+    months = _months(earlier, later) if passed.days else 0
+    if months:
+        return f"{_count(*((months // 12, 'year') if months >= 12 else (months, 'month')))} {tail}"
+    for size, unit in LONG:
+        if passed.days * 86_400 >= size:
+            return f"{_count(passed.days * 86_400 // size, unit)} {tail}"
+    for size, article, unit in SHORT:
+        count = passed.seconds // size
+        if count:
+            return f"{f'{article} {unit}' if count == 1 else _count(count, unit)} {tail}"
+    return "now"
+
+
+def _months(earlier: datetime, later: datetime) -> int:
+    """Whole months of the calendar."""
+    months = (later.year - earlier.year) * 12 + later.month - earlier.month
+    is_short = (earlier.day, earlier.time()) > (later.day, later.time())
+    return months - is_short
+
+
+def _count(count: int, unit: str) -> str:
+    return f"{count}{NO_BREAK}{unit}{'' if count == 1 else 's'}"

@@ -29,9 +29,9 @@ from webapp.charts import around, text
 from webapp.charts.around import Around
 from webapp.charts.text import cost_sentence, level_figure, percent
 from webapp.charts.trend import Level
+from webapp.pages.parts.components import SIMULATED, css_class, verdict_mark, when
 from webapp.pages.parts.kept import Kept, fingerprint
 from webapp.pages.parts.links import commit_link, trend_link
-from webapp.pages.parts.marks import SIMULATED, css_class, verdict_mark, when
 from webapp.pages.parts.summaries import CommitSummary, Largest
 from webapp.results.models import Revision
 from webapp.results.queries import Neighbour, Neighbours
