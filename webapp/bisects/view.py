@@ -6,17 +6,10 @@ from functools import cached_property
 from statistics import median
 from typing import Any
 
+from webapp.bisects import sentences
 from webapp.bisects.models import Bisect, BisectAct, BisectBoot, BisectDecision, BisectJob
 from webapp.bisects.prior import ShownPrior
 from webapp.bisects.question import Marks, marks_of, noise_from
-from webapp.bisects.sentences import (
-    Lane,
-    action_text,
-    boots_text,
-    gaps_sentence,
-    lab_sentence,
-    with_what_is_left,
-)
 from webapp.bisects.services.collecting import revisions_along
 from webapp.charts.bisect import WEAK, BisectChart, Dot
 from webapp.results.models import Revision
@@ -103,7 +96,7 @@ class BisectView(ShownPrior):
     @property
     def sentence(self) -> str:
         """The answer, or how far it is: ``93 % r303643, 5 % r303640; 2 to 5 boots left``."""
-        return with_what_is_left(self.figures) if self.figures else NOT_YET
+        return sentences.with_what_is_left(self.figures) if self.figures else NOT_YET
 
     @property
     def headline(self) -> str:
@@ -146,7 +139,9 @@ class BisectView(ShownPrior):
     @property
     def gaps_sentence(self) -> str:
         """That it need not end with one commit, where history had gaps; else empty."""
-        return gaps_sentence([revision.name for revision in self.revisions], self.bisect.gaps)
+        return sentences.gaps_sentence(
+            [revision.name for revision in self.revisions], self.bisect.gaps
+        )
 
     @property
     def remarks(self) -> list[str]:
@@ -164,14 +159,14 @@ class BisectView(ShownPrior):
         return int(self.figures.get("lead", 0))
 
     @cached_property
-    def lanes(self) -> list[Lane]:
+    def lanes(self) -> list[sentences.Lane]:
         """What each machine and mode shows; empty for a bisect of one."""
         if not self.bisect.is_of_several:
             return []
         known = {one["number"]: one for one in self.figures.get("subjects", [])}
         fresh = [row.subject for row in self.counted if row.purpose not in KNOWN_BEFORE]
         return [
-            Lane(scope, known.get(scope.number, {}), fresh.count(scope.number))
+            sentences.Lane(scope, known.get(scope.number, {}), fresh.count(scope.number))
             for scope in self.bisect.scopes
         ]
 
@@ -186,7 +181,7 @@ class BisectView(ShownPrior):
         beside = {number for row in fresh for number, _ in row.beside}
         companions = self.bisect.scopes[self.lead].companions
         names = [companions[number]["name"] for number in sorted(beside)]
-        return lab_sentence(self.figures, anchors, names)
+        return sentences.lab_sentence(self.figures, anchors, names)
 
     @cached_property
     def lab_shifts(self) -> dict[int, float]:
@@ -225,7 +220,9 @@ class BisectView(ShownPrior):
 
     def action_of(self, row: BisectDecision) -> str:
         """What a decision does, in a few words."""
-        return action_text(self.bisect, row, [revision.name for revision in self.revisions])
+        return sentences.action_text(
+            self.bisect, row, [revision.name for revision in self.revisions]
+        )
 
     @property
     def next(self) -> list[Revision]:
@@ -288,7 +285,7 @@ class BisectView(ShownPrior):
             return ""
         alone = self.parent is not None and before == self.parent.name
         shown = "These two revisions" if alone else "These values"
-        boots = boots_text(self.measured_for_it)
+        boots = sentences.boots_text(self.measured_for_it)
         return f"{shown} alone do not prove it; the verdict rests on all {boots}."
 
     @cached_property

@@ -7,15 +7,7 @@ from typing import Annotated, Any, Literal
 from ninja import Schema
 from pydantic import BeforeValidator, Field
 
-from webapp.api.schemas.types import (
-    HardwareName,
-    Line,
-    Moment,
-    Name,
-    RevisionName,
-    Strict,
-    Text,
-)
+from webapp.api.schemas import types
 from webapp.events.models import TEXT_MAX
 from webapp.events.services import EventNames
 from webapp.results.models import NAME_MAX
@@ -31,20 +23,20 @@ def text_of_a_day(value: Any) -> Any:
     return value
 
 
-class EventIn(Strict):
+class EventIn(types.Strict):
     """What happened: to hardware, a whole lab, or everything measured of a tree. Either
     `happened_at` or `first` (and `last`) of `tree`."""
 
     kind: KindIn
-    text: Annotated[Text, Field(min_length=1, max_length=TEXT_MAX)]
-    hardware: HardwareName | None = None
-    lab: Annotated[Line, Field(min_length=1, max_length=100)] | None = None
-    tree: Name | None = None
-    happened_at: Moment | None = None
-    first: RevisionName | None = None
-    last: RevisionName | None = None
+    text: Annotated[types.Text, Field(min_length=1, max_length=TEXT_MAX)]
+    hardware: types.HardwareName | None = None
+    lab: Annotated[types.Line, Field(min_length=1, max_length=100)] | None = None
+    tree: types.Name | None = None
+    happened_at: types.Moment | None = None
+    first: types.RevisionName | None = None
+    last: types.RevisionName | None = None
     begins_epoch: Annotated[bool, Field(strict=True)] = False
-    external_id: Annotated[Line, Field(max_length=100)] = ""
+    external_id: Annotated[types.Line, Field(max_length=100)] = ""
 
     def names(self) -> EventNames:
         """What the service takes."""
@@ -91,12 +83,12 @@ class EventList(Schema):
     next: int | None
 
 
-class ReleaseIn(Strict):
+class ReleaseIn(types.Strict):
     """A name for a revision. One that is not known is made where its id tells its place."""
 
-    tree: Name
-    name: Annotated[Line, Field(min_length=1, max_length=100)]
-    revision: RevisionName
+    tree: types.Name
+    name: Annotated[types.Line, Field(min_length=1, max_length=100)]
+    revision: types.RevisionName
     kind: Literal["release", "branch point"] = "release"
     released_on: Annotated[date, BeforeValidator(text_of_a_day)] | None = None
 
@@ -119,14 +111,14 @@ class ReleaseList(Schema):
     next: int | None
 
 
-class CanaryIn(Strict):
+class CanaryIn(types.Strict):
     """A fixed kernel that a machine is to measure again and again."""
 
-    tree: Name
-    revision: RevisionName
-    hardware: HardwareName
-    mode: Annotated[Line, Field(min_length=1, max_length=NAME_MAX)]
-    metric: Name
+    tree: types.Name
+    revision: types.RevisionName
+    hardware: types.HardwareName
+    mode: Annotated[types.Line, Field(min_length=1, max_length=NAME_MAX)]
+    metric: types.Name
     interval_days: Annotated[int, Field(strict=True, ge=1, le=365)] = 1
     boots: Annotated[int, Field(strict=True, ge=1, le=20)] = 2
 

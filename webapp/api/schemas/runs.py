@@ -14,20 +14,7 @@ from pydantic import (
     model_validator,
 )
 
-from webapp.api.schemas.types import (
-    Boot,
-    Facts,
-    FormerMode,
-    HardwareName,
-    Line,
-    ModePart,
-    Moment,
-    Name,
-    RevisionName,
-    Sample,
-    Strict,
-    Text,
-)
+from webapp.api.schemas import types
 from webapp.results.models import (
     NAME_MAX,
     Histograms,
@@ -65,12 +52,12 @@ MOST_METRICS = 50
 MOST_OPTIONS = 20
 
 
-class ModeIn(Strict):
+class ModeIn(types.Strict):
     """What was measured: a workload, its traffic, and the options that were set."""
 
-    workload: ModePart
-    traffic: ModePart | None = None
-    options: Annotated[list[ModePart], Field(max_length=MOST_OPTIONS)] = []
+    workload: types.ModePart
+    traffic: types.ModePart | None = None
+    options: Annotated[list[types.ModePart], Field(max_length=MOST_OPTIONS)] = []
 
     @model_validator(mode="after")
     def fits_when_written(self) -> Self:
@@ -88,7 +75,7 @@ class ModeIn(Strict):
         return ModeName.of(self.workload, self.traffic, self.options)
 
 
-class MarkIn(Strict):
+class MarkIn(types.Strict):
     """What may be wrong with the sample of this index (from 0): a kind, and a sentence with the
     figures. A kind that is not known is refused; leave the entry out then.
     """
@@ -104,17 +91,17 @@ class MarkIn(Strict):
         "clock-step",
         "throttled",
     ]
-    text: Annotated[Text, Field(min_length=1, max_length=500)]
+    text: Annotated[types.Text, Field(min_length=1, max_length=500)]
 
 
-class VariantPartIn(Strict):
+class VariantPartIn(types.Strict):
     """One thing that the kernel was built from besides its revision: a patch, an image or a
     vendor's branch. ``checksum`` (of the patch's or image's file, hexadecimal) tells two of one
     name apart.
     """
 
     kind: Literal["patch", "image", "vendor"]
-    name: ModePart
+    name: types.ModePart
     checksum: Annotated[
         str, StringConstraints(pattern=r"^([0-9a-f]{8,128})?$", max_length=128, strict=True)
     ] = ""
@@ -124,7 +111,7 @@ class VariantPartIn(Strict):
         return VariantPart(self.kind, self.name, self.checksum)
 
 
-class HistogramIn(Strict):
+class HistogramIn(types.Strict):
     """How often each value was there, ascending. It is kept in buckets of 0.4 to 0.8 %."""
 
     values: Annotated[
@@ -166,18 +153,20 @@ class HistogramIn(Strict):
         return Histogram.of(self.values, self.counts)
 
 
-class MetricIn(Strict):
+class MetricIn(types.Strict):
     """One metric in its unit: its ``samples`` in the order in which they were measured, or its
     ``histograms``, one a boot or iteration, of which the series NAME_p50, _p90, _p99, _p99.9 and
     _max are derived. The histograms of one boot count together."""
 
-    unit: Annotated[Line, Field(min_length=1, max_length=50)]
+    unit: Annotated[types.Line, Field(min_length=1, max_length=50)]
     better: Literal["more", "less"]
-    samples: Annotated[list[Sample], Field(min_length=1, max_length=MOST_SAMPLES)] | None = None
+    samples: Annotated[list[types.Sample], Field(min_length=1, max_length=MOST_SAMPLES)] | None = (
+        None
+    )
     histograms: (
         Annotated[list[HistogramIn], Field(min_length=1, max_length=MOST_HISTOGRAMS)] | None
     ) = None
-    boots: Annotated[list[Boot], Field(max_length=MOST_SAMPLES)] | None = Field(
+    boots: Annotated[list[types.Boot], Field(max_length=MOST_SAMPLES)] | None = Field(
         None, description="The index of the boot of each sample or histogram; null when unknown."
     )
 
@@ -236,14 +225,14 @@ class MetricIn(Strict):
         yield MetricDocument(name, self.unit, self.better, self.samples or [], self.boots, marks)
 
 
-class SourceIn(Strict):
+class SourceIn(types.Strict):
     """A file that the run was read from."""
 
-    path: Annotated[Text, Field(max_length=1000)]
+    path: Annotated[types.Text, Field(max_length=1000)]
     sha256: Annotated[str, StringConstraints(pattern="^[0-9a-f]{64}$")]
 
 
-class EvidenceIn(Strict):
+class EvidenceIn(types.Strict):
     """What the agent read of the run's commit before any rule; empty: it was not there.
 
     ``kernel_hash`` and ``kernel_revision`` are from the kernel's version string, ``image_revision``
@@ -254,44 +243,46 @@ class EvidenceIn(Strict):
     it, where that was another; a run that is stored under it moves.
     """
 
-    label: Annotated[Line, Field(max_length=300)] = ""
-    image: Annotated[Line, Field(max_length=300)] = ""
-    directory: Annotated[Text, Field(max_length=1000)] = ""
+    label: Annotated[types.Line, Field(max_length=300)] = ""
+    image: Annotated[types.Line, Field(max_length=300)] = ""
+    directory: Annotated[types.Text, Field(max_length=1000)] = ""
     kernel_hash: Annotated[str, StringConstraints(pattern="^([0-9a-f]{7,40})?$", max_length=40)] = (
         ""
     )
-    kernel_revision: RevisionName | Literal[""] = ""
-    image_revision: RevisionName | Literal[""] = ""
-    label_revision: RevisionName | Literal[""] = ""
+    kernel_revision: types.RevisionName | Literal[""] = ""
+    image_revision: types.RevisionName | Literal[""] = ""
+    label_revision: types.RevisionName | Literal[""] = ""
     trust: Literal["", "kernel", "label"] = ""
-    session: Annotated[Line, Field(max_length=300)] = ""
-    former_mode: FormerMode = ""
+    session: Annotated[types.Line, Field(max_length=300)] = ""
+    former_mode: types.FormerMode = ""
 
 
-class RunIn(Strict):
+class RunIn(types.Strict):
     """One build of one kernel, measured on one hardware in one mode."""
 
     uuid: UUID
-    tree: Name
-    revision: RevisionName
+    tree: types.Name
+    revision: types.RevisionName
     position: Annotated[int, Field(strict=True, ge=0, lt=2**62)] | None = Field(
         None, description="The revision's place, where neither its id nor history tells it."
     )
-    hardware: HardwareName
+    hardware: types.HardwareName
     mode: ModeIn
     variant: Annotated[list[VariantPartIn], Field(max_length=MOST_OPTIONS)] = Field(
         [],
         description="What the kernel was built from besides its revision, in the order in which it "
         "was put on; empty: nothing, or what the rules find among the options of the mode.",
     )
-    metrics: Annotated[dict[Name, MetricIn], Field(min_length=1, max_length=MOST_METRICS)]
-    build_id: Annotated[Line, Field(min_length=1, max_length=300)]
-    kernel_ident: Annotated[Text, Field(max_length=2000)] = ""
-    measured_at: Moment | None = None
+    metrics: Annotated[dict[types.Name, MetricIn], Field(min_length=1, max_length=MOST_METRICS)]
+    build_id: Annotated[types.Line, Field(min_length=1, max_length=300)]
+    kernel_ident: Annotated[types.Text, Field(max_length=2000)] = ""
+    measured_at: types.Moment | None = None
     evidence: EvidenceIn | None = None
-    facts: Facts = {}
+    facts: types.Facts = {}
     sources: Annotated[list[SourceIn], Field(max_length=10_000)] = []
-    warnings: Annotated[list[Annotated[Text, Field(max_length=2000)]], Field(max_length=1000)] = []
+    warnings: Annotated[
+        list[Annotated[types.Text, Field(max_length=2000)]], Field(max_length=1000)
+    ] = []
 
     @field_validator("variant")
     @classmethod
@@ -353,7 +344,7 @@ class RunIn(Strict):
         )
 
 
-class BatchIn(Strict):
+class BatchIn(types.Strict):
     """One to 500 runs, stored whole or not at all."""
 
     runs: Annotated[list[RunIn], Field(min_length=1, max_length=MOST_RUNS)]

@@ -8,15 +8,7 @@ from uuid import UUID
 from django.db import IntegrityError, transaction
 from django.db.models.fields.json import KeyTextTransform
 
-from webapp.analysis.queries import (
-    OPTION_MARK,
-    SESSION_MARK,
-    BlockOptions,
-    ComparedRow,
-    ComparedTable,
-    Side,
-    compare_sides,
-)
+from webapp.analysis import queries
 from webapp.experiments.arranging import (
     PLAIN_WORKLOADS,
     Measured,
@@ -25,14 +17,7 @@ from webapp.experiments.arranging import (
     index_of,
 )
 from webapp.experiments.models import QUESTION_MAX, SESSION_MAX, Experiment, ExperimentEvent
-from webapp.experiments.services.keeping import (
-    NOT_CALLED,
-    TypedCell,
-    add_parts,
-    set_named_baseline,
-    short,
-    title_of,
-)
+from webapp.experiments.services import keeping
 from webapp.experiments.typed import (
     Figures,
     Typed,
@@ -50,7 +35,7 @@ NEWEST_FIRST = ("current", "2016", "2016-onepass", "2015")
 """The flavours of ministat: where several print a block so, the newest is the likeliest."""
 
 LIKELY_OPTIONS = tuple(
-    BlockOptions(flavour=flavour, separate_bars=separate)
+    queries.BlockOptions(flavour=flavour, separate_bars=separate)
     for flavour in NEWEST_FIRST
     for separate in (True, False)
 )
@@ -83,7 +68,7 @@ def import_directory(*, lab: Lab, directory: Directory, now: datetime) -> tuple[
     known = Experiment.objects.filter(lab=lab, source=directory.source)
     if found := known.first():
         if directory.baseline:
-            set_named_baseline(found, directory.baseline)
+            keeping.set_named_baseline(found, directory.baseline)
         return found, False
     try:
         with transaction.atomic():
@@ -98,7 +83,9 @@ def _imported(lab: Lab, directory: Directory, now: datetime) -> Experiment:
     table = _compared(arranged(measured), measured, typed, directory.baseline, now)
     read = _read(table, typed)
     experiment = Experiment.objects.create(
-        question=(typed.title or directory.question or title_of(table.sides))[:QUESTION_MAX],
+        question=(typed.title or directory.question or keeping.title_of(table.sides))[
+            :QUESTION_MAX
+        ],
         is_typed=bool(typed.title or directory.question),
         tree=table.revisions[0].tree,
         lab=lab,
@@ -110,7 +97,7 @@ def _imported(lab: Lab, directory: Directory, now: datetime) -> Experiment:
         source=directory.source,
         readme=directory.readme,
     )
-    add_parts(experiment, table, read.cells, _labels(table, read.cells))
+    keeping.add_parts(experiment, table, read.cells, _labels(table, read.cells))
     ExperimentEvent.objects.create(
         experiment=experiment,
         kind=ExperimentEvent.Kind.IMPORTED,
@@ -127,7 +114,7 @@ class Stored:
     left_out: Sequence[str]
 
 
-def arranged(stored: Stored) -> list[Side]:
+def arranged(stored: Stored) -> list[queries.Side]:
     """Raises Unprocessable: they are no two sides; the message is the reason."""
     try:
         return arrange(stored.measured)
@@ -137,26 +124,28 @@ def arranged(stored: Stored) -> list[Side]:
 
 
 def _compared(
-    sides: Sequence[Side], stored: Stored, typed: Typed, baseline: str, now: datetime
-) -> ComparedTable:
+    sides: Sequence[queries.Side], stored: Stored, typed: Typed, baseline: str, now: datetime
+) -> queries.ComparedTable:
     """The rows that these runs measured, the baseline first: as it was asked for, else as the first
     typed block that the data have, else as the sides were arranged."""
-    table = compare_sides(sides, now)
+    table = queries.compare_sides(sides, now)
     asked = _asked(table, baseline) if baseline else ()
     order = asked or _typed_order(table, typed) or _built_on(table)
     if order != tuple(range(len(sides))):
-        table = compare_sides([table.sides[index] for index in order], now)
+        table = queries.compare_sides([table.sides[index] for index in order], now)
     found = _of_runs(table, stored.measured)
     if not found.rows:
         raise Unprocessable([Problem("runs", NOTHING_SHARED)])
     return found
 
 
-def _asked(table: ComparedTable, name: str) -> tuple[int, ...]:
+def _asked(table: queries.ComparedTable, name: str) -> tuple[int, ...]:
     base = index_of(table.sides, name)
     if base is None:
-        titles = ", ".join(map(short, table.sides))
-        raise Unprocessable([Problem("baseline", NOT_CALLED.format(name=name, sides=titles))])
+        titles = ", ".join(map(keeping.short, table.sides))
+        raise Unprocessable(
+            [Problem("baseline", keeping.NOT_CALLED.format(name=name, sides=titles))]
+        )
     return _first(base, len(table.sides))
 
 
@@ -164,12 +153,12 @@ def _first(base: int, count: int) -> tuple[int, ...]:
     return base, *(index for index in range(count) if index != base)
 
 
-def _built_on(table: ComparedTable) -> tuple[int, ...]:
+def _built_on(table: queries.ComparedTable) -> tuple[int, ...]:
     """Fast forwarding first, where others are built on it: they forward more than forwarding does.
     Firewalls add work to what they are built on."""
     count = len(table.sides)
     names = [side.workload or side.mode for side in table.sides]
-    workloads = [str(name).partition(OPTION_MARK)[0] for name in names]
+    workloads = [str(name).partition(queries.OPTION_MARK)[0] for name in names]
     if workloads[0] != PLAIN_WORKLOADS[0] or PLAIN_WORKLOADS[1] not in workloads:
         return _first(0, count)
     fast = workloads.index(PLAIN_WORKLOADS[1])
@@ -221,33 +210,33 @@ def _sessions_of(runs: Iterable[Run]) -> str:
     """Those of the runs, as a side writes them; empty, which takes all, where a run names none or
     they are too long to be kept."""
     names = sorted({run.session for run in runs})
-    text = SESSION_MARK.join(names)
+    text = queries.SESSION_MARK.join(names)
     return text if all(names) and len(text) <= SESSION_MAX else ""
 
 
-def _of_runs(table: ComparedTable, measured: Sequence[Measured]) -> ComparedTable:
+def _of_runs(table: queries.ComparedTable, measured: Sequence[Measured]) -> queries.ComparedTable:
     """The rows that these runs measured: directories of other machines may bear the same name."""
     measured_names = {(one.hardware, str(one.mode)) for one in measured}
     rows = (row for row in table.rows if _names_of(row) in measured_names)
     return replace(table, rows=tuple(rows))
 
 
-def _names_of(row: ComparedRow) -> tuple[str, str]:
+def _names_of(row: queries.ComparedRow) -> tuple[str, str]:
     base = row.sets[0]
     return base.hardware.name, base.mode.name
 
 
-def _typed_order(table: ComparedTable, typed: Typed) -> tuple[int, ...]:
+def _typed_order(table: queries.ComparedTable, typed: Typed) -> tuple[int, ...]:
     """That of the sets of the first typed block that the data have; empty: they have none."""
     orders = (_order(table, index, block) for block in typed.blocks for index in _rows(table))
     return next((found for found in orders if found), ())
 
 
-def _rows(table: ComparedTable) -> range:
+def _rows(table: queries.ComparedTable) -> range:
     return range(len(table.rows))
 
 
-def _order(table: ComparedTable, index: int, block: TypedBlock) -> tuple[int, ...] | None:
+def _order(table: queries.ComparedTable, index: int, block: TypedBlock) -> tuple[int, ...] | None:
     return block.order_among([Figures.of(one.samples) for one in table.rows[index].sets])
 
 
@@ -256,15 +245,15 @@ class _Read:
     """The cells of a table in the README's order, then those that it does not have; the blocks that
     no row is of; and the prose behind the last block that one is of."""
 
-    cells: Sequence[TypedCell]
+    cells: Sequence[keeping.TypedCell]
     unmatched: Sequence[TypedBlock]
     closing: str
 
 
-def _read(table: ComparedTable, typed: Typed) -> _Read:
+def _read(table: queries.ComparedTable, typed: Typed) -> _Read:
     """Prose above a block that no row is of stays, above what follows."""
     left = dict(enumerate(table.rows))
-    cells: list[TypedCell] = []
+    cells: list[keeping.TypedCell] = []
     unmatched: list[TypedBlock] = []
     prose: list[str] = []
     for block in typed.blocks:
@@ -276,10 +265,10 @@ def _read(table: ComparedTable, typed: Typed) -> _Read:
         order = _order(table, found, block) or ()
         named = dict(zip(order, block.names, strict=True))
         labels = tuple(named[index] for index in range(len(table.sides)))
-        cell = TypedCell(left.pop(found), _joined(prose), labels)
+        cell = keeping.TypedCell(left.pop(found), _joined(prose), labels)
         cells.append(replace(cell, printed_by=_printed_by(cell, block)))
         prose = []
-    rest = [TypedCell(row) for row in left.values()]
+    rest = [keeping.TypedCell(row) for row in left.values()]
     return _Read([*cells, *rest], unmatched, _joined([*prose, typed.closing]))
 
 
@@ -287,7 +276,7 @@ def _joined(prose: Sequence[str]) -> str:
     return "\n\n".join(filter(None, prose))
 
 
-def _printed_by(cell: TypedCell, block: TypedBlock) -> BlockOptions | None:
+def _printed_by(cell: keeping.TypedCell, block: TypedBlock) -> queries.BlockOptions | None:
     """The ministat that printed the block; None where none of ours prints it so."""
     if not cell.row.can_render:
         return None
@@ -297,7 +286,7 @@ def _printed_by(cell: TypedCell, block: TypedBlock) -> BlockOptions | None:
     return next(found, None)
 
 
-def _labels(table: ComparedTable, cells: Sequence[TypedCell]) -> list[str]:
+def _labels(table: queries.ComparedTable, cells: Sequence[keeping.TypedCell]) -> list[str]:
     typed = [cell.labels for cell in cells if cell.labels]
     columns = [[labels[index] for labels in typed] for index in range(len(table.sides))]
     return [shared_label(column) for column in columns]

@@ -12,15 +12,7 @@ from typing import TypeVar
 from django.db import transaction
 
 from webapp.accounts.models import User
-from webapp.analysis.queries import (
-    BlockOptions,
-    ComparedRow,
-    ComparedTable,
-    SeriesFacts,
-    SideError,
-    compare_sides,
-    facts_of,
-)
+from webapp.analysis import queries
 from webapp.analysis.queries import Side as ComparedSide
 from webapp.experiments.arranging import index_of
 from webapp.experiments.models import QUESTION_MAX, Cell, Experiment, ExperimentEvent, Side
@@ -44,14 +36,14 @@ def keep_comparison(
     Raises:
         SideError: a side cannot be found, or nothing was measured on every one.
     """
-    table = compare_sides(sides, asof)
+    table = queries.compare_sides(sides, asof)
     if table.rows and any(row.metric.is_cost for row in table.rows):
-        raise SideError(
+        raise queries.SideError(
             "what an option costs is computed from two series and changes with either: keep the "
             "comparison of the mode with and without the option instead"
         )
     if not table.rows:
-        raise SideError("nothing was measured on every side: there is nothing to keep")
+        raise queries.SideError("nothing was measured on every side: there is nothing to keep")
     experiment = Experiment.objects.create(
         question=(question.strip() or title_of(sides))[:QUESTION_MAX],
         is_typed=bool(question.strip()),
@@ -168,12 +160,12 @@ def _title(side: Side) -> str:
     return side.label or short(side.compared)
 
 
-def _rebase_cells(found: list[tuple[Cell, ComparedRow]], order: int) -> None:
+def _rebase_cells(found: list[tuple[Cell, queries.ComparedRow]], order: int) -> None:
     bases = {cell.pk: row.sets[order] for cell, row in found}
     series = Series.objects.select_related("metric").in_bulk(
         [one.series_id for one in bases.values()]
     )
-    facts = facts_of(series.values())
+    facts = queries.facts_of(series.values())
     for cell, _ in found:
         base, its = bases[cell.pk], facts[bases[cell.pk].series_id]
         noise = its.build_noise
@@ -200,15 +192,15 @@ def _reorder(experiment: Experiment, sides: list[Side]) -> None:
 class TypedCell:
     """A row, and what the lab typed about it; empty where it typed nothing."""
 
-    row: ComparedRow
+    row: queries.ComparedRow
     heading: str = ""
     labels: tuple[str, ...] = ()
-    printed_by: BlockOptions | None = None
+    printed_by: queries.BlockOptions | None = None
 
 
 def add_parts(
     experiment: Experiment,
-    table: ComparedTable,
+    table: queries.ComparedTable,
     cells: Sequence[TypedCell],
     labels: Sequence[str] = (),
 ) -> None:
@@ -217,14 +209,16 @@ def add_parts(
     Side.objects.bulk_create(_sides(experiment, table, labels))
     bases = [cell.row.sets[0].series_id for cell in cells]
     series = Series.objects.select_related("metric").in_bulk(bases)
-    facts = facts_of(series.values())
+    facts = queries.facts_of(series.values())
     Cell.objects.bulk_create(
         _cell(experiment, order, cell, series[base], facts[base])
         for order, (cell, base) in enumerate(zip(cells, bases, strict=True))
     )
 
 
-def _sides(experiment: Experiment, table: ComparedTable, labels: Sequence[str]) -> list[Side]:
+def _sides(
+    experiment: Experiment, table: queries.ComparedTable, labels: Sequence[str]
+) -> list[Side]:
     hardware = _named(Hardware, [side.hardware for side in table.sides])
     modes = _named(Mode, [side.mode_name for side in table.sides])
     metrics = _named(Metric, [side.metric for side in table.sides])
@@ -248,7 +242,7 @@ def _sides(experiment: Experiment, table: ComparedTable, labels: Sequence[str]) 
 
 
 def _mode_of(
-    side: ComparedSide, row: ComparedRow, order: int, modes: dict[str, Mode]
+    side: ComparedSide, row: queries.ComparedRow, order: int, modes: dict[str, Mode]
 ) -> Mode | None:
     """Under a former name of its mode, or by its workload, a side was found by what it measured."""
     if not side.mode or side.options:
@@ -262,7 +256,7 @@ def _named(model: type[Row], names: Sequence[str]) -> dict[str, Row]:
 
 
 def _cell(
-    experiment: Experiment, order: int, cell: TypedCell, base: Series, facts: SeriesFacts
+    experiment: Experiment, order: int, cell: TypedCell, base: Series, facts: queries.SeriesFacts
 ) -> Cell:
     noise = facts.build_noise
     return Cell(

@@ -13,17 +13,8 @@ from django.utils import timezone
 
 from webapp.alerts.models import Alert, AlertEvent
 from webapp.alerts.queries import suspicions_of, why_withdrawn, worst_of
+from webapp.analysis import queries as analysis
 from webapp.analysis.models import Finding, Verdict
-from webapp.analysis.queries import (
-    Gap,
-    Subject,
-    compare_link,
-    one_build_lines,
-    profiled_around,
-    sides_of,
-    trend_link,
-    with_query,
-)
 from webapp.notifications import queries
 from webapp.notifications.mails import phrases
 from webapp.notifications.mails.rows import sparks_of, table_of
@@ -219,7 +210,7 @@ def _context(facts: phrases.AlertFacts) -> Mapping[str, Any]:
         "verdict": phrases.verdict_sentence(facts),
         "today": phrases.today_line(worst) if worst else "",
         "surety": phrases.surety_sentence(facts),
-        "one_build": one_build_lines(worst) if alert.one_build and worst else [],
+        "one_build": analysis.one_build_lines(worst) if alert.one_build and worst else [],
         "sparks": sparks_of(facts.findings),
         "request": _request(facts),
         "table": table_of(facts),
@@ -239,11 +230,13 @@ def _profiles(worst: Finding) -> list[str]:
     """What profiles on both sides of the worst finding show: the sentence, the functions that are
     proven, and where the difference is; empty where a side has none.
     """
-    found = profiled_around([Gap.before(Subject.of(worst.series), worst.position)])
+    found = analysis.profiled_around(
+        [analysis.Gap.before(analysis.Subject.of(worst.series), worst.position)]
+    )
     if not found:
         return []
     pair = found[0]
-    link = with_query(reverse("profile_diff"), [("a", pair.a.text), ("b", pair.b.text)])
+    link = analysis.with_query(reverse("profile_diff"), [("a", pair.a.text), ("b", pair.b.text)])
     return [pair.headline.text, *pair.lines, absolute(link)]
 
 
@@ -276,7 +269,7 @@ def _reproduce(worst: Finding) -> Mapping[str, str]:
         "mode": phrases.one_line(str(worst.series.mode), 60),
         "hardware": phrases.one_line(str(worst.series.hardware), 60),
         "tree": str(worst.series.tree),
-        "ministat": absolute(compare_link(*sides_of(worst), page="compare_text")),
+        "ministat": absolute(analysis.compare_link(*analysis.sides_of(worst), page="compare_text")),
     }
 
 
@@ -284,15 +277,15 @@ def _links(facts: phrases.AlertFacts) -> list[tuple[str, str]]:
     """Absolute addresses, each with its name. A mail's figures are those of its time."""
     alert, worst = facts.alert, facts.worst
     path = alert.get_absolute_url()
-    seen = with_query(path, [("asof", f"{timezone.now():%Y-%m-%dT%H:%M:%SZ}")])
+    seen = analysis.with_query(path, [("asof", f"{timezone.now():%Y-%m-%dT%H:%M:%SZ}")])
     commit = reverse("commit", args=[alert.tree.name, alert.likeliest.name])
     found = [("Alert", path), ("As of this mail", seen), (_name_of(facts), commit)]
     if worst:
-        found.append(("Compare", compare_link(*sides_of(worst))))
+        found.append(("Compare", analysis.compare_link(*analysis.sides_of(worst))))
     if worst and alert.is_slow:
         found.append(("Spread boots over the window", f"{path}#next"))
     if worst:
-        found.append(("Trend", trend_link(worst.series)))
+        found.append(("Trend", analysis.trend_link(worst.series)))
     return [(name, absolute(link)) for name, link in found]
 
 

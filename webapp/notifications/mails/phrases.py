@@ -11,15 +11,8 @@ from django.template.loader import render_to_string
 
 from webapp.alerts import queries
 from webapp.alerts.models import Alert, AlertEvent
+from webapp.analysis import queries as analysis
 from webapp.analysis.models import Comparison, Finding, Verdict
-from webapp.analysis.queries import (
-    PointVerdict,
-    SideError,
-    compare_sides,
-    judge_points,
-    sides_of,
-    today_beside,
-)
 from webapp.charts.text import (
     MINUS,
     POINTS,
@@ -55,7 +48,7 @@ class Other:
 
     point: Point
     comparison: Comparison
-    judged: PointVerdict
+    judged: analysis.PointVerdict
 
     @property
     def before(self) -> float:
@@ -108,8 +101,8 @@ def gather(number: int) -> AlertFacts:
 def ministat_block(finding: Finding) -> str:
     """What ministat prints for the two points around ``finding``, or why it prints nothing."""
     try:
-        rows = compare_sides(sides_of(finding)).rows
-    except SideError as error:
+        rows = analysis.compare_sides(analysis.sides_of(finding)).rows
+    except analysis.SideError as error:
         return f"No samples to show: {error}."
     if not rows:
         return "No samples to show: they were withdrawn."
@@ -138,7 +131,7 @@ def _others(alert: Alert, findings: Sequence[Finding]) -> list[Other]:
     points = Point.objects.filter(revision=alert.likeliest_id, series__in=comparisons)
     parts = ("series__hardware__lab", "series__mode", "series__metric")
     found = list(points.select_related(*parts).order_by("series__hardware__name", "series"))
-    judged = judge_points(found, comparisons.values())
+    judged = analysis.judge_points(found, comparisons.values())
     return [
         Other(point, comparisons[point.series_id], judged[point.series_id])
         for point in found
@@ -316,7 +309,7 @@ def surety_sentence(facts: AlertFacts) -> str:
 
 def today_line(finding: Finding) -> str:
     """``Today 13.0 % slower […] than before r120, …``; empty where there is nothing to add."""
-    text = today_beside(finding)
+    text = analysis.today_beside(finding)
     return f"{text[0].upper()}{text[1:]}." if text else ""
 
 
@@ -335,7 +328,7 @@ def alert_line(alert: Alert, worst: Finding | None, suspicion: queries.Suspicion
 
 
 def _today(worst: Finding | None) -> str:
-    text = today_beside(worst) if worst else ""
+    text = analysis.today_beside(worst) if worst else ""
     return f"; {text}" if text else ""
 
 

@@ -20,19 +20,8 @@ from django.utils import timezone
 from webapp.alerts import queries
 from webapp.alerts.models import Alert, AlertEvent
 from webapp.analysis.models import Finding
+from webapp.notifications import queries as notifications
 from webapp.notifications.models import Subscription, SubscriptionQuerySet
-from webapp.notifications.queries import (
-    DIGESTS,
-    FOLLOWING,
-    MOVED,
-    OPENED,
-    alerts_of,
-    is_untold,
-    matches,
-    news_of,
-    periods,
-    take_back_early,
-)
 from webapp.outbox import services
 from webapp.outbox.models import Endpoint, Mail
 from webapp.results.models import Point
@@ -74,15 +63,15 @@ def _notify(events: Sequence[AlertEvent]) -> None:
     if not events:
         return
     alerts = list({event.alert_id: event.alert for event in events}.values())
-    news = news_of(events)
+    news = notifications.news_of(events)
     now = timezone.now()
     # What follows comes before: who is told of an alert only now is told the latest.
-    following = _without_bisected([each for each in news if each[0] in FOLLOWING])
-    untold = [alert for alert in alerts if is_untold(alert)]
+    following = _without_bisected([each for each in news if each[0] in notifications.FOLLOWING])
+    untold = [alert for alert in alerts if notifications.is_untold(alert)]
     firsts = _firsts(untold, now)
     services.post_mails([*_follow_ups(following, now), *firsts])
     followed = [(kind, event.alert_id) for kind, event in following]
-    opened = [(OPENED, alert.pk) for alert in untold]
+    opened = [(notifications.OPENED, alert.pk) for alert in untold]
     services.post_messages([_message(kind, alert, now) for kind, alert in (*opened, *followed)])
     _keep_from_history(alerts, {mail.data["alert"] for mail in firsts})
     _call_webhooks(news)
@@ -94,14 +83,14 @@ def _firsts(alerts: Sequence[Alert], now: datetime) -> list[services.NewMail]:
         return []
     heard = Subscription.objects.heard().immediate()
     chosen = _first_that_fit(heard, [alert.pk for alert in alerts])
-    return [_mail(OPENED, alert, one, now) for (_, alert), one in chosen.items()]
+    return [_mail(notifications.OPENED, alert, one, now) for (_, alert), one in chosen.items()]
 
 
 def _first_that_fit(
     subscriptions: SubscriptionQuerySet, alerts: Iterable[int], *, ever: bool = False
 ) -> Mapping[tuple[int, int], Subscription]:
     """The oldest of the subscriptions that fits, for each person and alert (ids)."""
-    found = matches(subscriptions, alerts, ever=ever)
+    found = notifications.matches(subscriptions, alerts, ever=ever)
     known = _with_people({match.subscription for match in found})
     chosen: dict[tuple[int, int], Subscription] = {}
     for match in found:
@@ -112,11 +101,13 @@ def _first_that_fit(
 
 def _without_bisected(news: News) -> News:
     """Without moves of what a bisect searches or searched: its end is told, and says where."""
-    moved = {event.alert.tree_id for kind, event in news if kind == MOVED}
+    moved = {event.alert.tree_id for kind, event in news if kind == notifications.MOVED}
     if not moved:
         return news
     bisected = {one.alert for one in queries.holds_in(sorted(moved))}
-    return [each for each in news if each[0] != MOVED or each[1].alert_id not in bisected]
+    return [
+        each for each in news if each[0] != notifications.MOVED or each[1].alert_id not in bisected
+    ]
 
 
 def _follow_ups(news: News, now: datetime) -> list[services.NewMail]:
@@ -128,7 +119,7 @@ def _follow_ups(news: News, now: datetime) -> list[services.NewMail]:
     heard = Subscription.objects.heard().immediate()
     sent = Mail.objects.filter(
         recipient__in=heard.values("user"),
-        kind=OPENED,
+        kind=notifications.OPENED,
         about__in={_about(event.alert_id) for _, event in news},
     ).exclude(state=Mail.State.DROPPED)
     rows = list(sent.values_list("about", "recipient", "data__subscription"))
@@ -287,15 +278,19 @@ def _finding(row: Finding, left_out: Sequence[Point]) -> dict[str, Any]:
 def post_digests(*, now: datetime | None = None) -> int:
     """Post the digests that are due; how many. Whose alerts brought nothing new gets none."""
     now = now or timezone.now()
-    take_back_early(now)
-    wanted = Subscription.objects.heard().filter(cadence__in=DIGESTS).select_related("user")
+    notifications.take_back_early(now)
+    wanted = (
+        Subscription.objects.heard()
+        .filter(cadence__in=notifications.DIGESTS)
+        .select_related("user")
+    )
     subscriptions = list(wanted)
-    found = alerts_of(periods(subscriptions, now), subscriptions)
+    found = notifications.alerts_of(notifications.periods(subscriptions, now), subscriptions)
     return services.post_mails(
         [
             services.NewMail(
                 recipient=period.user.pk,
-                kind=DIGESTS[period.cadence],
+                kind=notifications.DIGESTS[period.cadence],
                 about=period.about,
                 due=now,
                 data={

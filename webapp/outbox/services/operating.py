@@ -12,21 +12,13 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
-from webapp.outbox import mail_settings
-from webapp.outbox.models import (
-    HookDelivery,
-    Mail,
-    OutboxItem,
-    OutboxItemQuerySet,
-    data_with,
-    data_without,
-)
+from webapp.outbox import mail_settings, models
 from webapp.outbox.services import mailing
 from webapp.outbox.services.items import DROPPED_BY
 from webapp.outbox.smtp import Line, MailError, explain
 from webapp.queueing import Task, queue_on_commit
 
-State = Mail.State
+State = models.Mail.State
 
 
 class TestMailError(Exception):
@@ -43,9 +35,9 @@ def retry_mails(numbers: Sequence[int]) -> int:
     They are composed anew: what they told may be days old.
     """
     queue_on_commit(Task.SEND_MAILS)
-    chosen = Mail.objects.filter(pk__in=numbers)
+    chosen = models.Mail.objects.filter(pk__in=numbers)
     taken_back = chosen.filter(state=State.DROPPED, data__has_key=DROPPED_BY)
-    taken_back.update(state=State.DEAD, data=data_without(DROPPED_BY))
+    taken_back.update(state=State.DEAD, data=models.data_without(DROPPED_BY))
     return _retry(chosen)
 
 
@@ -53,22 +45,22 @@ def retry_mails(numbers: Sequence[int]) -> int:
 def retry_all_mails() -> int:
     """`retry_mails` for all that were given up; those that wait for a pause go at once too."""
     now = timezone.now()
-    waiting = Mail.objects.filter(state=State.WAITING, due__gt=now, attempts__gt=0)
+    waiting = models.Mail.objects.filter(state=State.WAITING, due__gt=now, attempts__gt=0)
     hurried = waiting.update(due=now)
     mailing.try_now()
     queue_on_commit(Task.SEND_MAILS)
-    return hurried + _retry(Mail.objects.all())
+    return hurried + _retry(models.Mail.objects.all())
 
 
 @transaction.atomic
 def drop_mails(numbers: Sequence[int], *, by: str) -> int:
     """Do not send mails that wait or were given up; say how many those were."""
-    stopped = Mail.objects.filter(pk__in=numbers, state__in=[State.WAITING, State.DEAD])
+    stopped = models.Mail.objects.filter(pk__in=numbers, state__in=[State.WAITING, State.DEAD])
     return stopped.update(
         state=State.DROPPED,
         ended_at=timezone.now(),
         reason=f"Dropped by {by}.",
-        data=data_with(**{DROPPED_BY: by}),
+        data=models.data_with(**{DROPPED_BY: by}),
     )
 
 
@@ -87,7 +79,7 @@ def send_test_mail(address: str) -> None:
         line.close()
 
 
-def _retry(mails: OutboxItemQuerySet) -> int:
+def _retry(mails: models.OutboxItemQuerySet) -> int:
     return mails.filter(state=State.DEAD).update(
         state=State.WAITING, due=timezone.now(), attempts=0, ended_at=None, composed_at=None
     )
@@ -112,15 +104,15 @@ def move_mails(*, about: str, to: str, **data: object) -> None:
     Who knows of it is not told again, and hears what follows: there is one mail of a kind for a
     person, or a channel, and a thing.
     """
-    _move(Mail.objects.all(), "recipient", about, to, data=data_with(**data))
-    messages = HookDelivery.objects.all()
-    _move(messages, "endpoint", about, to, payload=data_with("payload", **data))
+    _move(models.Mail.objects.all(), "recipient", about, to, data=models.data_with(**data))
+    messages = models.HookDelivery.objects.all()
+    _move(messages, "endpoint", about, to, payload=models.data_with("payload", **data))
 
 
 def _move(items: QuerySet[Any], receiver: str, about: str, to: str, **fields: object) -> None:
     beside = {receiver: OuterRef(receiver), "kind": OuterRef("kind")}
-    gone_too = items.filter(about=about, **beside).exclude(state=OutboxItem.State.DROPPED)
+    gone_too = items.filter(about=about, **beside).exclude(state=models.OutboxItem.State.DROPPED)
     # What was dropped was read by nobody: it is not to hide what was sent.
-    items.filter(Exists(gone_too), about=to, state=OutboxItem.State.DROPPED).delete()
+    items.filter(Exists(gone_too), about=to, state=models.OutboxItem.State.DROPPED).delete()
     twins = items.filter(about=to, **beside)
     items.filter(about=about).exclude(Exists(twins)).update(about=to, **fields)

@@ -20,14 +20,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from webapp.accounts import services
 from webapp.accounts.admin import ModelForm
 from webapp.accounts.models import SavedView, User
-from webapp.notifications.services import (
-    AddressNotTaken,
-    NewAddress,
-    ask_address,
-    asked_address,
-    notify_of_change,
-    take_address,
-)
+from webapp.notifications import services as notifications
 from webapp.outbox.services import mail_settings
 from webapp.pages.mail.subscriptions import check_author
 from webapp.pages.parts.links import NUMBER_MAX
@@ -126,7 +119,7 @@ class Password(PasswordChangeView):
     def form_valid(self, form: Any) -> HttpResponse:
         """Save, and say so on the next page."""
         messages.success(self.request, "Your password is changed.")
-        notify_of_change(user=form.user, what="Your password was changed.")
+        notifications.notify_of_change(user=form.user, what="Your password was changed.")
         return super().form_valid(form)
 
 
@@ -137,10 +130,10 @@ def address(request: HttpRequest, token: str) -> HttpResponse:
     """What the link in the mail opens: GET shows, POST acts, for programs follow every link."""
     context: dict[str, Any] = {}
     try:
-        context["new"] = new = NewAddress.read(token)
+        context["new"] = new = notifications.NewAddress.read(token)
         if request.method == "POST":
-            context["done"] = take_address(new)
-    except AddressNotTaken as error:
+            context["done"] = notifications.take_address(new)
+    except notifications.AddressNotTaken as error:
         context["error"] = str(error)
     status = NOT_FOUND if "error" in context else 200
     return render(request, "pages/account/address.html", context, status=status)
@@ -156,7 +149,7 @@ def page(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid() and _is_saved(request, form):
         return redirect("account")
     status = BAD_REQUEST if request.method == "POST" else 200
-    context = {"form": form, "asked": asked_address(user)}
+    context = {"form": form, "asked": notifications.asked_address(user)}
     return render(request, "pages/account/account.html", context, status=status)
 
 
@@ -165,8 +158,8 @@ def _is_saved(request: HttpRequest, form: AccountForm) -> bool:
     user = form.save(commit=False)
     try:
         if form.asked:
-            ask_address(user=user, address=form.asked)
-    except AddressNotTaken as error:
+            notifications.ask_address(user=user, address=form.asked)
+    except notifications.AddressNotTaken as error:
         form.add_error("email", str(error))
         return False
     services.save_own_settings(user=user)

@@ -17,26 +17,8 @@ from django.utils.timezone import is_naive, make_aware
 from django.views.decorators.http import require_POST, require_safe
 
 from webapp.accounts.services import is_triager, signed_in_user, triager_required
+from webapp.alerts import queries as alerts
 from webapp.alerts.models import Alert, AlertEvent
-from webapp.alerts.queries import (
-    MOST_PROFILED,
-    EffectInForce,
-    Listed,
-    Members,
-    MinEffects,
-    Surroundings,
-    beside,
-    candidates_beside,
-    events_of,
-    facts_beside,
-    lab_hint,
-    left_out_beside,
-    members_at,
-    one_listed,
-    sharper_interval,
-    surroundings_of,
-    why_withdrawn,
-)
 from webapp.alerts.services import TriageError
 from webapp.analysis import queries
 from webapp.analysis.models import Finding
@@ -58,7 +40,7 @@ CARDS_DRAWN: Kept[SafeString] = Kept(most=64, seconds=60.0)
 """Drawn cards of alerts: many people open the same ones. What changes without a sign of it in the
 key, the name of a revision, is told late by a minute at most."""
 
-MEMBERS: Kept[Mapping[int, Members]] = Kept(most=16, seconds=60.0)
+MEMBERS: Kept[Mapping[int, alerts.Members]] = Kept(most=16, seconds=60.0)
 """What alerts hold, by all that it follows from but the names of revisions. Nobody changes it."""
 
 TOO_FEW = "A side has fewer than 3 samples: ministat refuses it."
@@ -102,7 +84,7 @@ def page(request: HttpRequest, number: int) -> HttpResponse:
     """One alert; `asof` shows what it held at a moment, `show` opens what is folded. The number of
     a joined one leads on.
     """
-    one = _found(number, one_listed(min(number, NUMBER_MAX), keep=MEMBERS.get))
+    one = _found(number, alerts.one_listed(min(number, NUMBER_MAX), keep=MEMBERS.get))
     alert = one.alert
     if alert.pk != number:
         messages.info(request, f"Alert {number} is part of this one: their commits are one.")
@@ -110,13 +92,13 @@ def page(request: HttpRequest, number: int) -> HttpResponse:
     return render(request, "pages/alerts/alert.html", _context(request, one))
 
 
-def _context(request: HttpRequest, one: Listed) -> dict[str, object]:
+def _context(request: HttpRequest, one: alerts.Listed) -> dict[str, object]:
     alert, findings = one.alert, one.members.findings
     can_act = is_triager(request.user)
-    events = events_of(alert)
+    events = alerts.events_of(alert)
     asof = _moment(request.GET.get("asof", ""))
     show = request.GET.get("show", "")
-    facts = facts_beside(alert, drawn=[row.pk for row in findings[:CARDS]])
+    facts = alerts.facts_beside(alert, drawn=[row.pk for row in findings[:CARDS]])
     return {
         "one": one,
         "alert": alert,
@@ -128,13 +110,13 @@ def _context(request: HttpRequest, one: Listed) -> dict[str, object]:
         "only": _only_machine(findings),
         "cards": _cards(alert, findings[:CARDS], facts.stamp),
         "undrawn": max(len(findings) - CARDS, 0),
-        "together": sharper_interval(findings),
+        "together": alerts.sharper_interval(findings),
         "one_build": queries.one_build_lines(one.members.worst) if one.members.worst else (),
-        "withdrawn": "" if one.members.worst else why_withdrawn(alert),
-        "lab": lab_hint(alert, findings, canaries=facts.canaries, recorded=facts.recorded),
-        "left_out": left_out_beside(findings) if facts.left_out else [],
+        "withdrawn": "" if one.members.worst else alerts.why_withdrawn(alert),
+        "lab": alerts.lab_hint(alert, findings, canaries=facts.canaries, recorded=facts.recorded),
+        "left_out": alerts.left_out_beside(findings) if facts.left_out else [],
         "asof": asof,
-        "past": members_at(alert, asof) if asof else (),
+        "past": alerts.members_at(alert, asof) if asof else (),
         "facts": facts,
         "candidates": _candidates(alert) if facts.candidates else (),
         "suspects": suspects_of(one),
@@ -156,7 +138,7 @@ def _cards(alert: Alert, findings: Sequence[Finding], stamp: str | None) -> Safe
 
 
 def _drawn(alert: Alert, findings: Sequence[Finding]) -> SafeString:
-    cards = cards_of(findings, surroundings_of(findings, whiskers=findings), narrow=NARROW)
+    cards = cards_of(findings, alerts.surroundings_of(findings, whiskers=findings), narrow=NARROW)
     written = (
         render_to_string("pages/alerts/_card.html", {"card": card, "alert": alert})
         for card in cards
@@ -168,9 +150,9 @@ def _bisects(alert: Alert) -> list[BisectLine]:
     return lines_of(list(Bisect.objects.about(alert=alert.pk).with_subjects()))
 
 
-def _profiled(one: Listed) -> list[tuple[queries.ProfiledPair, str]]:
+def _profiled(one: alerts.Listed) -> list[tuple[queries.ProfiledPair, str]]:
     """The pairs of profiled kernels around its findings, and the address of each difference."""
-    shown = one.members.findings[:MOST_PROFILED]
+    shown = one.members.findings[: alerts.MOST_PROFILED]
     gaps = [queries.Gap.before(queries.Subject.of(row.series), row.position) for row in shown]
     return [(pair, diff_link(pair.a.text, pair.b.text)) for pair in queries.profiled_around(gaps)]
 
@@ -178,8 +160,8 @@ def _profiled(one: Listed) -> list[tuple[queries.ProfiledPair, str]]:
 @require_safe
 def evidence(request: HttpRequest, number: int) -> HttpResponse:
     """What stands beside the rows of the inbox: the charts of one alert, and its suspect."""
-    one = _found(number, one_listed(min(number, NUMBER_MAX), shown=3))
-    near = surroundings_of(one.members.findings, whiskers=one.members.findings)
+    one = _found(number, alerts.one_listed(min(number, NUMBER_MAX), shown=3))
+    near = alerts.surroundings_of(one.members.findings, whiskers=one.members.findings)
     context = {"chosen": chosen_of(one, near), "here": request.GET.get("here", "")[:2000]}
     return render(request, "pages/alerts/_chosen.html", context)
 
@@ -216,7 +198,7 @@ def act_on_one(request: HttpRequest, number: int) -> HttpResponse:
 class Chosen:
     """One alert as it stands beside the rows of the inbox."""
 
-    one: Listed
+    one: alerts.Listed
     headline: str
     cards: Sequence[Card]
     more: str
@@ -227,14 +209,14 @@ class Chosen:
         return self.one.members.worst.series.hardware if self.one.members.worst else None
 
 
-def chosen_of(one: Listed, near: Mapping[int, Surroundings]) -> Chosen:
+def chosen_of(one: alerts.Listed, near: Mapping[int, alerts.Surroundings]) -> Chosen:
     """The alert with its charts; ``near`` is what lies around its findings, with whiskers."""
     findings = one.members.findings
     cards = [*cards_of(findings[:1], near), *cards_of(findings[1:], near, size=SMALL)]
     return Chosen(one, headline(one), cards, beside_worst(one) if one.members.more else "")
 
 
-def _found(number: int, found: Listed | None) -> Listed:
+def _found(number: int, found: alerts.Listed | None) -> alerts.Listed:
     if found is None:
         raise Http404(f"no alert {number}")
     return found
@@ -263,16 +245,16 @@ def _only_machine(findings: Sequence[Finding]) -> Hardware | None:
 
 
 def _candidates(alert: Alert) -> list[Finding]:
-    return list(candidates_beside(alert).with_revisions().with_subjects())
+    return list(alerts.candidates_beside(alert).with_revisions().with_subjects())
 
 
-def _section(show: str, one: Listed, *, can_act: bool) -> dict[str, object]:
+def _section(show: str, one: alerts.Listed, *, can_act: bool) -> dict[str, object]:
     """What of the page is folded and asked for."""
     findings = one.members.findings
     if show == "findings":
         return {"show": show, "rows": _rows(one)}
     if show == "others":
-        found = beside(one.alert, findings)
+        found = alerts.beside(one.alert, findings)
         return {"show": show, "beside": found, "counted": counts_text(found.counts)}
     if show == "profiles":
         return {"show": show, "pairs": _profiled(one)}
@@ -281,14 +263,14 @@ def _section(show: str, one: Listed, *, can_act: bool) -> dict[str, object]:
     return {"show": ""}
 
 
-def _rows(one: Listed) -> list[tuple[Finding, EffectInForce]]:
+def _rows(one: alerts.Listed) -> list[tuple[Finding, alerts.EffectInForce]]:
     """The findings, each with the threshold in force in its series."""
     findings = one.members.findings
-    thresholds = MinEffects.of([row.series_id for row in findings], tree=one.alert.tree_id)
+    thresholds = alerts.MinEffects.of([row.series_id for row in findings], tree=one.alert.tree_id)
     return [(row, thresholds.for_series(row.series)) for row in findings]
 
 
-def _offers(one: Listed) -> Offers | None:
+def _offers(one: alerts.Listed) -> Offers | None:
     """The jobs to ask for about its worst series; None where no finding is left."""
     worst = one.members.worst
     return None if worst is None else offers_at_alert(one.alert, worst.series)

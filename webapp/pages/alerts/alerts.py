@@ -14,16 +14,8 @@ from django.views.decorators.http import require_POST, require_safe
 
 from webapp.accounts.models import User
 from webapp.accounts.services import is_triager, signed_in_user, triager_required
+from webapp.alerts import queries
 from webapp.alerts.models import Alert
-from webapp.alerts.queries import (
-    Asked,
-    Listed,
-    Surroundings,
-    choices,
-    counts,
-    listed,
-    surroundings_of,
-)
 from webapp.alerts.services import TriageError
 from webapp.bisects.models import Bisect
 from webapp.pages.alerts.acts import act
@@ -79,12 +71,12 @@ class Filters:
         kept = [(name, value) for name, value in parts.items() if value != DEFAULTS.get(name, "")]
         return with_query(reverse("alerts"), [*kept, *more.items()])
 
-    def asked(self, *, before: int, offset: int, also: Mapping[int, int]) -> Asked:
+    def asked(self, *, before: int, offset: int, also: Mapping[int, int]) -> queries.Asked:
         """What to list: older than ``before`` or beyond ``offset``, whichever the order needs."""
         parts = {name: getattr(self, name) for name in PARTS}
         if self.order == "new":
-            return Asked(**parts, before=before, also=also)
-        return Asked(**parts, offset=offset, also=also)
+            return queries.Asked(**parts, before=before, also=also)
+        return queries.Asked(**parts, offset=offset, also=also)
 
 
 @require_safe
@@ -92,12 +84,12 @@ def page(request: HttpRequest) -> HttpResponse:
     """The inbox: alerts by the filters of the address, and the evidence of one of them."""
     filters = Filters.of(request)
     now = timezone.now()
-    number = counts(now - timedelta(days=QUALITY_DAYS))
+    number = queries.counts(now - timedelta(days=QUALITY_DAYS))
     acted = dict(_seen(request.GET.getlist("done")[:MOST_AT_ONCE]))
     before = read_number(request.GET.get("before", ""))
     offset = min(read_number(request.GET.get("from", "")), number.all)
     wanted = read_number(request.GET.get("chosen", ""))
-    found = listed(
+    found = queries.listed(
         filters.asked(before=before, offset=offset, also=acted),
         limit=ROWS + 1 + len(acted),
         choose=lambda numbers: _choose(numbers, wanted, acted),
@@ -107,7 +99,7 @@ def page(request: HttpRequest) -> HttpResponse:
     done = [one for one in rows if acted.get(one.alert.pk) == one.alert.version]
     chosen = _choose([one.alert.pk for one in rows], wanted, acted)
     beside = next((one for one in rows if one.alert.pk == chosen), None)
-    near = surroundings_of(
+    near = queries.surroundings_of(
         [row for one in rows for row in one.members.findings],
         whiskers=beside.members.findings if beside else (),
     )
@@ -119,7 +111,7 @@ def page(request: HttpRequest) -> HttpResponse:
         "headline": _headline(number.new, number.open, number.all),
         "tabs": _tabs(filters, number._asdict()),
         "orders": _orders(filters),
-        "choices": choices(),
+        "choices": queries.choices(),
         "rows": _rows(rows, near, shown, done, can_act=can_act),
         "chosen": shown,
         "any": bool(number.all),
@@ -145,10 +137,10 @@ def _choose(numbers: Sequence[int], wanted: int, acted: Mapping[int, int]) -> in
 
 
 def _rows(
-    rows: Sequence[Listed],
-    near: Mapping[int, Surroundings],
+    rows: Sequence[queries.Listed],
+    near: Mapping[int, queries.Surroundings],
     chosen: Chosen | None,
-    done: Sequence[Listed],
+    done: Sequence[queries.Listed],
     *,
     can_act: bool,
 ) -> list[str]:
@@ -199,7 +191,7 @@ def _orders(filters: Filters) -> list[Link]:
     ]
 
 
-def _older(filters: Filters, rows: Sequence[Listed], offset: int) -> str:
+def _older(filters: Filters, rows: Sequence[queries.Listed], offset: int) -> str:
     if filters.order == "new":
         return filters.address(before=str(rows[-1].alert.pk))
     return filters.address(**{"from": str(offset + ROWS)})

@@ -15,16 +15,8 @@ from django.views.decorators.vary import vary_on_headers
 
 from webapp.accounts.services import is_triager, signed_in_user, triager_required
 from webapp.analysis.queries import Subject, pair_around
+from webapp.bisects import queries
 from webapp.bisects.models import Bisect, BisectAct, BisectSettings
-from webapp.bisects.queries import (
-    LEAST_LEAD,
-    BisectView,
-    Suspect,
-    chance_text,
-    command_for,
-    detail_document,
-    view_of,
-)
 from webapp.bisects.services import BisectError, act_on_bisect, paste_boots
 from webapp.charts.bisect import ALIKE, draw
 from webapp.charts.text import better_text, direction, half_width
@@ -65,7 +57,7 @@ NAME_MAX = 100
 @vary_on_headers("HX-Request")
 def page(request: HttpRequest, number: int) -> HttpResponse:
     """One bisect; asked for by htmx, only what changed since the version shown."""
-    view = view_of(_bisect(number))
+    view = queries.view_of(_bisect(number))
     context = _context(view)
     if request.headers.get("HX-Request") == "true":
         return _news(request, view, context)
@@ -73,7 +65,9 @@ def page(request: HttpRequest, number: int) -> HttpResponse:
     return render(request, "pages/bisects/bisect.html", context)
 
 
-def _news(request: HttpRequest, view: BisectView, context: dict[str, object]) -> HttpResponse:
+def _news(
+    request: HttpRequest, view: queries.BisectView, context: dict[str, object]
+) -> HttpResponse:
     """What changed since the version that the page shows; when it ended, the page whole."""
     if read_number(request.GET.get("version", "")) == view.bisect.version:
         return HttpResponse(status=NO_CONTENT)
@@ -86,14 +80,14 @@ def _news(request: HttpRequest, view: BisectView, context: dict[str, object]) ->
 @require_safe
 def as_json(request: HttpRequest, number: int) -> HttpResponse:
     """The document that the API gives, as a file to read."""
-    document = detail_document(view_of(_bisect(number)))
+    document = queries.detail_document(queries.view_of(_bisect(number)))
     return JsonResponse(document, encoder=DjangoJSONEncoder, json_dumps_params={"indent": 1})
 
 
 @require_safe
 def as_text(request: HttpRequest, number: int) -> HttpResponse:
     """A report in Markdown."""
-    text = as_markdown(view_of(_bisect(number)))
+    text = as_markdown(queries.view_of(_bisect(number)))
     return HttpResponse(text, content_type="text/markdown; charset=utf-8")
 
 
@@ -150,7 +144,7 @@ def _revision(bisect: Bisect, form: dict[str, str]) -> Revision | None:
     return Revision.objects.placed().named(tree=bisect.series.tree, name=name) if name else None
 
 
-def _outside_url(view: BisectView) -> str:
+def _outside_url(view: queries.BisectView) -> str:
     """The form of a bisect where the step lies, if that is outside this one's range and there are
     several commits; else empty.
     """
@@ -177,7 +171,7 @@ def _profiles_link(bisect: Bisect) -> str:
     return diff_link(*ends) if ends else ""
 
 
-def _context(view: BisectView) -> dict[str, object]:
+def _context(view: queries.BisectView) -> dict[str, object]:
     bisect = view.bisect
     wanted = view.next[0] if view.next and not bisect.has_ended else None
     settings = BisectSettings.objects.filter(tree=bisect.series.tree_id).first()
@@ -188,7 +182,7 @@ def _context(view: BisectView) -> dict[str, object]:
         "image": draw(view.chart()),
         "charts": [(lane, draw(view.chart(lane.number))) for lane in view.lanes],
         "wanted": wanted,
-        "command": command_for(wanted, bisect.series, settings) if wanted else "",
+        "command": queries.command_for(wanted, bisect.series, settings) if wanted else "",
         "measuring": [
             (view.revisions[one.index], one.job) for one in view.asked if not one.job.has_ended
         ],
@@ -201,7 +195,7 @@ def _context(view: BisectView) -> dict[str, object]:
     }
 
 
-def headline_of(view: BisectView) -> Headline:
+def headline_of(view: queries.BisectView) -> Headline:
     """``Most likely r4 or r5 made pf 2.0 % slower``, with every probability under it.
 
     Where no commit is named, what came of the search; while none leads, how far it is.
@@ -223,12 +217,12 @@ def leading(chances: list[float]) -> list[int]:
     worth a name.
     """
     most = max(chances, default=0.0)
-    if most < LEAST_LEAD:
+    if most < queries.LEAST_LEAD:
         return []
     return [index for index, chance in enumerate(chances) if chance >= ALIKE * most]
 
 
-def _moved(view: BisectView) -> str:
+def _moved(view: queries.BisectView) -> str:
     pct, series = float(view.figures["effect_pct"]), view.bisect.series
     word = direction(percent=pct, better=series.better, unit=series.metric.unit)
     return f"made {series.mode} {half_width(abs(pct))} % {word}"
@@ -238,7 +232,7 @@ def _one_of(names: list[str]) -> str:
     return " or ".join([*([", ".join(names[:-1])] if names[:-1] else []), names[-1]])
 
 
-def as_markdown(view: BisectView) -> str:
+def as_markdown(view: queries.BisectView) -> str:
     """The answer, the suspects, the ministat block of parent and culprit, and every decision."""
     bisect = view.bisect
     parts = [
@@ -255,7 +249,7 @@ def as_markdown(view: BisectView) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _facts(view: BisectView) -> str:
+def _facts(view: queries.BisectView) -> str:
     bisect = view.bisect
     metric = bisect.series.metric
     better = better_text(bisect.series.better)
@@ -268,23 +262,23 @@ def _facts(view: BisectView) -> str:
     return "\n".join(f"- {inline(fact)}" for fact in facts)
 
 
-def _counted(view: BisectView) -> str:
+def _counted(view: queries.BisectView) -> str:
     return "known revisions" if view.bisect.gaps else "commits"
 
 
-def _state(view: BisectView) -> str:
+def _state(view: queries.BisectView) -> str:
     outcome = view.bisect.outcome
     return f"{view.bisect.state}, {outcome}" if outcome else view.bisect.state
 
 
-def _lanes(view: BisectView) -> str:
+def _lanes(view: queries.BisectView) -> str:
     if not view.lanes:
         return ""
     rows = [f"- {inline(lane.name)}: {inline(lane.sentence)}" for lane in view.lanes]
     return "\n".join(["## Machines and modes\n", *rows])
 
 
-def _outside(view: BisectView) -> str:
+def _outside(view: queries.BisectView) -> str:
     found = view.outside
     if found is None:
         return ""
@@ -292,12 +286,12 @@ def _outside(view: BisectView) -> str:
     return f"The step was measured after {found.after}, at the latest in {found.up_to}{then}."
 
 
-def _suspects(view: BisectView) -> str:
+def _suspects(view: queries.BisectView) -> str:
     suspects = view.suspects
     if not suspects:
         return ""
     rows = [
-        f"| {inline(one.name)} | {chance_text(one.chance)} | {inline(_about(one))} |"
+        f"| {inline(one.name)} | {queries.chance_text(one.chance)} | {inline(_about(one))} |"
         for one in suspects[:SUSPECTS_SHOWN]
     ]
     head = "## Not excluded\n\n| revision | probability | subject |\n|---|--:|---|"
@@ -305,12 +299,12 @@ def _suspects(view: BisectView) -> str:
     return "\n".join([head, *rows, *([f"\nand {more} more"] if more > 0 else [])])
 
 
-def _about(suspect: Suspect) -> str:
+def _about(suspect: queries.Suspect) -> str:
     subject = "" if suspect.after else suspect.revision.subject
     return f"{subject} [touches {suspect.likelier}]".strip() if suspect.likelier else subject
 
 
-def _block(view: BisectView) -> str:
+def _block(view: queries.BisectView) -> str:
     figures = view.ministat()
     if not figures:
         return ""
@@ -318,7 +312,7 @@ def _block(view: BisectView) -> str:
     return "\n\n".join([f"## {inline(title)}", block(figures)])
 
 
-def _decisions(view: BisectView) -> str:
+def _decisions(view: queries.BisectView) -> str:
     rows = [
         f"{row.number}. {row.at:%Y-%m-%d %H:%M} {row.state}, {inline(view.action_of(row))}: "
         f"{inline(row.text)}"

@@ -18,15 +18,9 @@ from django.views.decorators.http import require_http_methods, require_safe
 from webapp.accounts.services import is_triager, signed_in_user, triager_required
 from webapp.alerts.models import Alert
 from webapp.alerts.queries import findings_of
+from webapp.bisects import services
 from webapp.bisects.models import Bisect, BisectDecision, BisectSettings
 from webapp.bisects.queries import NOT_YET, Draft, agents_for, forecast_of, with_what_is_left
-from webapp.bisects.services import (
-    MOST_BESIDE,
-    BisectError,
-    BisectRunning,
-    draft_bisect,
-    start_bisect,
-)
 from webapp.pages.compare.pickers import suggestions
 from webapp.pages.parts.links import read_number, with_query
 from webapp.results.models import Revision, Series, Tree
@@ -154,7 +148,7 @@ def _ask(request: HttpRequest) -> HttpResponse:
     if wanted.is_complete:
         try:
             context |= _forecast(wanted)
-        except BisectError as error:
+        except services.BisectError as error:
             context["problem"] = str(error)
     return render(request, "pages/bisects/new.html", context | _form(wanted))
 
@@ -185,11 +179,11 @@ def _form(wanted: Wanted) -> dict[str, Any]:
 def _start(request: HttpRequest) -> HttpResponse:
     wanted = _wanted(request.POST)
     try:
-        bisect = start_bisect(draft=_draft(wanted), created_by=signed_in_user(request))
-    except BisectRunning as error:
+        bisect = services.start_bisect(draft=_draft(wanted), created_by=signed_in_user(request))
+    except services.BisectRunning as error:
         messages.info(request, str(error))
         return redirect(error.bisect)
-    except BisectError as error:
+    except services.BisectError as error:
         messages.error(request, str(error))
         context = {"wanted": wanted, "can_act": True, **_form(wanted)}
         return render(request, "pages/bisects/new.html", context)
@@ -212,7 +206,7 @@ def _beside(given: QueryDict, alert: Alert | None, found: dict[str, str]) -> str
     if "picked" in given:
         return ",".join(given.getlist("beside"))[:TEXT_MAX].replace("\0", "")
     picks = picks_of(alert, found.get("hardware", ""), found.get("mode", ""))
-    return ",".join([str(one.series.pk) for one in picks if one.adds][:MOST_BESIDE])
+    return ",".join([str(one.series.pk) for one in picks if one.adds][: services.MOST_BESIDE])
 
 
 def _picks(wanted: Wanted) -> list[Pick]:
@@ -241,7 +235,7 @@ def _of_alert(alert: Alert | None) -> dict[str, str]:
 
 def _draft(wanted: Wanted) -> Draft:
     series = _series(wanted)
-    return draft_bisect(
+    return services.draft_bisect(
         series=series,
         good=_revision(series, "Good", wanted.good),
         bad=_revision(series, "Bad", wanted.bad),
@@ -268,7 +262,7 @@ def _series(wanted: Wanted) -> Series:
     )
     series = found.first()
     if series is None:
-        raise BisectError(
+        raise services.BisectError(
             "Nothing was measured for this tree, hardware, mode and metric: choose a series that "
             "has points."
         )
@@ -278,26 +272,26 @@ def _series(wanted: Wanted) -> Series:
 def _revision(series: Series, field: str, name: str) -> Revision:
     revision = Revision.objects.placed().named(tree=series.tree, name=name)
     if revision is None:
-        raise BisectError(f"{field}: no revision “{name}” is known in {series.tree}.")
+        raise services.BisectError(f"{field}: no revision “{name}” is known in {series.tree}.")
     return revision
 
 
 def _number(field: str, text: str) -> float:
     if not text:
-        raise BisectError(f"{field}: give the step in percent, for example -2.")
+        raise services.BisectError(f"{field}: give the step in percent, for example -2.")
     try:
         value = float(text.replace("\N{MINUS SIGN}", "-"))
     except ValueError:
-        raise BisectError(f"{field}: “{text}” is not a number.") from None
+        raise services.BisectError(f"{field}: “{text}” is not a number.") from None
     if not -1e9 < value < 1e9:
-        raise BisectError(f"{field}: “{text}” is out of bounds.")
+        raise services.BisectError(f"{field}: “{text}” is out of bounds.")
     return value
 
 
 def _whole(field: str, text: str) -> int:
     value = _number(field, text)
     if not value.is_integer():
-        raise BisectError(f"{field}: “{text}” is not a whole number.")
+        raise services.BisectError(f"{field}: “{text}” is not a whole number.")
     return int(value)
 
 
@@ -309,7 +303,7 @@ def _moment(text: str) -> datetime | None:
     except ValueError:
         found = None
     if found is None:
-        raise BisectError("Deadline: give a day and a time, as 2026-12-31T18:00.")
+        raise services.BisectError("Deadline: give a day and a time, as 2026-12-31T18:00.")
     return found if timezone.is_aware(found) else timezone.make_aware(found)
 
 
@@ -336,7 +330,7 @@ def chosen_of(picks: Sequence[Pick], asked: str) -> list[tuple[Series, float | N
     chosen: list[tuple[Series, float | None]] = []
     for number in dict.fromkeys(filter(None, asked.split(","))):
         if number not in of_number:
-            raise BisectError(
+            raise services.BisectError(
                 "Machines and modes: one of the chosen is none of this alert's; choose again."
             )
         chosen.append((of_number[number].series, of_number[number].effect_pct))

@@ -14,24 +14,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from webapp.accounts.services import is_triager
-from webapp.analysis.queries import (
-    FLAVOURS,
-    LEVELS,
-    SHOWN_PARTS,
-    BlockOptions,
-    ComparedTable,
-    PointTable,
-    Side,
-    SideError,
-    as_points,
-    compare_link,
-    compare_points,
-    compare_sides,
-    compare_written_ranges,
-    is_range,
-    moment_of,
-    stands_by_series,
-)
+from webapp.analysis import queries
 from webapp.charts import forest
 from webapp.charts.svg import Part, stacked
 from webapp.pages.compare import answer as compare_answer
@@ -82,7 +65,7 @@ class Box:
     """
 
     name: str
-    side: Side
+    side: queries.Side
     revision: Revision
     release: str = ""
 
@@ -97,11 +80,11 @@ def page(request: HttpRequest) -> HttpResponseBase:
         if compare_pickers.PICK in request.GET and not texts:
             return redirect(compare_pickers.picked_address(request.GET))
         if not texts or "change" in request.GET:
-            return start(request, [Side.parse(text) for text in texts])
-        if any(is_range(text) for text in texts):
+            return start(request, [queries.Side.parse(text) for text in texts])
+        if any(queries.is_range(text) for text in texts):
             return compare_ranges.page(request, texts)
-        return _compared(request, [Side.parse(text) for text in texts])
-    except SideError as error:
+        return _compared(request, [queries.Side.parse(text) for text in texts])
+    except queries.SideError as error:
         return start(request, readable(texts), str(error))
 
 
@@ -110,16 +93,16 @@ def row(request: HttpRequest) -> HttpResponse:
     """The evidence of a comparison that has one row: what opens under it."""
     try:
         texts = _texts(request)
-        if any(is_range(text) for text in texts):
+        if any(queries.is_range(text) for text in texts):
             return compare_ranges.row(request, texts)
-        sides = [Side.parse(text) for text in texts]
-        options = BlockOptions.read(request.GET.dict())
-        table = compare_sides(sides, moment_of(request.GET.get("asof", "")))
-    except SideError as error:
+        sides = [queries.Side.parse(text) for text in texts]
+        options = queries.BlockOptions.read(request.GET.dict())
+        table = queries.compare_sides(sides, queries.moment_of(request.GET.get("asof", "")))
+    except queries.SideError as error:
         return _refused(str(error))
     if len(table.rows) != 1:
         return _refused(f"{len(table.rows)} rows: name hardware, mode and metric of one")
-    return HttpResponse(_evidence(request, table, options, compare_link(*table.sides)))
+    return HttpResponse(_evidence(request, table, options, queries.compare_link(*table.sides)))
 
 
 @require_safe
@@ -141,7 +124,7 @@ def text(request: HttpRequest) -> HttpResponse:
 @require_safe
 def markdown(request: HttpRequest) -> HttpResponse:
     """The comparison as a report in Markdown."""
-    is_of_now = moment_of(request.GET.get("asof", "")) is None
+    is_of_now = queries.moment_of(request.GET.get("asof", "")) is None
     of_sides = partial(compare_report.as_markdown, is_of_now=is_of_now)
     of_ranges = partial(range_report.as_markdown, is_of_now=is_of_now)
     return _report(request, (of_sides, of_ranges), "text/markdown")
@@ -151,19 +134,19 @@ def drawing(request: HttpRequest) -> str:
     """The comparison as one picture: its answer, and the interval of each row, the proven ones
     first. Raises SideError for sides that cannot be read or found.
     """
-    texts, asof = _texts(request), moment_of(request.GET.get("asof", ""))
+    texts, asof = _texts(request), queries.moment_of(request.GET.get("asof", ""))
     sides_asked = list(zip(["a", *"b" * len(texts)], texts, strict=False))
     here = request.build_absolute_uri(with_query(reverse("compare"), sides_asked))
-    if any(is_range(text) for text in texts):
+    if any(queries.is_range(text) for text in texts):
         return compare_ranges.drawing(texts, asof, here)
-    sides = [Side.parse(text) for text in texts]
+    sides = [queries.Side.parse(text) for text in texts]
     if len(sides) < FEWEST_SIDES:
-        raise SideError("Two sides are needed: a=… and b=…")
+        raise queries.SideError("Two sides are needed: a=… and b=…")
     table, _ = _tables(sides, asof)
     return picture_of(table, compare_answer.answer_of(table), [" against ".join(texts), here])
 
 
-def picture_of(table: PointTable, answer: str, foot: Sequence[str]) -> str:
+def picture_of(table: queries.PointTable, answer: str, foot: Sequence[str]) -> str:
     """The ``answer`` and the interval of each row, the proven ones first, over the lines ``foot``,
     the first of which is completed with the newest run.
     """
@@ -186,7 +169,7 @@ def picture_of(table: PointTable, answer: str, foot: Sequence[str]) -> str:
     return stacked(answer, [Part(f"and {more} more rows" if more > 0 else "", image)], foot=foot)
 
 
-def _nearest(table: PointTable, cell: compare_answer.Cell) -> list[str]:
+def _nearest(table: queries.PointTable, cell: compare_answer.Cell) -> list[str]:
     """The revisions of a row where they are not those of the table."""
     own = tuple(one.revision for one in cell.row.points)
     return [revisions_of(cell.row)] if own != table.revisions else []
@@ -204,14 +187,14 @@ def _report(
     """What one of ``writers`` makes of sides, and the other of ranges of revisions."""
     content_type = f"{content_type}; charset=utf-8"
     of_sides, of_ranges = writers
-    texts, asof = _texts(request), moment_of(request.GET.get("asof", ""))
+    texts, asof = _texts(request), queries.moment_of(request.GET.get("asof", ""))
     try:
-        options = BlockOptions.read(request.GET.dict())
-        if any(is_range(text) for text in texts):
-            ranges = compare_written_ranges(texts, asof)
+        options = queries.BlockOptions.read(request.GET.dict())
+        if any(queries.is_range(text) for text in texts):
+            ranges = queries.compare_written_ranges(texts, asof)
             return HttpResponse(of_ranges(ranges, options), content_type=content_type)
-        table = compare_sides([Side.parse(text) for text in texts], asof)
-    except SideError as error:
+        table = queries.compare_sides([queries.Side.parse(text) for text in texts], asof)
+    except queries.SideError as error:
         return _refused(str(error), content_type)
     return HttpResponse(of_sides(table, options), content_type=content_type)
 
@@ -221,9 +204,9 @@ def _texts(request: HttpRequest) -> list[str]:
     return [text.strip().replace("\0", "") for text in given if text.strip()]
 
 
-def _compared(request: HttpRequest, sides: Sequence[Side]) -> HttpResponseBase:
-    options = BlockOptions.read(request.GET.dict())
-    asof = moment_of(request.GET.get("asof", ""))
+def _compared(request: HttpRequest, sides: Sequence[queries.Side]) -> HttpResponseBase:
+    options = queries.BlockOptions.read(request.GET.dict())
+    asof = queries.moment_of(request.GET.get("asof", ""))
     table, by_samples = _tables(sides, asof)
     evidence = ""
     if by_samples is not None and len(by_samples.rows) == 1:
@@ -242,26 +225,28 @@ def rendered(
 
 
 def _tables(
-    sides: Sequence[Side], asof: datetime | None
-) -> tuple[PointTable, ComparedTable | None]:
+    sides: Sequence[queries.Side], asof: datetime | None
+) -> tuple[queries.PointTable, queries.ComparedTable | None]:
     """The table from points; that from samples where it is asked of a time or has but one row."""
-    table = None if asof or _is_one_row(sides) else compare_points(sides)
+    table = None if asof or _is_one_row(sides) else queries.compare_points(sides)
     if table is None:
-        by_samples = compare_sides(sides, asof)
-        return as_points(by_samples), by_samples
-    return table, compare_sides(sides) if len(table.rows) == 1 else None
+        by_samples = queries.compare_sides(sides, asof)
+        return queries.as_points(by_samples), by_samples
+    return table, queries.compare_sides(sides) if len(table.rows) == 1 else None
 
 
-def _is_one_row(sides: Sequence[Side]) -> bool:
+def _is_one_row(sides: Sequence[queries.Side]) -> bool:
     return all(side.hardware and side.mode and side.metric for side in sides)
 
 
-def _evidence(request: HttpRequest, table: ComparedTable, options: BlockOptions, back: str) -> str:
+def _evidence(
+    request: HttpRequest, table: queries.ComparedTable, options: queries.BlockOptions, back: str
+) -> str:
     context = {
         "evidence": evidence_of(request, table, options),
         "options": options,
-        "flavours": FLAVOURS,
-        "levels": LEVELS,
+        "flavours": queries.FLAVOURS,
+        "levels": queries.LEVELS,
         "confidence": f"{options.confidence:g}",
         "back": back,
         "sides": [str(side) for side in table.sides],
@@ -272,7 +257,7 @@ def _evidence(request: HttpRequest, table: ComparedTable, options: BlockOptions,
 
 def context_of(
     request: HttpRequest,
-    table: PointTable,
+    table: queries.PointTable,
     asof: datetime | None,
     *,
     titles: Sequence[str] = (),
@@ -297,7 +282,7 @@ def context_of(
         path=reverse("compare"),
         fragment=reverse("compare_row"),
         more=more,
-        today={} if asof else stands_by_series(row.base.series_id for row in table.rows),
+        today={} if asof else queries.stands_by_series(row.base.series_id for row in table.rows),
     )
     most = len(lines) if "all" in request.GET else ROWS_AT_ONCE
     return {
@@ -343,18 +328,18 @@ def _rows(
     return {"sections": sections, "left_out": left_out}
 
 
-def _links(table: PointTable, more: Sequence[tuple[str, str]]) -> dict[str, object]:
+def _links(table: queries.PointTable, more: Sequence[tuple[str, str]]) -> dict[str, object]:
     """The same comparison elsewhere, and others beside it."""
     return {
-        "text_link": compare_link(*table.sides, page="compare_text", more=more),
-        "markdown_link": compare_link(*table.sides, page="compare_markdown", more=more),
+        "text_link": queries.compare_link(*table.sides, page="compare_text", more=more),
+        "markdown_link": queries.compare_link(*table.sides, page="compare_markdown", more=more),
         "picture_links": [
-            (title, compare_link(*table.sides, page=page, more=more))
+            (title, queries.compare_link(*table.sides, page=page, more=more))
             for title, page in (("SVG", "compare_svg"), ("PNG", "compare_png"))
         ],
-        "data_link": compare_link(*table.sides, page="api:compare", more=more),
-        "change_link": f"{compare_link(*table.sides)}&change=1",
-        "swapped": compare_link(*reversed(table.sides)) if len(table.sides) == 2 else "",
+        "data_link": queries.compare_link(*table.sides, page="api:compare", more=more),
+        "change_link": f"{queries.compare_link(*table.sides)}&change=1",
+        "swapped": queries.compare_link(*reversed(table.sides)) if len(table.sides) == 2 else "",
     }
 
 
@@ -372,14 +357,16 @@ def _ordered(request: HttpRequest, order: str, *, everything: bool = False) -> s
     return with_query(request.path, pairs)
 
 
-def _boxes(table: PointTable, sides: Sequence[Side]) -> list[Box]:
+def _boxes(table: queries.PointTable, sides: Sequence[queries.Side]) -> list[Box]:
     return [
         Box(name, side, revision)
         for name, side, revision in zip("ABCDEFG", sides, table.revisions, strict=False)
     ]
 
 
-def _common(sides: Sequence[Side]) -> str:
+def _common(sides: Sequence[queries.Side]) -> str:
     """What all sides say alike, the particular before the general."""
-    values = {part: {getattr(side, part) for side in sides} for part in reversed(SHOWN_PARTS)}
+    values = {
+        part: {getattr(side, part) for side in sides} for part in reversed(queries.SHOWN_PARTS)
+    }
     return " · ".join(alike.pop() for alike in values.values() if len(alike) == 1 and alike != {""})

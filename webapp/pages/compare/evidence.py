@@ -12,22 +12,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from webapp.accounts.services import is_triager
-from webapp.analysis.queries import (
-    BLOCK_IGNORES,
-    BUILDS_DIFFER,
-    EPOCH_BETWEEN,
-    RUNS_DISAGREE,
-    BlockOptions,
-    ComparedRow,
-    ComparedSet,
-    ComparedTable,
-    Side,
-    address_of,
-    compare_link,
-    kernel_of,
-    moment_of,
-    profiled_among,
-)
+from webapp.analysis import queries
 from webapp.charts import quantiles, strip
 from webapp.charts.quantiles import Curve
 from webapp.charts.strip import Strip
@@ -87,21 +72,25 @@ class Judged:
     the two.
     """
 
-    set: ComparedSet
+    set: queries.ComparedSet
     comparison: Comparison
     sentence: str
     reason: str
     power: str
     boots: int
     is_parted: bool
-    epoch_text = EPOCH_BETWEEN
+    epoch_text = queries.EPOCH_BETWEEN
 
     @property
     def label(self) -> str:
         """What the page calls it: the verdict, or why nothing can be told where that has a name."""
         if self.comparison.runs_disagree:
-            return RUNS_DISAGREE
-        return BUILDS_DIFFER if self.comparison.builds_differ else self.comparison.verdict.value
+            return queries.RUNS_DISAGREE
+        return (
+            queries.BUILDS_DIFFER
+            if self.comparison.builds_differ
+            else self.comparison.verdict.value
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,15 +99,15 @@ class Evidence:
     the address of the block of these very sessions, empty where a set holds several.
     """
 
-    row: ComparedRow
+    row: queries.ComparedRow
     others: Sequence[Judged]
-    options: BlockOptions
+    options: queries.BlockOptions
     alone: str
     block: str
     profiles: Sequence[tuple[str, str]]
     offers: Sequence[Offer]
     tails: Tails | None
-    block_ignores = BLOCK_IGNORES
+    block_ignores = queries.BLOCK_IGNORES
     too_few = TOO_FEW
 
     @property
@@ -151,17 +140,19 @@ class Evidence:
         return bool(self.offers) and not any(offer.is_served for offer in self.offers)
 
 
-def evidence_of(request: HttpRequest, table: ComparedTable, options: BlockOptions) -> Evidence:
+def evidence_of(
+    request: HttpRequest, table: queries.ComparedTable, options: queries.BlockOptions
+) -> Evidence:
     """The evidence of the one row of ``table``; for triagers with what agents can be asked for."""
     (row,) = table.rows
     sides = _sides(table.sides, row)
     others = [_judged(row, index) for index in range(len(row.judged))]
-    asof = moment_of(request.GET.get("asof", ""))
+    asof = queries.moment_of(request.GET.get("asof", ""))
     return Evidence(
         row=row,
         others=others,
         options=options,
-        alone=compare_link(*sides),
+        alone=queries.compare_link(*sides),
         block=_block(sides, row, options),
         profiles=_profiles(row),
         offers=_offers(row, others) if is_triager(request.user) else [],
@@ -169,20 +160,20 @@ def evidence_of(request: HttpRequest, table: ComparedTable, options: BlockOption
     )
 
 
-def _profiles(row: ComparedRow) -> list[tuple[str, str]]:
+def _profiles(row: queries.ComparedRow) -> list[tuple[str, str]]:
     """The differences of profiles of the base and each other set, where both have some: the name
     of the other, and the address.
     """
     base, *others = row.sets
-    profiled = profiled_among([kernel_of(one) for one in row.sets])
+    profiled = queries.profiled_among([queries.kernel_of(one) for one in row.sets])
     return [
-        (one.label, diff_link(address_of(base), address_of(one)))
+        (one.label, diff_link(queries.address_of(base), queries.address_of(one)))
         for one in others
-        if profiled.issuperset({kernel_of(base), kernel_of(one)})
+        if profiled.issuperset({queries.kernel_of(base), queries.kernel_of(one)})
     ]
 
 
-def _sides(sides: Sequence[Side], row: ComparedRow) -> list[Side]:
+def _sides(sides: Sequence[queries.Side], row: queries.ComparedRow) -> list[queries.Side]:
     """The sides that mean this row alone, whatever else is measured. A former name of the mode is
     what was asked for, and stays.
     """
@@ -197,7 +188,7 @@ def _sides(sides: Sequence[Side], row: ComparedRow) -> list[Side]:
     ]
 
 
-def _judged(row: ComparedRow, index: int) -> Judged:
+def _judged(row: queries.ComparedRow, index: int) -> Judged:
     base, one, comparison = row.sets[0], row.sets[index + 1], row.judged[index]
     return Judged(
         set=one,
@@ -210,17 +201,19 @@ def _judged(row: ComparedRow, index: int) -> Judged:
     )
 
 
-def _block(sides: Sequence[Side], row: ComparedRow, options: BlockOptions) -> str:
+def _block(
+    sides: Sequence[queries.Side], row: queries.ComparedRow, options: queries.BlockOptions
+) -> str:
     """Of one session a side: a session that is measured later does not change it."""
     if any(len(one.sessions) != 1 for one in row.sets):
         return ""
     pinned = [
         replace(side, session=one.sessions[0]) for side, one in zip(sides, row.sets, strict=True)
     ]
-    return compare_link(*pinned, page="compare_text", more=options.query)
+    return queries.compare_link(*pinned, page="compare_text", more=options.query)
 
 
-def _offers(row: ComparedRow, others: Sequence[Judged]) -> list[Offer]:
+def _offers(row: queries.ComparedRow, others: Sequence[Judged]) -> list[Offer]:
     """More runs of each set, as many boots as the power planner names; of the base, the most. More
     builds of both sides where one of each cannot tell. A job measures plain kernels only.
     """
@@ -242,12 +235,14 @@ def _offers(row: ComparedRow, others: Sequence[Judged]) -> list[Offer]:
     return offers([*builds, *asks])
 
 
-def _strip(one: ComparedSet) -> Strip:
+def _strip(one: queries.ComparedSet) -> Strip:
     # The 95 % interval of the mean by the set's own units, Student's t; None where unknown
     return Strip(one.label, one.samples, one.mean, one.units.interval(CONFIDENCE))
 
 
-def tails_of(sides: Sequence[Side], row: ComparedRow, asof: datetime | None) -> Tails | None:
+def tails_of(
+    sides: Sequence[queries.Side], row: queries.ComparedRow, asof: datetime | None
+) -> Tails | None:
     """The histograms of a row in a metric that is derived of some; None: its metric is not."""
     name = histogram_name(row.metric.name)
     if name is None:
@@ -274,7 +269,7 @@ def tails_of(sides: Sequence[Side], row: ComparedRow, asof: datetime | None) -> 
 
 
 def _stored(
-    name: str, sets: Sequence[ComparedSet], asof: datetime | None
+    name: str, sets: Sequence[queries.ComparedSet], asof: datetime | None
 ) -> list[list[Histograms]]:
     """The histograms of the runs of each set."""
     series, revisions = {one.series_id for one in sets}, {one.revision.pk for one in sets}
@@ -299,7 +294,7 @@ def _curve(unit_of: str, label: str, boots: Sequence[Histogram]) -> Curve:
 def _quantile(
     quantile: str,
     name: str,
-    sides: Sequence[Side],
+    sides: Sequence[queries.Side],
     boots: Sequence[Sequence[Histogram]],
     unit_of: str,
 ) -> Quantile:
@@ -310,7 +305,7 @@ def _quantile(
         quantile,
         [fmean(side) if side else None for side in values],
         _power(quantile, values, unit_of),
-        compare_link(*(replace(side, metric=metric) for side in sides)),
+        queries.compare_link(*(replace(side, metric=metric) for side in sides)),
     )
 
 

@@ -10,20 +10,7 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.urls import reverse
 
-from webapp.analysis.queries import (
-    AROUND_MARKS,
-    BETWEEN,
-    MOST_SIDES,
-    OPTION_MARK,
-    Side,
-    SideError,
-    compare_link,
-    has_real_data,
-    known_revisions,
-    measured_options,
-    newest_pairs,
-    newest_with_both,
-)
+from webapp.analysis import queries
 from webapp.events.queries import ReleaseName, names_with, neighbouring, release_names
 from webapp.pages.parts.links import releases_link, with_query
 from webapp.results.models import Hardware, Metric, Mode, ModeName, Revision, Tree, Variant
@@ -83,11 +70,11 @@ def picked_address(query: QueryDict) -> str:
     rows = list(zip_longest(*(_values(query, part) for part in PARTS), fillvalue=""))
     columns = [dict(zip(PARTS, row, strict=True)) for row in rows]
     if query.get(PICK) == BY_OPTION:
-        return compare_link(*_by_option(query, columns[0] if columns else {}))
-    return compare_link(*_by_sets(columns))
+        return queries.compare_link(*_by_option(query, columns[0] if columns else {}))
+    return queries.compare_link(*_by_sets(columns))
 
 
-def columns_of(sides: Sequence[Side]) -> list[Column]:
+def columns_of(sides: Sequence[queries.Side]) -> list[Column]:
     """The form for ``sides``, with an empty column while there is room; at least two."""
     filled = [
         Column(
@@ -97,13 +84,13 @@ def columns_of(sides: Sequence[Side]) -> list[Column]:
             variant=side.variant,
             hardware=side.hardware,
             mode="" if side.options else side.mode,
-            option=OPTION_MARK.join(side.options),
+            option=queries.OPTION_MARK.join(side.options),
             metric=side.metric,
             session=side.session,
         )
-        for number, side in enumerate(sides[:MOST_SIDES])
+        for number, side in enumerate(sides[: queries.MOST_SIDES])
     ]
-    most = min(max(len(filled) + 1, 2), MOST_SIDES)
+    most = min(max(len(filled) + 1, 2), queries.MOST_SIDES)
     return [*filled, *(Column(_name_of(number)) for number in range(len(filled), most))]
 
 
@@ -111,22 +98,24 @@ def ready_made() -> dict[str, list[Ready]]:
     """What can be compared at once: with and without each option, the newest pair of each tree, of
     simulated machines only while there is no other; releases next to one another. Four statements.
     """
-    simulated = not has_real_data()
+    simulated = not queries.has_real_data()
     options = [
         Ready(
             f"with and without {one.name}",
             option_link(one.tree, one.name),
             f"{one.tree}: {_count(one.modes, 'mode')}, {_count(one.machines, 'machine')}",
         )
-        for one in measured_options(simulated=simulated, most=OPTIONS_OFFERED)
+        for one in queries.measured_options(simulated=simulated, most=OPTIONS_OFFERED)
     ]
     pairs = [
         Ready(
             f"{pair.newer} against {pair.older}",
-            compare_link(Side(pair.tree, pair.older), Side(pair.tree, pair.newer)),
+            queries.compare_link(
+                queries.Side(pair.tree, pair.older), queries.Side(pair.tree, pair.newer)
+            ),
             f"{pair.tree}: {pair.series} series",
         )
-        for pair in newest_pairs(simulated=simulated)[:PAIRS_OFFERED]
+        for pair in queries.newest_pairs(simulated=simulated)[:PAIRS_OFFERED]
     ]
     releases = [
         Ready(f"{b.name} against {a.name}", releases_link(a.written, b.written), _over(a, b))
@@ -167,10 +156,10 @@ def _revisions(text: str, tree: str) -> Iterable[Suggestion]:
     """Revisions; behind ``FROM..`` those that may end the range, behind ``NAME±`` how many around
     it. Also for the names of releases.
     """
-    first, between, last = text.rpartition(BETWEEN)
+    first, between, last = text.rpartition(queries.BETWEEN)
     if between and first:
         return (Suggestion(f"{first}..{one.value}", one.label) for one in _revisions(last, tree))
-    for mark in AROUND_MARKS:
+    for mark in queries.AROUND_MARKS:
         name, found, _ = text.partition(mark)
         if found and name:
             return (Suggestion(f"{name}±{count}", _around(count)) for count in AROUND)
@@ -184,7 +173,7 @@ def _around(count: int) -> str:
 def _single_revisions(text: str, tree: str) -> Iterable[Suggestion]:
     known = [
         Suggestion(one.name, f"{one.tree} · {one.note}".strip(" ·"))
-        for one in known_revisions(tree=tree, most=SUGGESTED)
+        for one in queries.known_revisions(tree=tree, most=SUGGESTED)
         if text.casefold() in one.name.casefold()
     ]
     found: Sequence[Revision] = revisions_named(Asked.of(text), SUGGESTED) if text else []
@@ -213,7 +202,7 @@ def _modes(text: str, _tree: str) -> Iterable[Suggestion]:
 
 
 def _options(text: str, tree: str) -> Iterable[Suggestion]:
-    found = measured_options(simulated=True, most=SUGGESTED * 4)
+    found = queries.measured_options(simulated=True, most=SUGGESTED * 4)
     names = dict.fromkeys(one.name for one in found if text in one.name and tree in {"", one.tree})
     return (Suggestion(name) for name in names)
 
@@ -261,61 +250,67 @@ def _values(query: QueryDict, part: str) -> list[str]:
     return [value.strip().replace("\0", "") for value in query.getlist(part)]
 
 
-def _by_option(query: QueryDict, first: dict[str, str]) -> list[Side]:
+def _by_option(query: QueryDict, first: dict[str, str]) -> list[queries.Side]:
     """Without any of the options, then with each of them."""
-    options = [option.lstrip(OPTION_MARK) for option in _values(query, "option")]
+    options = [option.lstrip(queries.OPTION_MARK) for option in _values(query, "option")]
     wanted = list(dict.fromkeys(filter(None, options)))
     if not wanted:
-        raise SideError("option: name the option to compare with and without, for example VIMAGE")
+        raise queries.SideError(
+            "option: name the option to compare with and without, for example VIMAGE"
+        )
     tree, revision = first.get("tree", ""), first.get("revision", "")
     hardware, mode = first.get("hardware", ""), first.get("mode", "")
     if not (tree and revision):
-        found = newest_with_both(
-            wanted[0], tree=tree, hardware=hardware, mode=mode, simulated=not has_real_data()
+        found = queries.newest_with_both(
+            wanted[0],
+            tree=tree,
+            hardware=hardware,
+            mode=mode,
+            simulated=not queries.has_real_data(),
         )
         if found is None:
-            raise SideError(
+            raise queries.SideError(
                 f"option: nothing was measured with and without {wanted[0]!r} at one revision"
                 f"{f' of {tree}' if tree else ''}{f' on {hardware}' if hardware else ''}"
             )
         tree, revision = found[0], revision or found[1]
     modes = [mode, *(_with_option(mode, option) for option in wanted)]
-    return [Side(tree, revision, hardware, one) for one in modes]
+    return [queries.Side(tree, revision, hardware, one) for one in modes]
 
 
-def _by_sets(columns: Sequence[dict[str, str]]) -> list[Side]:
+def _by_sets(columns: Sequence[dict[str, str]]) -> list[queries.Side]:
     """Each set by its fields; an empty tree, revision, hardware, mode or metric is that of A."""
     base = columns[0] if columns else {}
     used = [base, *(one for one in columns[1:] if any(one.values()))]
     if not base.get("revision"):
-        raise SideError("revision: name the revision of A, for example r303642")
+        raise queries.SideError("revision: name the revision of A, for example r303642")
     if not base.get("tree"):
-        raise SideError("tree: name the tree of A, for example freebsd-head")
+        raise queries.SideError("tree: name the tree of A, for example freebsd-head")
     if len(used) < 2:
-        raise SideError("name for B at least one thing in which it differs from A")
+        raise queries.SideError("name for B at least one thing in which it differs from A")
     return [_side(one, base) for one in used]
 
 
-def _side(given: dict[str, str], base: dict[str, str]) -> Side:
+def _side(given: dict[str, str], base: dict[str, str]) -> queries.Side:
     parts = {
         part: given[part] or base[part]
         for part in ("tree", "revision", "hardware", "mode", "metric")
     }
     mode = _with_option(parts.pop("mode"), given["option"])
-    return Side(**parts, mode=mode, variant=given["variant"], session=given["session"])
+    return queries.Side(**parts, mode=mode, variant=given["variant"], session=given["session"])
 
 
 def _with_option(mode: str, option: str) -> str:
     """The mode with the option; every mode that has it, where none is named."""
-    options = [one for one in option.split(OPTION_MARK) if one]
+    options = [one for one in option.split(queries.OPTION_MARK) if one]
     if not options:
         return mode
     if not mode:
-        return OPTION_MARK + OPTION_MARK.join(options)
+        return queries.OPTION_MARK + queries.OPTION_MARK.join(options)
     try:
         name = ModeName.parse(mode)
     except ValueError as error:
-        raise SideError(f"mode: {error}") from None
+        raise queries.SideError(f"mode: {error}") from None
     return str(ModeName.of(name.workload, name.traffic, [*name.options, *options]))
 
 
@@ -327,19 +322,22 @@ def _count(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
-def readable(texts: Sequence[str]) -> list[Side]:
+def readable(texts: Sequence[str]) -> list[queries.Side]:
     """The sides that can be read, for the form that mends the others."""
     found = []
-    for text in texts[:MOST_SIDES]:
+    for text in texts[: queries.MOST_SIDES]:
         try:
-            found.append(Side.parse(text))
-        except SideError:
+            found.append(queries.Side.parse(text))
+        except queries.SideError:
             continue
     return found
 
 
 def start(
-    request: HttpRequest, sides: Sequence[Side], error: str = "", releases: Sequence[str] = ()
+    request: HttpRequest,
+    sides: Sequence[queries.Side],
+    error: str = "",
+    releases: Sequence[str] = (),
 ) -> HttpResponse:
     """What to compare: comparisons at hand, and the forms, with ``sides`` and ``releases`` in
     them.

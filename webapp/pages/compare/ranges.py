@@ -15,39 +15,13 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
 
-from webapp.analysis.queries import (
-    FLAVOURS,
-    LEVELS,
-    BlockOptions,
-    RangeRow,
-    RangeTable,
-    RevisionRange,
-    Side,
-    SideError,
-    compare_link,
-    compare_written_ranges,
-    lost_between_ranges,
-    moment_of,
-)
+from webapp.analysis import queries
 from webapp.charts import forest, strip, text
 from webapp.charts.strip import Strip
 from webapp.charts.svg import Part, stacked
 from webapp.charts.text import short_beside
+from webapp.pages.compare import range_report
 from webapp.pages.compare.answer import for_people, titles_of
-from webapp.pages.compare.range_report import (
-    BLOCK_IGNORES,
-    GATED,
-    TOO_FEW,
-    figures,
-    has_metrics,
-    headline,
-    is_simulated,
-    moved,
-    ordered,
-    sentence_of,
-    subject,
-    with_unit,
-)
 from webapp.pages.compare.rows import (
     ROWS_AT_ONCE,
     ROWS_DRAWN,
@@ -74,7 +48,7 @@ class Drawing:
     stands lost ``today`` where that begins between the two.
     """
 
-    sides: tuple[Side, Side]
+    sides: tuple[queries.Side, queries.Side]
     reach: forest.Reach
     with_metric: bool
     path: str
@@ -90,7 +64,7 @@ class RangeSet:
     """
 
     label: str
-    range: RevisionRange
+    range: queries.RevisionRange
     count: int
     left_out: str
     level: str
@@ -100,15 +74,15 @@ class RangeSet:
 class RangeEvidence:
     """What an open row shows. ``ministat`` is empty where a range has too few revisions for it."""
 
-    row: RangeRow
-    table: RangeTable
+    row: queries.RangeRow
+    table: queries.RangeTable
     labels: Sequence[str]
     ministat: str
-    block_ignores = BLOCK_IGNORES
-    too_few = TOO_FEW
+    block_ignores = range_report.BLOCK_IGNORES
+    too_few = range_report.TOO_FEW
 
     @property
-    def sides(self) -> tuple[Side, Side]:
+    def sides(self) -> tuple[queries.Side, queries.Side]:
         """The sides that mean this row alone."""
         return sides_of_row((self.table.a.side, self.table.b.side), self.row)
 
@@ -126,7 +100,7 @@ class RangeEvidence:
     @property
     def sets(self) -> list[RangeSet]:
         """Either range."""
-        its = figures(self.row)
+        its = range_report.figures(self.row)
         return [
             RangeSet(label, one, len(values), left_out, level)
             for label, one, values, left_out, level in zip(
@@ -142,7 +116,7 @@ class RangeEvidence:
     @property
     def sentence(self) -> str:
         """What the verdict rests on."""
-        return sentence_of(self.row)
+        return range_report.sentence_of(self.row)
 
     @property
     def trend(self) -> str:
@@ -156,7 +130,9 @@ class RangeEvidence:
         return with_query(reverse("trends"), parts)
 
 
-def evidence_of(table: RangeTable, options: BlockOptions, labels: Sequence[str]) -> RangeEvidence:
+def evidence_of(
+    table: queries.RangeTable, options: queries.BlockOptions, labels: Sequence[str]
+) -> RangeEvidence:
     """The evidence of the one row of ``table``."""
     (row,) = table.rows
     try:
@@ -166,7 +142,9 @@ def evidence_of(table: RangeTable, options: BlockOptions, labels: Sequence[str])
     return RangeEvidence(row, table, labels, block)
 
 
-def sides_of_row(sides: tuple[Side, Side], row: RangeRow) -> tuple[Side, Side]:
+def sides_of_row(
+    sides: tuple[queries.Side, queries.Side], row: queries.RangeRow
+) -> tuple[queries.Side, queries.Side]:
     """The sides that mean this row alone."""
     a, b = (
         replace(
@@ -181,24 +159,24 @@ def sides_of_row(sides: tuple[Side, Side], row: RangeRow) -> tuple[Side, Side]:
     return a, b
 
 
-def is_proven(row: RangeRow) -> bool:
+def is_proven(row: queries.RangeRow) -> bool:
     """Whether it passed the gate."""
     return row.verdict in {"worse", "better"}
 
 
-def kind_of(row: RangeRow) -> str:
+def kind_of(row: queries.RangeRow) -> str:
     """How its interval is drawn."""
     return KINDS.get(row.verdict, "unsure")
 
 
-def reach_of(rows: Sequence[RangeRow]) -> forest.Reach:
+def reach_of(rows: Sequence[queries.RangeRow]) -> forest.Reach:
     """A scale for what is proven, else for all: wide intervals that tell nothing leave it."""
     told = [row.change for row in rows if row.change and is_proven(row)]
     told = told or [row.change for row in rows if row.change]
     return forest.reach_of(((one.low_pct, one.high_pct) for one in told), margin=MARGIN_PCT)
 
 
-def rows_html(rows: Iterable[RangeRow], drawing: Drawing, evidence: str = "") -> SafeString:
+def rows_html(rows: Iterable[queries.RangeRow], drawing: Drawing, evidence: str = "") -> SafeString:
     """The rows, closed, each with the address of its evidence; of a table of one row open, with the
     ``evidence`` in it.
     """
@@ -206,22 +184,22 @@ def rows_html(rows: Iterable[RangeRow], drawing: Drawing, evidence: str = "") ->
     return mark_safe("".join(parts))  # noqa: S308 (escaped below)
 
 
-def _row(row: RangeRow, drawing: Drawing, evidence: str) -> str:
+def _row(row: queries.RangeRow, drawing: Drawing, evidence: str) -> str:
     a, b = sides_of_row(drawing.sides, row)
     pairs = [("a", str(a)), ("b", str(b)), *drawing.more]
     return opening(_summary(row, drawing), pairs, drawing.path, drawing.fragment, evidence)
 
 
-def _summary(row: RangeRow, drawing: Drawing) -> str:
-    series, its, change = row.series, figures(row), row.change
+def _summary(row: queries.RangeRow, drawing: Drawing) -> str:
+    series, its, change = row.series, range_report.figures(row), row.change
     metric = f' <span class="muted">{escape(series.metric.name)}</span>'
     percent, low, high = (change.pct, change.low_pct, change.high_pct) if change else (None,) * 3
     kind = kind_of(row)
     coloured = kind if kind in {"worse", "better"} else "even"
     chip = CHIPS.get(row.verdict, row.verdict)
     mark = text.MARKS[row.verdict]
-    size, unit, within = moved(row)
-    shown = with_unit(row)
+    size, unit, within = range_report.moved(row)
+    shown = range_report.with_unit(row)
     plot = forest.row(drawing.reach, percent, low, high, kind=kind, figures=shown)
     return (
         '<span class="row"><span class="what">'
@@ -236,7 +214,7 @@ def _summary(row: RangeRow, drawing: Drawing) -> str:
     )
 
 
-def _today(row: RangeRow, drawing: Drawing) -> str:
+def _today(row: queries.RangeRow, drawing: Drawing) -> str:
     """What its series has lost today, where either range is of the same series."""
     series, change = row.series, row.change
     stands = drawing.today.get(series.pk)
@@ -247,30 +225,30 @@ def _today(row: RangeRow, drawing: Drawing) -> str:
     return today_html(series.pk, short)
 
 
-def _note(row: RangeRow) -> str:
+def _note(row: queries.RangeRow) -> str:
     return f' <span class="note">{escape(row.reason)}</span>' if row.reason else ""
 
 
 def page(request: HttpRequest, texts: Sequence[str]) -> HttpResponse:
     """The table. Raises SideError for ranges that cannot be read, found or compared."""
-    asof = moment_of(request.GET.get("asof", ""))
-    table = compare_written_ranges(texts, asof)
+    asof = queries.moment_of(request.GET.get("asof", ""))
+    table = queries.compare_written_ranges(texts, asof)
     more = [("asof", asof.isoformat())] if asof else []
     drawing = _drawing(table, more)
     evidence = ""
     if len(table.rows) == 1:
-        evidence = _evidence(request, table, BlockOptions.read(request.GET.dict()))
+        evidence = _evidence(request, table, queries.BlockOptions.read(request.GET.dict()))
     sides = for_people([table.a.side, table.b.side])
     context = {
         "table": table,
         "asof": asof,
-        "headline": headline(table),
+        "headline": range_report.headline(table),
         "boxes": list(zip("AB", (table.a, table.b), sides, strict=True)),
-        "gated": GATED,
+        "gated": range_report.GATED,
         "definitions": forest.definitions(drawing.reach),
         "axis": forest.axis(drawing.reach, less="muted:less", more="muted:more"),
         "margin": MARGIN_PCT,
-        "simulated": is_simulated(table),
+        "simulated": range_report.is_simulated(table),
         **_rows(table, drawing, evidence, most=len(table.rows) if "all" in request.GET else None),
         **_links(texts, more),
     }
@@ -281,53 +259,53 @@ def row(request: HttpRequest, texts: Sequence[str]) -> HttpResponse:
     """The evidence of a table of one row. Raises SideError where it has another number of rows, and
     for ranges that cannot be read, found or compared.
     """
-    options = BlockOptions.read(request.GET.dict())
-    table = compare_written_ranges(texts, moment_of(request.GET.get("asof", "")))
+    options = queries.BlockOptions.read(request.GET.dict())
+    table = queries.compare_written_ranges(texts, queries.moment_of(request.GET.get("asof", "")))
     if len(table.rows) != 1:
-        raise SideError(f"{len(table.rows)} rows: name hardware, mode and metric of one")
+        raise queries.SideError(f"{len(table.rows)} rows: name hardware, mode and metric of one")
     return HttpResponse(_evidence(request, table, options))
 
 
 def drawing(texts: Sequence[str], asof: datetime | None, here: str) -> str:
     """The comparison as one picture, with the address ``here``. Raises SideError as `page` does."""
-    table = compare_written_ranges(texts, asof)
-    lines = ordered(table.rows)
+    table = queries.compare_written_ranges(texts, asof)
+    lines = range_report.ordered(table.rows)
     rows = [
         forest.Row(
-            name=f"{subject(line, table)} · {line.series.hardware}",
+            name=f"{range_report.subject(line, table)} · {line.series.hardware}",
             percent=line.change.pct if line.change else None,
             low=line.change.low_pct if line.change else None,
             high=line.change.high_pct if line.change else None,
             kind=kind_of(line),
-            figures=with_unit(line),
+            figures=range_report.with_unit(line),
         )
         for line in lines[:ROWS_DRAWN]
     ]
-    answer = headline(table)
+    answer = range_report.headline(table)
     image = forest.draw(reach_of(table.rows), rows, described=answer)
     left = len(lines) - len(rows)
     foot = [" against ".join(texts), here]
     return stacked(answer, [Part(f"and {left} more rows" if left else "", image)], foot=foot)
 
 
-def _drawing(table: RangeTable, more: Sequence[tuple[str, str]]) -> Drawing:
+def _drawing(table: queries.RangeTable, more: Sequence[tuple[str, str]]) -> Drawing:
     return Drawing(
         sides=(table.a.side, table.b.side),
         reach=reach_of(table.rows),
-        with_metric=has_metrics(table),
+        with_metric=range_report.has_metrics(table),
         path=reverse("compare"),
         fragment=reverse("compare_row"),
         more=more,
-        today={} if more else lost_between_ranges(table),
+        today={} if more else queries.lost_between_ranges(table),
     )
 
 
 def _rows(
-    table: RangeTable, drawing: Drawing, evidence: str, *, most: int | None
+    table: queries.RangeTable, drawing: Drawing, evidence: str, *, most: int | None
 ) -> dict[str, object]:
     """What is proven, and folded below it what is not; of each ``most`` rows."""
     most = ROWS_AT_ONCE if most is None else most
-    rows, sections, left_out = ordered(table.rows), [], 0
+    rows, sections, left_out = range_report.ordered(table.rows), [], 0
     any_proven = any(map(is_proven, rows))
     for title, proven in ((PROVEN, True), (NOT_PROVEN, False)):
         its = [row for row in rows if is_proven(row) == proven]
@@ -356,16 +334,18 @@ def _links(texts: Sequence[str], more: Sequence[tuple[str, str]]) -> dict[str, s
     }
 
 
-def _evidence(request: HttpRequest, table: RangeTable, options: BlockOptions) -> str:
+def _evidence(
+    request: HttpRequest, table: queries.RangeTable, options: queries.BlockOptions
+) -> str:
     evidence = evidence_of(table, options, titles_of([table.a.side, table.b.side]))
     asof = request.GET.get("asof", "")
     context = {
         "evidence": evidence,
-        "alone": compare_link(*evidence.sides, more=[("asof", asof)] if asof else []),
-        "gated": GATED,
+        "alone": queries.compare_link(*evidence.sides, more=[("asof", asof)] if asof else []),
+        "gated": range_report.GATED,
         "options": options,
-        "flavours": FLAVOURS,
-        "levels": LEVELS,
+        "flavours": queries.FLAVOURS,
+        "levels": queries.LEVELS,
         "confidence": f"{options.confidence:g}",
         "sides": [str(side) for side in evidence.sides],
         "asof": asof,

@@ -9,27 +9,7 @@ from typing import Any
 
 from django.urls import reverse
 
-from webapp.analysis.queries import (
-    BLOCK_IGNORES,
-    BUILDS_DIFFER,
-    ONE_BUILD,
-    OTHER_EPOCH,
-    PLAIN_BLOCK,
-    RUNS_DISAGREE,
-    BlockOptions,
-    ComparedRow,
-    ComparedTable,
-    Kernel,
-    Placed,
-    PointTable,
-    Unmatched,
-    address_of,
-    as_points,
-    kernel_of,
-    lost_between,
-    profiled_among,
-    stands_by_series,
-)
+from webapp.analysis import queries
 from webapp.charts.text import (
     Change,
     better_text,
@@ -78,13 +58,15 @@ class NotCompared:
         return f"{self.reason}: {'; '.join(parts)}"
 
 
-Writer = Callable[[ComparedTable, BlockOptions], str]
+Writer = Callable[[queries.ComparedTable, queries.BlockOptions], str]
 TOO_FEW = "A set has fewer than 3 samples: ministat refuses it."
 NOTHING = "Nothing was measured on every side."
 SIMULATED = "These figures come from a simulation."
 
 
-def as_text(table: ComparedTable, options: BlockOptions = PLAIN_BLOCK) -> str:
+def as_text(
+    table: queries.ComparedTable, options: queries.BlockOptions = queries.PLAIN_BLOCK
+) -> str:
     """The ministat block of every row, with ``options``, under a line that names it."""
     if not table.rows:
         return "".join(f"{line}\n" for line in [NOTHING, *_left_out(table)])
@@ -93,24 +75,27 @@ def as_text(table: ComparedTable, options: BlockOptions = PLAIN_BLOCK) -> str:
     ]
     head = [f"{SIMULATED}\n"] if is_simulated(table) else []
     notes = [f"{note}\n" for note in _notes(table)]
-    return "\n".join([*head, *blocks, *notes, f"{_counts(as_points(table))}\n"])
+    return "\n".join([*head, *blocks, *notes, f"{_counts(queries.as_points(table))}\n"])
 
 
 def as_markdown(
-    table: ComparedTable, options: BlockOptions = PLAIN_BLOCK, *, is_of_now: bool = True
+    table: queries.ComparedTable,
+    options: queries.BlockOptions = queries.PLAIN_BLOCK,
+    *,
+    is_of_now: bool = True,
 ) -> str:
     """Title, hardware, a table of all rows, the ministat block of each, the flame graphs; unless it
     ``is_of_now`` without what is lost today.
     """
     series = (row.sets[0].series_id for row in table.rows)
     base, *others = for_people(table.sides)
-    points = as_points(table)
+    points = queries.as_points(table)
     parts = [
         f"# {inline(base)} against {inline(', '.join(map(str, others)))}",
         *([f"{inline(answer_of(points))}. {_counts(points)}"] if table.rows else []),
         *([SIMULATED] if is_simulated(table) else []),
         "\n".join(f"- {inline(name)}" for name in _hardware(table)),
-        rows_table(table.rows, stands_by_series(series) if is_of_now else {}),
+        rows_table(table.rows, queries.stands_by_series(series) if is_of_now else {}),
         *(_section(row, options) for row in table.rows),
         flame_graphs(profile_lines(table, titles_of(table.sides))),
         *(_notes(table, inline) if table.rows else _left_out(table, inline)),
@@ -118,34 +103,34 @@ def as_markdown(
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _notes(table: ComparedTable, shown: Callable[[str], str] = str) -> list[str]:
+def _notes(table: queries.ComparedTable, shown: Callable[[str], str] = str) -> list[str]:
     """What to know of all blocks, and what could not be compared, and why."""
-    return [BLOCK_IGNORES, *_left_out(table, shown)]
+    return [queries.BLOCK_IGNORES, *_left_out(table, shown)]
 
 
-def _left_out(table: ComparedTable, shown: Callable[[str], str] = str) -> list[str]:
+def _left_out(table: queries.ComparedTable, shown: Callable[[str], str] = str) -> list[str]:
     left = not_compared(table.unmatched, "ABCDEFG")
     return [shown(f"Not compared, {one.text(one.combinations)}.") for one in left]
 
 
-def _counts(table: PointTable) -> str:
+def _counts(table: queries.PointTable) -> str:
     """How many comparisons stand under each heading of the page."""
     together = table.headline
     return f"{counts_text(Counter(together.outcomes))}; {together.by_chance}."
 
 
-def _section(row: ComparedRow, options: BlockOptions) -> str:
+def _section(row: queries.ComparedRow, options: queries.BlockOptions) -> str:
     text = block(block_text(row, options))
     return "\n\n".join([f"## {inline(row_title(row))}", _reasons(row, inline), text])
 
 
-def row_title(row: ComparedRow) -> str:
+def row_title(row: queries.ComparedRow) -> str:
     """What the row is of, and in which unit."""
     named = row.title or row.sets[0].label
     return f"{named} ({row.metric.name}, {row.metric.unit}, {better_text(row.better)})"
 
 
-def _reasons(row: ComparedRow, shown: Callable[[str], str] = str) -> str:
+def _reasons(row: queries.ComparedRow, shown: Callable[[str], str] = str) -> str:
     """A line for each set after the first, ``shown`` by its label: why its verdict came out so,
     what a smaller change would take, what else may differ; then what to know of single sets."""
     base, *others = row.sets
@@ -157,23 +142,23 @@ def _reasons(row: ComparedRow, shown: Callable[[str], str] = str) -> str:
     return "\n".join([*said, *(shown(f"{text}.") for text in row.remarks_on_sets)])
 
 
-def block_text(row: ComparedRow, options: BlockOptions) -> str:
+def block_text(row: queries.ComparedRow, options: queries.BlockOptions) -> str:
     """ministat's block, or why there is none; ends with a line end."""
     text = row.ministat_text(options) if row.can_render else TOO_FEW
     return text if text.endswith("\n") else text + "\n"
 
 
-def _hardware(table: ComparedTable) -> list[str]:
+def _hardware(table: queries.ComparedTable) -> list[str]:
     return sorted({str(one.hardware) for row in table.rows for one in row.sets})
 
 
-def is_simulated(table: ComparedTable) -> bool:
+def is_simulated(table: queries.ComparedTable) -> bool:
     """Whether any figure comes from a simulation."""
     return any(one.hardware.lab.simulated for row in table.rows for one in row.sets)
 
 
 def rows_table(
-    rows: Sequence[ComparedRow], stands: Mapping[int, Mapping[str, Any]] | None = None
+    rows: Sequence[queries.ComparedRow], stands: Mapping[int, Mapping[str, Any]] | None = None
 ) -> str:
     """A line for each pair, in Markdown, with what its series has lost today by ``stands``."""
     if not rows:
@@ -183,7 +168,7 @@ def rows_table(
     return "\n".join([head, *(line for lines_of_row in lines for line in lines_of_row)])
 
 
-def _cells(row: ComparedRow, stands: Mapping[int, Mapping[str, Any]]) -> list[str]:
+def _cells(row: queries.ComparedRow, stands: Mapping[int, Mapping[str, Any]]) -> list[str]:
     base = row.sets[0]
     base_mean = base.summary.mean if base.summary else None
     cells = []
@@ -192,7 +177,7 @@ def _cells(row: ComparedRow, stands: Mapping[int, Mapping[str, Any]]) -> list[st
         change = judged.change
         delta = change_within(change.percent, change.low, change.high)
         verdict = compared_sentence(judged, better=row.better, unit=row.metric.unit)
-        verdict += f" ({OTHER_EPOCH})" if parted else ""
+        verdict += f" ({queries.OTHER_EPOCH})" if parted else ""
         verdict += today_after((change.percent, change.low, change.high), stands, base, one)
         what, label = inline(row.title or base.label), inline(one.label)
         cells.append(f"| {what} | {label} | {mean} | {number(base_mean)} | {delta} | {verdict} |")
@@ -209,20 +194,20 @@ def compared_sentence(comparison: Comparison, *, better: str, unit: str) -> str:
     if change.percent is None:
         return f"{comparison.verdict.value}, without a percentage"
     way = direction(percent=change.percent, better=better, unit=unit)
-    single = f", {ONE_BUILD}" if comparison.one_build else ""
+    single = f", {queries.ONE_BUILD}" if comparison.one_build else ""
     return f"{half_width(abs(change.percent))} % {way}{single}"
 
 
 def _cannot_tell(comparison: Comparison) -> str:
     visible = worth_telling(comparison.change.visible)
     if comparison.runs_disagree:
-        return f"{RUNS_DISAGREE} runs of one revision disagree"
+        return f"{queries.RUNS_DISAGREE} runs of one revision disagree"
     if comparison.builds_differ:
-        return f"{BUILDS_DIFFER}; {MORE_BUILDS} more builds a side would settle it"
+        return f"{queries.BUILDS_DIFFER}; {MORE_BUILDS} more builds a side would settle it"
     return "cannot tell" if visible is None else f"cannot tell; would see {half_width(visible)} %"
 
 
-def not_compared(unmatched: Sequence[Unmatched], names: Sequence[str]) -> list[NotCompared]:
+def not_compared(unmatched: Sequence[queries.Unmatched], names: Sequence[str]) -> list[NotCompared]:
     """What was measured on some sides, that of most combinations first, then what on none; sides
     are called ``names``. A metric is named where there are several. One query.
     """
@@ -239,15 +224,15 @@ def not_compared(unmatched: Sequence[Unmatched], names: Sequence[str]) -> list[N
 
 
 def today_after(
-    change: Change, stands: Mapping[int, Mapping[str, Any]], a: Placed, b: Placed
+    change: Change, stands: Mapping[int, Mapping[str, Any]], a: queries.Placed, b: queries.Placed
 ) -> str:
     """Behind a verdict what the page has there: ``, today −13.0 % [−13.3, −12.8]``."""
-    found = lost_between(stands, a, b)
+    found = queries.lost_between(stands, a, b)
     short = short_beside(change, found) if found else ""
     return f", {short}" if short else ""
 
 
-def _for_people(unmatched: Sequence[Unmatched]) -> list[Unmatched]:
+def _for_people(unmatched: Sequence[queries.Unmatched]) -> list[queries.Unmatched]:
     """The same with machines as people call them."""
     named = {name for one in unmatched for name in (one.hardware, *_machines_beside(one)) if name}
     names = called(named)
@@ -260,7 +245,7 @@ def _for_people(unmatched: Sequence[Unmatched]) -> list[Unmatched]:
     ]
 
 
-def _machines_beside(one: Unmatched) -> tuple[str, ...]:
+def _machines_beside(one: queries.Unmatched) -> tuple[str, ...]:
     return one.others if one.reason == "another machine" else ()
 
 
@@ -296,23 +281,23 @@ class FlamePicture:
         return cls(title, link, svg, png)
 
 
-def profile_lines(table: ComparedTable, titles: Sequence[str]) -> list[ProfileLine]:
+def profile_lines(table: queries.ComparedTable, titles: Sequence[str]) -> list[ProfileLine]:
     """The cells that were profiled, one a machine and mode; ``titles`` are those of the sides."""
     sets = [one for row in table.rows for one in row.sets]
-    profiled = profiled_among([kernel_of(one) for one in sets])
+    profiled = queries.profiled_among([queries.kernel_of(one) for one in sets])
     lines = [_profile_line(row, titles, profiled) for row in table.rows]
     return list({line.title: line for line in lines if line.graphs}.values())
 
 
 def _profile_line(
-    row: ComparedRow, titles: Sequence[str], profiled: Collection[Kernel]
+    row: queries.ComparedRow, titles: Sequence[str], profiled: Collection[queries.Kernel]
 ) -> ProfileLine:
     found = [
-        (title, address_of(one))
+        (title, queries.address_of(one))
         for title, one in zip(titles, row.sets, strict=True)
-        if kernel_of(one) in profiled
+        if queries.kernel_of(one) in profiled
     ]
-    has_base = kernel_of(row.sets[0]) in profiled
+    has_base = queries.kernel_of(row.sets[0]) in profiled
     return ProfileLine(
         f"{row.mode_label}, {row.sets[0].hardware}",
         [(title, side_link(side)) for title, side in found],

@@ -18,14 +18,8 @@ from webapp.analysis.queries import (
 )
 from webapp.charts import medians
 from webapp.charts.text import MINUS, better_text, number
+from webapp.experiments import queries
 from webapp.experiments.models import Cell, Experiment
-from webapp.experiments.queries import (
-    FrozenTable,
-    contradictions,
-    frozen_points,
-    frozen_table,
-    machine_lines,
-)
 from webapp.pages.compare import answer as compare_answer
 from webapp.pages.compare.answer import titles_of
 from webapp.pages.compare.report import (
@@ -152,12 +146,12 @@ class Report:
     @cached_property
     def machine_lines(self) -> list[str]:
         """What facts say of machines, kernels and traffic."""
-        return machine_lines(self.experiment, self.points)
+        return queries.machine_lines(self.experiment, self.points)
 
     @cached_property
     def contradictions(self) -> list[str]:
         """Where what was typed and what was measured differ."""
-        return contradictions(self.experiment)
+        return queries.contradictions(self.experiment)
 
     @cached_property
     def picture(self) -> str:
@@ -215,7 +209,7 @@ def report_of(
     experiment: Experiment, options: BlockOptions = PLAIN_BLOCK, *, is_flavour_asked: bool = False
 ) -> Report:
     """The whole report. Needs `with_subjects`. Raises SideError where what it compares is gone."""
-    frozen = frozen_table(experiment)
+    frozen = queries.frozen_table(experiment)
     parts = _parts(frozen, options, is_flavour_asked=is_flavour_asked)
     return Report(experiment, as_points(frozen.table), frozen.table, parts, frozen.lost)
 
@@ -225,15 +219,15 @@ def shown_of(
 ) -> Report:
     """The report with the samples of the first `BLOCKS_SHOWN` cells and of those that are drawn:
     as much as a page shows. As `report_of`."""
-    points = frozen_points(experiment)
-    frozen = frozen_table(experiment, only=_shown_series(points.table))
+    points = queries.frozen_points(experiment)
+    frozen = queries.frozen_table(experiment, only=_shown_series(points.table))
     parts = _parts(frozen, options, is_flavour_asked=is_flavour_asked)[:BLOCKS_SHOWN]
     return Report(experiment, points.table, frozen.table, parts, points.lost)
 
 
 def answer_of(experiment: Experiment) -> str:
     """The product's sentence alone, from points. Needs `with_subjects`. Raises as `report_of`."""
-    points = frozen_points(experiment).table
+    points = queries.frozen_points(experiment).table
     return _answer(points, _titles(experiment, points))
 
 
@@ -266,7 +260,9 @@ def _shown_series(table: PointTable) -> set[int]:
     return {point.series_id for row in shown for point in row.points}
 
 
-def _parts(frozen: FrozenTable, options: BlockOptions, *, is_flavour_asked: bool) -> list[Part]:
+def _parts(
+    frozen: queries.FrozenTable, options: BlockOptions, *, is_flavour_asked: bool
+) -> list[Part]:
     return [
         Part(cell, row, options if is_flavour_asked or not cell.flavour else _typed(options, cell))
         for cell, row in zip(frozen.cells, frozen.table.rows, strict=True)

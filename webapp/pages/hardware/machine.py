@@ -17,18 +17,8 @@ from django.views.decorators.http import require_POST, require_safe
 
 from webapp.accounts.models import User
 from webapp.accounts.services import signed_in_required, signed_in_user
+from webapp.alerts import queries
 from webapp.alerts.models import Alert
-from webapp.alerts.queries import (
-    FindingOnMachine,
-    MachineFound,
-    SeriesOnMachine,
-    Suspicion,
-    findings_on,
-    machine_named,
-    names_at,
-    series_on,
-    suspicions_of,
-)
 from webapp.analysis.models import Finding, Verdict
 from webapp.events.models import Canary, LabEvent
 from webapp.notifications.models import Subscription
@@ -53,7 +43,7 @@ class AlertOnMachine:
 
     alert: int
     mode: str
-    worst: FindingOnMachine
+    worst: queries.FindingOnMachine
     others: int
 
     @property
@@ -67,7 +57,7 @@ class AlertHere:
     """An open alert, whom it suspects, and what it holds ``here``."""
 
     alert: Alert
-    suspicion: Suspicion
+    suspicion: queries.Suspicion
     here: AlertOnMachine
 
 
@@ -106,12 +96,12 @@ key, the name of a revision or the number of its place, is told late by a minute
 @require_safe
 def page(request: HttpRequest, name: str) -> HttpResponse:
     """One machine: its changes, its series, its facts. `q` narrows the series to some modes."""
-    found = machine_named(name)
+    found = queries.machine_named(name)
     if found is None:
         raise Http404(f"No machine {name} is known.")
     machine = found.hardware
     asked = request.GET.get("q", "").replace("\0", "")[:200]
-    rows = findings_on(machine.pk) if found.stamp else []
+    rows = queries.findings_on(machine.pk) if found.stamp else []
     events = _events(found)
     marks = _marks(events)
     shown = DRAWN.get(
@@ -178,23 +168,27 @@ def _where(user: User) -> str:
     return f", at {user.email}." if user.email else ", once your account has an e-mail address."
 
 
-def _by_series(findings: Iterable[FindingOnMachine]) -> dict[int, list[FindingOnMachine]]:
-    found: dict[int, list[FindingOnMachine]] = defaultdict(list)
+def _by_series(
+    findings: Iterable[queries.FindingOnMachine],
+) -> dict[int, list[queries.FindingOnMachine]]:
+    found: dict[int, list[queries.FindingOnMachine]] = defaultdict(list)
     for one in findings:
         found[one.series].append(one)
     return found
 
 
-def _drawn(machine: Hardware, rows: Sequence[FindingOnMachine], marks: Marks, asked: str) -> Drawn:
+def _drawn(
+    machine: Hardware, rows: Sequence[queries.FindingOnMachine], marks: Marks, asked: str
+) -> Drawn:
     """The lanes, sweeps and rows, and the sentence above them: of changes of level and slow ones.
     Open alerts are of every kind.
     """
-    series = series_on(machine.pk, window=REVISIONS_SHOWN)
+    series = queries.series_on(machine.pk, window=REVISIONS_SHOWN)
     findings = _by_series(one for one in rows if one.kind != Finding.Kind.EXCURSION)
     wanted = [one for one in series if _contains(one.mode, asked)]
     drawn, rest = lanes_of(wanted, findings)
     newest = [(one.tree_id, one.positions[-1]) for one in rest]
-    names = names_at([*label_positions(drawn), *dict.fromkeys(newest)])
+    names = queries.names_at([*label_positions(drawn), *dict.fromkeys(newest)])
     sweeps, ones = sweeps_of(rest, names, machine.name)
     lanes = panels(drawn, findings, names, marks, machine.name)
     below = {
@@ -229,19 +223,19 @@ def _marks(events: Iterable[LabEvent]) -> Marks:
     return {tree: tuple(its) for tree, its in found.items()}
 
 
-def _events(found: MachineFound) -> list[LabEvent]:
+def _events(found: queries.MachineFound) -> list[LabEvent]:
     if not found.events:
         return []
     return list(LabEvent.objects.in_force().on_hardware(found.hardware).named()[:EVENTS_SHOWN])
 
 
-def _canaries(found: MachineFound) -> list[CanaryLine]:
+def _canaries(found: queries.MachineFound) -> list[CanaryLine]:
     if not found.canaries:
         return []
     return canary_lines(list(Canary.objects.filter(hardware=found.hardware).named()))
 
 
-def _facts(found: MachineFound) -> dict[str, object]:
+def _facts(found: queries.MachineFound) -> dict[str, object]:
     if not found.facts:
         return {}
     facts = HardwareFact.objects.filter(hardware=found.hardware)
@@ -254,12 +248,15 @@ def _facts(found: MachineFound) -> dict[str, object]:
 
 
 def alerts_on(
-    series: Sequence[SeriesOnMachine], findings: Mapping[int, Sequence[FindingOnMachine]]
+    series: Sequence[queries.SeriesOnMachine],
+    findings: Mapping[int, Sequence[queries.FindingOnMachine]],
 ) -> list[AlertOnMachine]:
     """The open alerts with a loss on the machine, the largest loss first, then those with gains
     alone; at most `ALERTS_SHOWN`.
     """
-    members: dict[int, list[tuple[FindingOnMachine, SeriesOnMachine]]] = defaultdict(list)
+    members: dict[int, list[tuple[queries.FindingOnMachine, queries.SeriesOnMachine]]] = (
+        defaultdict(list)
+    )
     for one in series:
         for row in findings.get(one.pk, ()):
             if row.alert is not None and row.is_open and row.state in Finding.ALERTED:
@@ -278,7 +275,7 @@ def open_here(listed: Sequence[AlertOnMachine]) -> list[AlertHere]:
         return []
     found = Alert.objects.filter(pk__in=[one.alert for one in listed]).select_related(*NAMED)
     alerts = {row.pk: row for row in found}
-    suspicions = suspicions_of(alerts.values())
+    suspicions = queries.suspicions_of(alerts.values())
     for pk, alert in alerts.items():
         if (commit := suspicions[pk].commit) is not None:
             commit.tree = alert.tree  # its address names it
@@ -289,7 +286,7 @@ def open_here(listed: Sequence[AlertOnMachine]) -> list[AlertHere]:
     ]
 
 
-def _weight(row: FindingOnMachine) -> tuple[bool, bool, float]:
+def _weight(row: queries.FindingOnMachine) -> tuple[bool, bool, float]:
     """Losses first, what recovered after the rest; beyond the double range is the largest."""
     size = float("inf") if row.change_pct is None else abs(row.change_pct)
     is_quiet = row.state == Finding.State.RECOVERED

@@ -12,14 +12,8 @@ from django.views.decorators.http import require_safe
 
 from webapp.jobs.models import SILENT_AFTER, Job, Worker
 from webapp.jobs.queries import Forecast, queue_forecast
+from webapp.labs import services
 from webapp.labs.models import Agent
-from webapp.labs.services import (
-    ZIPAPP,
-    AgentMissing,
-    agent_wheel,
-    agent_wheel_name,
-    agent_zipapp,
-)
 from webapp.pages.parts.links import agent_address
 from webapp.results.models import Hardware
 
@@ -111,11 +105,14 @@ def agent_file(request: HttpRequest, name: str) -> HttpResponse:
     """The wheel or the zipapp. Open on a private instance too: pip does not sign in, and neither
     holds anything of the instance."""
     try:
-        made = {ZIPAPP: agent_zipapp, agent_wheel_name(): agent_wheel}.get(name)
+        made = {
+            services.ZIPAPP: services.agent_zipapp,
+            services.agent_wheel_name(): services.agent_wheel,
+        }.get(name)
         if made is None:
-            raise Http404(f"the agent is {ZIPAPP} and {agent_wheel_name()}")
+            raise Http404(f"the agent is {services.ZIPAPP} and {services.agent_wheel_name()}")
         content = made()
-    except AgentMissing as error:
+    except services.AgentMissing as error:
         raise Http404(str(error)) from error
     headers = {"Content-Disposition": f"attachment; filename={name}"}
     return HttpResponse(content, content_type="application/octet-stream", headers=headers)

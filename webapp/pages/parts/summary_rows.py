@@ -16,14 +16,7 @@ from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import slugify
 
-from webapp.alerts.queries import (
-    FindingAt,
-    Gated,
-    PointsAround,
-    Suspecting,
-    Suspicion,
-    points_around,
-)
+from webapp.alerts import queries
 from webapp.analysis.models import Finding
 from webapp.charts import around, text
 from webapp.charts.around import Around
@@ -77,7 +70,7 @@ def _subject(one: CommitSummary) -> str:
     return f'<td class="subject" title="{subject}, {author}">{subject}</td>'
 
 
-def _since(one: Suspicion, revision: Revision) -> str:
+def _since(one: queries.Suspicion, revision: Revision) -> str:
     """Among which commits the change began, as `pages/parts/since.html` says it."""
     tree = revision.tree.name
     after, last = (_named(tree, name) for name in (one.after.name, one.last.name))
@@ -133,11 +126,11 @@ def _named(tree: str, name: str) -> str:
     return f'<a class="revision" href="{escape(commit_link(tree, name))}">{escape(name)}</a>'
 
 
-def finding_item(one: Gated | Suspecting, *, received: int) -> str:
+def finding_item(one: queries.Gated | queries.Suspecting, *, received: int) -> str:
     """``one`` as an item of a list, with its rank among the ``received`` series where it was gated;
     escaped HTML.
     """
-    finding, gate = one.finding, one.gate if isinstance(one, Gated) else None
+    finding, gate = one.finding, one.gate if isinstance(one, queries.Gated) else None
     return (
         f'<li class="finding {escape(slugify(finding.state))}"><p>{_answer(finding)}</p>'
         f'<p class="note">{_where(finding, one.suspicion)}{_rank(finding, gate, received)}</p>'
@@ -145,7 +138,7 @@ def finding_item(one: Gated | Suspecting, *, received: int) -> str:
     )
 
 
-def _answer(finding: FindingAt) -> str:
+def _answer(finding: queries.FindingAt) -> str:
     series = finding.series
     is_one_build = finding.state == Finding.State.ONE_BUILD
     mark = verdict_mark("builds differ" if is_one_build else finding.verdict)
@@ -162,7 +155,7 @@ def _answer(finding: FindingAt) -> str:
     )
 
 
-def _where(finding: FindingAt, suspicion: Suspicion) -> str:
+def _where(finding: queries.FindingAt, suspicion: queries.Suspicion) -> str:
     metric, revision = finding.series.metric, finding.revision
     if suspicion.is_one_build:
         begun = f"{escape(finding.previous.name)} and {escape(revision.name)} were built once each."
@@ -185,13 +178,13 @@ def _where(finding: FindingAt, suspicion: Suspicion) -> str:
     )
 
 
-def _level(finding: FindingAt, part: str) -> str:
+def _level(finding: queries.FindingAt, part: str) -> str:
     series = finding.series
     shown = level_figure(getattr(finding, part), series.better, is_cost=series.is_cost)
     return f'<span data-figure="level:{finding.pk}:{part}">{escape(shown)}</span>'
 
 
-def _rank(finding: FindingAt, gate: Gate | None, received: int) -> str:
+def _rank(finding: queries.FindingAt, gate: Gate | None, received: int) -> str:
     if gate is None or finding.was_one_build:
         return ""
     does = "passes" if gate.passes else "does <strong>not</strong> pass"
@@ -202,7 +195,7 @@ def _rank(finding: FindingAt, gate: Gate | None, received: int) -> str:
     )
 
 
-def _size(finding: FindingAt) -> str:
+def _size(finding: queries.FindingAt) -> str:
     series = finding.series
     if series.is_cost and finding.change_pct is not None:
         before, level = finding.level_before, finding.level
@@ -225,7 +218,7 @@ def _link_to(revision: Revision) -> str:
 class ChangeDrawn:
     """A finding with its chart."""
 
-    finding: FindingAt
+    finding: queries.FindingAt
     image: str
     href: str
 
@@ -250,10 +243,12 @@ class Step:
         return self.revision is None
 
 
-def drawn(begun: Sequence[Gated], commit: Revision) -> list[ChangeDrawn]:
+def drawn(begun: Sequence[queries.Gated], commit: Revision) -> list[ChangeDrawn]:
     """The changes that begin at ``commit``, at most `CHARTS_SHOWN`, in their order. One query."""
     rows = [one.finding for one in begun[:CHARTS_SHOWN] if one.finding.state in Finding.PROVEN]
-    points = points_around([row.series.pk for row in rows], commit.position, most=around.SHOWN)
+    points = queries.points_around(
+        [row.series.pk for row in rows], commit.position, most=around.SHOWN
+    )
     return [
         ChangeDrawn(row, _image(row, points[row.series.pk]), trend_link(row.series))
         for row in rows
@@ -261,13 +256,13 @@ def drawn(begun: Sequence[Gated], commit: Revision) -> list[ChangeDrawn]:
     ]
 
 
-def _image(row: FindingAt, points: PointsAround) -> str:
+def _image(row: queries.FindingAt, points: queries.PointsAround) -> str:
     told = (row.series.subject, row.state, row.verdict, row.change_pct, row.level_before, row.level)
     ends = (row.revision.name, row.revision.position, row.after.position, row.last.position)
     return IMAGES.get(fingerprint([told, ends, tuple(points)]), lambda: _drawn(row, points))
 
 
-def _drawn(row: FindingAt, points: PointsAround) -> str:
+def _drawn(row: queries.FindingAt, points: queries.PointsAround) -> str:
     positions = points.positions
     chart = Around(
         names=points.names,
@@ -286,7 +281,7 @@ def _drawn(row: FindingAt, points: PointsAround) -> str:
     return around.draw(chart, described=f"{row.series.subject}: {size} at {row.revision}")
 
 
-def _levels(points: PointsAround) -> list[Level]:
+def _levels(points: queries.PointsAround) -> list[Level]:
     found = (
         Level.within(
             points.positions,

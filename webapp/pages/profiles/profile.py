@@ -10,14 +10,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from webapp.analysis.queries import (
-    ProfiledSide,
-    SideError,
-    address_of,
-    idle_patterns,
-    profiled_side,
-    title_of,
-)
+from webapp.analysis import queries
 from webapp.charts.flame.layout import LEAST_PX as PICTURE_PX
 from webapp.charts.flame.layout import Flame, NoSuchFrame, frames
 from webapp.charts.flame.svg import flame_picture, flame_svg, legend
@@ -46,12 +39,12 @@ class Listed:
     @property
     def address(self) -> str:
         """The side as addresses name it."""
-        return address_of(self.run)
+        return queries.address_of(self.run)
 
     @property
     def title(self) -> str:
         """The same for people."""
-        return title_of(self.run)
+        return queries.title_of(self.run)
 
     @property
     def link(self) -> str:
@@ -113,8 +106,8 @@ def side_page(request: HttpRequest) -> HttpResponse:
     """The flame graph of a side, its boots added."""
     text = _asked(request)
     try:
-        side = profiled_side(text)
-    except SideError as error:
+        side = queries.profiled_side(text)
+    except queries.SideError as error:
         context = {"text": text, "problem": str(error)}
         return render(request, "pages/profiles/unknown.html", context, status=404)
     return _page(request, side, reverse("profiled_side"), [("side", text)])
@@ -146,18 +139,18 @@ def _asked(request: HttpRequest) -> str:
     return request.GET.get("side", "").replace("\0", "")
 
 
-def _found(text: str) -> ProfiledSide:
+def _found(text: str) -> queries.ProfiledSide:
     try:
-        return profiled_side(text)
-    except SideError as error:
+        return queries.profiled_side(text)
+    except queries.SideError as error:
         raise Http404(str(error)) from error
 
 
 def _picture(request: HttpRequest) -> str:
     try:
-        side = profiled_side(_asked(request))
+        side = queries.profiled_side(_asked(request))
         flame = _flame(side.calls, View.of(request), PICTURE_PX)
-    except SideError as error:
+    except queries.SideError as error:
         raise NoPicture(str(error)) from error
     except NoSuchFrame as error:
         raise NoPicture(NO_FRAME) from error
@@ -180,7 +173,7 @@ def _flame(calls: Calls, view: View, least_px: float = LEAST_PX) -> Flame:
 
 
 def _page(
-    request: HttpRequest, side: ProfiledSide, path: str, query: list[tuple[str, str]]
+    request: HttpRequest, side: queries.ProfiledSide, path: str, query: list[tuple[str, str]]
 ) -> HttpResponse:
     calls, view = side.calls, View.of(request)
     try:
@@ -191,7 +184,7 @@ def _page(
     context = {
         "side": side,
         "run": side.run,
-        "crumb": side_link(address_of(side.run)),
+        "crumb": side_link(queries.address_of(side.run)),
         "image": flame_svg(flame, described=f"Flame graph of {side.title}"),
         "legend": legend(flame),
         "facts": facts_of(side),
@@ -203,13 +196,14 @@ def _page(
         "svg_link": with_query(reverse("profile_svg"), parts),
         "png_link": with_query(reverse("profile_png"), parts),
         "others": [
-            (one.title, diff_link(one.address, address_of(side.run))) for one in _others(side)
+            (one.title, diff_link(one.address, queries.address_of(side.run)))
+            for one in _others(side)
         ],
     }
     return render(request, "pages/profiles/profile.html", context)
 
 
-def _others(side: ProfiledSide) -> list[Listed]:
+def _others(side: queries.ProfiledSide) -> list[Listed]:
     """What else is profiled on the machine: in its mode, or of its revision."""
     run = side.run
     runs = Run.objects.counted().filter(hardware=run.hardware, revision__tree=run.revision.tree)
@@ -223,7 +217,7 @@ def _others(side: ProfiledSide) -> list[Listed]:
     return found[:OTHERS]
 
 
-def facts_of(side: ProfiledSide) -> list[str]:
+def facts_of(side: queries.ProfiledSide) -> list[str]:
     """What is known of the profiles, in short lines."""
     boots = len(side.cost_side.boots)
     samples = sum(one.samples for one in side.profiles)
@@ -232,7 +226,7 @@ def facts_of(side: ProfiledSide) -> list[str]:
     lines = [f"{counted} in {boots} boot{'s' if boots > 1 else ''}"]
     if len(side.profiles) < side.stored:
         lines.append(f"the newest {len(side.profiles)} of {side.stored} profiles: all are too many")
-    share = idle_share(side.calls, event, idle_patterns())
+    share = idle_share(side.calls, event, queries.idle_patterns())
     idle = "idle: unknown, halted CPUs give no samples of this event"
     lines.append(idle if share is None else f"idle: {100 * share:.1f} % of the samples")
     rates = [one.pps for one in side.profiles if one.pps]
@@ -270,7 +264,7 @@ class FunctionRow:
     link: str
 
 
-def largest(side: ProfiledSide, most: int = 30) -> list[FunctionRow]:
+def largest(side: queries.ProfiledSide, most: int = 30) -> list[FunctionRow]:
     """The functions that themselves ran in most samples; ties by what they called."""
     calls, total = side.calls, side.calls.samples
     own, inclusive = calls.own().sum(axis=0), calls.inclusive().sum(axis=0)

@@ -20,18 +20,11 @@ from math import log
 import numpy as np
 from numpy.typing import NDArray
 
+from webapp.stats.bisection import tally
 from webapp.stats.bisection.hypotheses import EFFECT_SPREAD
 from webapp.stats.bisection.noise import noise_nodes
 from webapp.stats.bisection.plan import Evidence, Plan, Purpose
 from webapp.stats.bisection.tally import LEAST_BOOTS as LEAST_ODD_BOOTS
-from webapp.stats.bisection.tally import (
-    Tally,
-    build_rows,
-    inside_builds,
-    odd_reach,
-    precisions,
-    slot_of,
-)
 
 Floats = NDArray[np.float64]
 TINY = float(np.finfo(np.float64).tiny)
@@ -118,7 +111,7 @@ class Validation:
     more: int | None
 
 
-def validate(plan: Plan, evidence: Evidence, data: Tally) -> Validation:
+def validate(plan: Plan, evidence: Evidence, data: tally.Tally) -> Validation:
     """Where the sequential test stands; ``data`` is the ``evidence`` reduced."""
     sides = data.slot == 0, data.slot == data.first_bad
     weight = data.by_history.weight @ data.weights
@@ -131,17 +124,17 @@ def validate(plan: Plan, evidence: Evidence, data: Tally) -> Validation:
     return Validation(_verdict(ratio, limit, fresh, owed), ratio, fresh, known, more)
 
 
-def fresh_boots(evidence: Evidence, data: Tally) -> tuple[int, int]:
+def fresh_boots(evidence: Evidence, data: tally.Tally) -> tuple[int, int]:
     """Boots at the good and at the bad end that were measured by this bisect."""
     ends = [
-        slot_of(data.slots, boot.index)
+        tally.slot_of(data.slots, boot.index)
         for boot in evidence.boots
         if boot.purpose is not Purpose.HISTORY
     ]
     return ends.count(0), ends.count(data.first_bad)
 
 
-def log_ratio(plan: Plan, data: Tally, step: float) -> float:
+def log_ratio(plan: Plan, data: tally.Tally, step: float) -> float:
     """Log of how much better a step of ``step`` explains both ends than no step does.
 
     Uses the builds at the good and the bad end alone (Wald's λ, with the levels and the noise
@@ -156,7 +149,7 @@ def log_ratio(plan: Plan, data: Tally, step: float) -> float:
     return log(max(with_step, TINY)) - log(max(without, TINY))
 
 
-def outside(plan: Plan, evidence: Evidence, data: Tally) -> Outside | None:
+def outside(plan: Plan, evidence: Evidence, data: tally.Tally) -> Outside | None:
     """The likelier side; None where nothing was measured beside an end."""
     rows = _builds(plan, evidence, data)
     at_builds = rows[:, 0].astype(np.intp)
@@ -177,7 +170,7 @@ def outside(plan: Plan, evidence: Evidence, data: Tally) -> Outside | None:
     )
 
 
-def without_other_side(evidence: Evidence, data: Tally, found: Outside) -> Evidence:
+def without_other_side(evidence: Evidence, data: tally.Tally, found: Outside) -> Evidence:
     """The evidence without what history measured on the other side of the suspected step."""
     low, high = found.between
     boots = tuple(
@@ -213,7 +206,7 @@ def log_cuts(segments: Segments, effect: float, spread: float) -> Floats:
     return np.asarray(segments.base[:, None] - 0.5 * (rss + np.log(d) + off * off * both / d))
 
 
-def _owes_boots(evidence: Evidence, data: Tally, fresh: tuple[int, int]) -> bool:
+def _owes_boots(evidence: Evidence, data: tally.Tally, fresh: tuple[int, int]) -> bool:
     """Whether an end that can be measured was not: history alone does not decide."""
     return any(
         count == 0 and not evidence.skipped.issuperset(np.flatnonzero(data.slots == slot).tolist())
@@ -221,18 +214,18 @@ def _owes_boots(evidence: Evidence, data: Tally, fresh: tuple[int, int]) -> bool
     )
 
 
-def _is_strange(plan: Plan, data: Tally) -> bool:
+def _is_strange(plan: Plan, data: tally.Tally) -> bool:
     """Whether the ends differ by what neither hypothesis expects, while one boot may be why."""
     sides = [data.slot == slot for slot in (0, data.first_bad)]
     boots = [int(data.boots[side].sum()) for side in sides]
     if min(boots) == 0 or min(boots) >= LEAST_ODD_BOOTS:
         return False
     difference = _mean(data, sides[1]) - _mean(data, sides[0])
-    reach = 2 * odd_reach(plan, plan.runs)
+    reach = 2 * tally.odd_reach(plan, plan.runs)
     return not min(0.0, plan.effect) - reach <= difference <= max(0.0, plan.effect) + reach
 
 
-def _mean(data: Tally, side: NDArray[np.bool_]) -> float:
+def _mean(data: tally.Tally, side: NDArray[np.bool_]) -> float:
     weight = data.by_history.weight @ data.weights
     return float(weight[side] @ data.mean[side] / weight[side].sum())
 
@@ -247,7 +240,7 @@ def _verdict(ratio: float, limit: float, fresh: tuple[int, int], owed: bool) -> 
     return Verdict.EXHAUSTED if max(fresh) >= MOST_BOOTS else Verdict.OPEN
 
 
-def _limit(plan: Plan, data: Tally) -> float:
+def _limit(plan: Plan, data: tally.Tally) -> float:
     """|log ratio| that endless boots of the builds measured so far would reach, as it looks now."""
     counts = [int((data.slot == slot).sum()) for slot in (0, data.first_bad)]
     build = float(data.by_history.weight @ data.by_history.build)
@@ -256,7 +249,7 @@ def _limit(plan: Plan, data: Tally) -> float:
     return abs(_score(plan, data)) / (build * sum(1 / count for count in counts))
 
 
-def _more_boots(plan: Plan, data: Tally, spent: int) -> int | None:
+def _more_boots(plan: Plan, data: tally.Tally, spent: int) -> int | None:
     """Boots until the ratio would leave the bounds if both means stayed as they are."""
     score = abs(_score(plan, data))
     if _limit(plan, data) <= BOUND or score == 0:
@@ -268,7 +261,7 @@ def _more_boots(plan: Plan, data: Tally, spent: int) -> int | None:
     return max(1, int(np.ceil(needed)) - spent)
 
 
-def _score(plan: Plan, data: Tally) -> float:
+def _score(plan: Plan, data: tally.Tally) -> float:
     """x·δ1 − δ1²/2: the log ratio times the variance of the difference x."""
     sides = [data.slot == slot for slot in (0, data.first_bad)]
     if not all(side.any() for side in sides):
@@ -295,32 +288,32 @@ def _chances_of_cuts(plan: Plan, rows: Floats) -> tuple[Floats, float]:
     """Evidence (B − 1,) of a step between two of B builds along the tree, and of none; relative."""
     nodes = noise_nodes(plan.noise, plan.effect)
     mean = rows[:, 3] - rows[0, 3]
-    segments = segments_of(mean, precisions(rows, nodes), inside_builds(rows, nodes))
+    segments = segments_of(mean, tally.precisions(rows, nodes), tally.inside_builds(rows, nodes))
     log_z = log_cuts(segments, plan.effect, EFFECT_SPREAD * abs(plan.effect))
     log_z = log_z + np.log(nodes.weight)[:, None]
     z = np.exp(log_z - log_z.max()).sum(axis=0)
     return np.asarray(z[1:-1]), float(z[-1])
 
 
-def _measured_before(data: Tally) -> set[int]:
+def _measured_before(data: tally.Tally) -> set[int]:
     """The slots in the range of which history has boots."""
     past = (boot.index for boot in data.counted if boot.purpose is Purpose.HISTORY)
-    return {slot_of(data.slots, index) for index in past if 0 <= index < len(data.slots)}
+    return {tally.slot_of(data.slots, index) for index in past if 0 <= index < len(data.slots)}
 
 
-def _builds(plan: Plan, evidence: Evidence, data: Tally) -> Floats:
+def _builds(plan: Plan, evidence: Evidence, data: tally.Tally) -> Floats:
     """Builds along the tree: history's, and the bisect's own of an end that history lacks."""
     missing = {0, data.first_bad} - _measured_before(data)
 
     def position_of(index: int) -> int:
-        return slot_of(data.slots, index) if 0 <= index < len(data.slots) else index
+        return tally.slot_of(data.slots, index) if 0 <= index < len(data.slots) else index
 
     counted = [
         boot
         for boot in data.counted
         if boot.purpose is Purpose.HISTORY or position_of(boot.index) in missing
     ]
-    return build_rows(plan, [*evidence.beyond, *counted], position_of)
+    return tally.build_rows(plan, [*evidence.beyond, *counted], position_of)
 
 
 def _from_zero(values: Floats) -> Floats:

@@ -16,16 +16,8 @@ from typing import Literal
 import numpy as np
 from scipy import special
 
+from webapp.stats.compare import levels
 from webapp.stats.compare.exact_tests import counts_limits, counts_p, smallest_p
-from webapp.stats.compare.levels import (
-    BuildNoise,
-    Level,
-    Scale,
-    Side,
-    Summary,
-    common_unit,
-    uncounted_levels,
-)
 from webapp.stats.sensitivity import DEFAULT_CONFIDENCE, critical_t, two_sided_p, visible_shift
 
 NO_SCATTER = 1e-12
@@ -63,11 +55,11 @@ class Change:
     df: float | None
     test: Test | None
     counts: float | None
-    scale: Scale
-    unit: Level
+    scale: levels.Scale
+    unit: levels.Level
     units: tuple[int, int]
-    uncounted: tuple[Level, ...]
-    history: BuildNoise | None
+    uncounted: tuple[levels.Level, ...]
+    history: levels.BuildNoise | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +68,7 @@ class _Set:
     equal values leave open.
     """
 
-    side: Side
+    side: levels.Side
     builds: int
     floor: float
 
@@ -111,7 +103,11 @@ class _Noise:
 
 
 def estimate_change(
-    a: Summary, b: Summary, *, confidence: float, build_noise: BuildNoise | None = None
+    a: levels.Summary,
+    b: levels.Summary,
+    *,
+    confidence: float,
+    build_noise: levels.BuildNoise | None = None,
 ) -> Change:
     """The change from A to B with its interval at ``confidence`` percent.
 
@@ -122,9 +118,9 @@ def estimate_change(
     open around the change (`Summary.floor`, of the coarser side), and exists only where the sets
     are large enough for ranks alone to reach the level.
     """
-    unit = common_unit(a, b)
-    history = build_noise if unit is not Level.BUILD else None
-    scale: Scale = "linear" if a.log is None or b.log is None else "log"
+    unit = levels.common_unit(a, b)
+    history = build_noise if unit is not levels.Level.BUILD else None
+    scale: levels.Scale = "linear" if a.log is None or b.log is None else "log"
     first, second = _at(a, b, unit)
     noise = _noise(first, second, history, scale, confidence)
     delta = second.mean - first.mean
@@ -146,7 +142,7 @@ def estimate_change(
         scale=scale,
         unit=unit,
         units=(first.side.units, second.side.units),
-        uncounted=uncounted_levels(unit, history=history is not None),
+        uncounted=levels.uncounted_levels(unit, history=history is not None),
         history=history,
     )
 
@@ -167,7 +163,7 @@ class _Counts:
         return min(low, self.low), max(high, self.high)
 
 
-def _counts(a: Summary, b: Summary, confidence: float) -> _Counts | None:
+def _counts(a: levels.Summary, b: levels.Summary, confidence: float) -> _Counts | None:
     if a.total is None or b.total is None:
         return None
     first, n1, second, n2 = np.array([[a.total], [a.n], [b.total], [b.n]], np.float64)
@@ -176,7 +172,7 @@ def _counts(a: Summary, b: Summary, confidence: float) -> _Counts | None:
     return _Counts(p, low, high, p <= 1 - confidence / 100)
 
 
-def _at(a: Summary, b: Summary, unit: Level) -> tuple[_Set, _Set]:
+def _at(a: levels.Summary, b: levels.Summary, unit: levels.Level) -> tuple[_Set, _Set]:
     """Both at the same unit and on the same scale: logarithms where both have them."""
     if a.log is not None and b.log is not None:
         return (
@@ -187,14 +183,14 @@ def _at(a: Summary, b: Summary, unit: Level) -> tuple[_Set, _Set]:
     return _scaled(a, unit, exponent), _scaled(b, unit, exponent)
 
 
-def _scaled(one: Summary, unit: Level, exponent: int) -> _Set:
+def _scaled(one: levels.Summary, unit: levels.Level, exponent: int) -> _Set:
     side, by = one.linear[unit], one.exponent - exponent
     scaled = replace(side, mean=ldexp(side.mean, by), sd=ldexp(side.sd, by))
     return _Set(scaled, one.builds, ldexp(one.floor("linear"), by))
 
 
 def _noise(
-    a: _Set, b: _Set, history: BuildNoise | None, scale: Scale, confidence: float
+    a: _Set, b: _Set, history: levels.BuildNoise | None, scale: levels.Scale, confidence: float
 ) -> _Noise | None:
     if a.side.df == 0 or b.side.df == 0:
         return None
@@ -236,7 +232,7 @@ def satterthwaite(parts: Iterable[tuple[float, float]]) -> float:
     return 1 / sum((variance / total) ** 2 / df for variance, df in known)
 
 
-def _between_builds(one: _Set, history: BuildNoise | None, scale: Scale) -> float:
+def _between_builds(one: _Set, history: levels.BuildNoise | None, scale: levels.Scale) -> float:
     if history is None or one.side.between:
         return 0.0
     deviation = history.percent / 100 * (1 if scale == "log" else one.mean)
@@ -257,7 +253,7 @@ def _proven(delta: float, noise: _Noise) -> Literal[-1, 0, 1]:
     return 1 if delta > 0 else -1
 
 
-def _percent(a: _Set, b: _Set, scale: Scale) -> float | None:
+def _percent(a: _Set, b: _Set, scale: levels.Scale) -> float | None:
     if scale == "log":
         return percent_of_log(b.mean - a.mean)
     if a.mean == 0:
@@ -266,7 +262,7 @@ def _percent(a: _Set, b: _Set, scale: Scale) -> float | None:
     return percent if isfinite(percent) else None
 
 
-def _limits(a: _Set, b: _Set, noise: _Noise, scale: Scale) -> Limits:
+def _limits(a: _Set, b: _Set, noise: _Noise, scale: levels.Scale) -> Limits:
     if scale == "log":
         delta, reach = b.mean - a.mean, noise.reach
         return percent_of_log(delta - reach), percent_of_log(delta + reach)
@@ -294,7 +290,7 @@ def _fieller(a: float, b: float, noise: _Noise) -> Limits:
     return (low, high) if isfinite(low) and isfinite(high) else (None, None)
 
 
-def _visible(a: _Set, noise: _Noise | None, scale: Scale, confidence: float) -> float | None:
+def _visible(a: _Set, noise: _Noise | None, scale: levels.Scale, confidence: float) -> float | None:
     if noise is None or noise.df is None:
         return None
     shift = visible_shift(noise.df, confidence) * noise.error

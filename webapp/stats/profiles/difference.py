@@ -19,20 +19,9 @@ import numpy as np
 from scipy.special import stdtr, stdtrit
 
 from webapp.stats.false_discovery import gate
-from webapp.stats.profiles import testing
+from webapp.stats.profiles import judging, testing
 from webapp.stats.profiles.calls import IDLE, Bools, Function, Ints, idle_functions
 from webapp.stats.profiles.costs import Floats, Side, basis
-from webapp.stats.profiles.judging import (
-    OWN_LEVEL,
-    Change,
-    Difference,
-    Events,
-    Family,
-    Judge,
-    Row,
-    Verdict,
-    family,
-)
 from webapp.stats.profiles.sides import Pair, are_builds_enough, is_enough, pair, scatter_in
 from webapp.stats.profiles.testing import Tested
 
@@ -67,7 +56,7 @@ def difference(
     history: Sequence[Side] | None = None,
     margin_pct: float = MARGIN_PCT,
     patterns: Sequence[str] = IDLE,
-) -> Difference:
+) -> judging.Difference:
     """Compare two sides of profiles, function by function.
 
     ``history`` are earlier sides of the same machine and mode, each the boots of one kernel: their
@@ -76,13 +65,13 @@ def difference(
     found = basis(a, b, patterns)
     both = pair(a, b, found)
     earlier = scatter_in(history or (), both.functions)
-    judge = Judge(found, is_enough(a, b), margin_pct)
+    judge = judging.Judge(found, is_enough(a, b), margin_pct)
     idle = idle_functions(both.functions, patterns)
-    own = family(both, 0, idle, earlier, judge)
-    inclusive = family(both, 1, idle, earlier, judge)
+    own = judging.family(both, 0, idle, earlier, judge)
+    inclusive = judging.family(both, 1, idle, earlier, judge)
     rows = _rows(both, own, inclusive, judge)
     total = _total(own, judge)
-    return Difference(
+    return judging.Difference(
         rows=tuple(rows),
         vanished=_vanished(both),
         warnings=(*found.warnings, *_about_sides(a, b)),
@@ -97,7 +86,9 @@ def difference(
     )
 
 
-def _rows(both: Pair, own: Family, inclusive: Family, judge: Judge) -> list[Row]:
+def _rows(
+    both: Pair, own: judging.Family, inclusive: judging.Family, judge: judging.Judge
+) -> list[judging.Row]:
     """All functions: proven ones first, then by change over scatter; the small ones that nothing is
     claimed of come last.
     """
@@ -119,13 +110,17 @@ def _rows(both: Pair, own: Family, inclusive: Family, judge: Judge) -> list[Row]
 
 
 def _row(
-    both: Pair, at: int, own: Change, inclusive: Change, traded: tuple[Verdict, str] | None
-) -> Row:
+    both: Pair,
+    at: int,
+    own: judging.Change,
+    inclusive: judging.Change,
+    traded: tuple[judging.Verdict, str] | None,
+) -> judging.Row:
     function = both.functions[at]
     verdict, why = traded or (own.verdict, "")
     if traded and abs(inclusive.change - own.change) < abs(own.change) / 2:
         inclusive = replace(inclusive, verdict=verdict)
-    return Row(
+    return judging.Row(
         own.a_pct,
         own.b_pct,
         own.change,
@@ -148,7 +143,7 @@ def _vanished(both: Pair) -> tuple[Function, ...]:
     return tuple(both.functions[at] for at in np.flatnonzero((here > 0) & (there == 0)).tolist())
 
 
-def _total(own: Family, judge: Judge) -> Change | None:
+def _total(own: judging.Family, judge: judging.Judge) -> judging.Change | None:
     """The change in cost of a packet: Student's t of the rates' logarithms."""
     if not judge.basis.is_cost:
         return None
@@ -161,17 +156,17 @@ def _total(own: Family, judge: Judge) -> Change | None:
     error = sqrt(spread + sum(one.common for one in rates))
     degrees = max(freedom if spread else sum(one.freedom for one in rates), 1.0)
     if error == 0:
-        return Change(a, b, b - a, None, None, None, None, "cannot tell")
+        return judging.Change(a, b, b - a, None, None, None, None, "cannot tell")
     delta = float(np.log(b / a))
     half = float(stdtrit(degrees, 0.5 + testing.LEVEL / 2)) * error
     low, high = (a * (float(np.exp(delta + one)) - 1) for one in (-half, half))
     p_value = float(2 * stdtr(degrees, -abs(delta) / error))
-    plain = Judge(judge.basis, enough=True, margin=judge.margin)
+    plain = judging.Judge(judge.basis, enough=True, margin=judge.margin)
     verdict = plain.verdict(b - a, low, high, p_value <= 1 - testing.LEVEL)
-    return Change(a, b, b - a, low, high, p_value, 1 - p_value, verdict)
+    return judging.Change(a, b, b - a, low, high, p_value, 1 - p_value, verdict)
 
 
-def _events(a: Side, b: Side, total: Change | None) -> Events | None:
+def _events(a: Side, b: Side, total: judging.Change | None) -> judging.Events | None:
     """Of profiles of one event that tell how often it happened, and of known rates."""
     events = {boot.event for side in (a, b) for boot in side.boots}
     per_packet = a.events_per_packet, b.events_per_packet
@@ -180,7 +175,7 @@ def _events(a: Side, b: Side, total: Change | None) -> Events | None:
     whole = (total.a_pct, total.b_pct) if total else (100.0, 100.0)
     event = events.pop()
     unit = "ns" if event.partition(":")[0] in CLOCKS else event
-    return Events(unit, per_packet[0] / whole[0], per_packet[1] / whole[1])
+    return judging.Events(unit, per_packet[0] / whole[0], per_packet[1] / whole[1])
 
 
 def _about_sides(a: Side, b: Side) -> list[str]:
@@ -205,7 +200,7 @@ def _about_sides(a: Side, b: Side) -> list[str]:
     return said
 
 
-def trades(own: Family, edges: Ints, weights: Floats) -> list[list[int]]:
+def trades(own: judging.Family, edges: Ints, weights: Floats) -> list[list[int]]:
     """Groups of functions that trade samples, each with a claimed one; they are disjoint.
 
     ``own`` are the tests of functions' own cost (F), ``edges`` (E, 2) pairs of caller (F: none)
@@ -241,7 +236,7 @@ def _group(one: int, change: Floats, near: list[int]) -> list[int]:
     return group if len(group) > 1 and abs(total) <= TRADED * largest else []
 
 
-def _unrefuted(one: int, own: Family, near: list[int]) -> list[int]:
+def _unrefuted(one: int, own: judging.Family, near: list[int]) -> list[int]:
     """``one`` and a neighbour that scatters so much that all of the change may be of its samples;
     empty where there is none.
     """
@@ -269,10 +264,12 @@ class _Neighbours:
         return sorted(found - {function, self._none})
 
 
-Verdicts = dict[int, tuple[Verdict, str]]
+Verdicts = dict[int, tuple[judging.Verdict, str]]
 
 
-def without_trades(both: Pair, own: Family, judge: Judge) -> tuple[Family, Verdicts]:
+def without_trades(
+    both: Pair, own: judging.Family, judge: judging.Judge
+) -> tuple[judging.Family, Verdicts]:
     """The family in which each group of functions that trade samples is one function.
 
     Claims are gated anew: those that a group withdraws must not let others through. Besides the
@@ -293,8 +290,8 @@ def without_trades(both: Pair, own: Family, judge: Judge) -> tuple[Family, Verdi
     q_values = _gated(own.p_value[alone], found.p_value)
     q_value = own.q_value.copy()
     q_value[alone] = q_values[: alone.sum()]
-    regated = replace(own, q_value=q_value, passes=alone & (q_value <= OWN_LEVEL))
-    proven = q_values[alone.sum() :] <= OWN_LEVEL
+    regated = replace(own, q_value=q_value, passes=alone & (q_value <= judging.OWN_LEVEL))
+    proven = q_values[alone.sum() :] <= judging.OWN_LEVEL
     return regated, _verdicts(both, own, groups, judge, (found, proven))
 
 
@@ -305,9 +302,9 @@ def _gated(alone: Floats, groups: Floats) -> Floats:
 
 def _verdicts(
     both: Pair,
-    own: Family,
+    own: judging.Family,
     groups: list[list[int]],
-    judge: Judge,
+    judge: judging.Judge,
     found: tuple[Tested, Bools],
 ) -> Verdicts:
     """A group's verdict is that of its members, but of those that changed the other way."""
