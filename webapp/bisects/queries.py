@@ -3,6 +3,8 @@ data, the same for the API and for the page's JSON.
 """
 
 import json
+import re
+import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -10,10 +12,11 @@ from django.db import connection
 
 from webapp.bisects.draft import Draft
 from webapp.bisects.forecasting import forecast_of
-from webapp.bisects.models import Bisect, BisectAct, BisectBoot, BisectDecision
+from webapp.bisects.models import Bisect, BisectAct, BisectBoot, BisectDecision, BisectSettings
+from webapp.bisects.question import agents_for
 from webapp.bisects.sentences import LEAST_LEAD, chance_text, lane_document, with_what_is_left
 from webapp.bisects.view import NOT_YET, BisectView, Suspect, view_of
-from webapp.bisects.workers import agents_for, command_for
+from webapp.results.models import HASH_PATTERN, Revision, Series
 from webapp.stats.bisection.ending import SET_MASS
 
 __all__ = [
@@ -213,3 +216,33 @@ def _act(row: BisectAct) -> dict[str, Any]:
         "revision": row.revision.name if row.revision else None,
         "reason": row.reason,
     }
+
+
+SUBVERSION = re.compile(r"r([0-9]+)")
+SHORTEST_HASH = 10
+"""Shorter ones may be a commit count such as c255632."""
+WORD = re.compile(r"\{(revision|hardware|mode|metric)\}")
+
+
+def command_for(revision: Revision, series: Series, settings: BisectSettings | None) -> str:
+    """The operator's command for the tree with its words filled in, each quoted for a shell; else
+    the checkout of the revision; empty when its kind is not known.
+    """
+    if settings is not None and settings.command:
+        values = {
+            "revision": revision.name,
+            "hardware": series.hardware.name,
+            "mode": series.mode.name,
+            "metric": series.metric.name,
+        }
+        return WORD.sub(lambda found: shlex.quote(values[found[1]]), settings.command)
+    return _checkout(revision)
+
+
+def _checkout(revision: Revision) -> str:
+    names = [revision.name, *revision.aliases.values_list("name", flat=True)]
+    hashes = [one for one in names if len(one) >= SHORTEST_HASH and HASH_PATTERN.fullmatch(one)]
+    if hashes:
+        return f"git checkout {max(hashes, key=len)}"
+    found = SUBVERSION.fullmatch(revision.name)
+    return f"svn update -r {found[1]}" if found else ""

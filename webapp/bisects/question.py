@@ -1,5 +1,5 @@
-"""A bisect in the words of `webapp.stats.bisection`: its plan, its evidence at a decision, and what
-people's acts, taken together, state of the revisions.
+"""A bisect in the words of `webapp.stats.bisection`: its plan, its evidence at a decision, what
+people's acts, taken together, state of the revisions, and which workers can measure for it.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,6 +10,9 @@ from statistics import median
 from typing import Any
 
 from webapp.bisects.models import Bisect, BisectAct, BisectBoot, BisectSubject
+from webapp.jobs.models import Worker
+from webapp.jobs.queries import Capability
+from webapp.results.models import Series
 from webapp.stats import bisection
 
 LEAST_HOURS = 1e-6
@@ -306,3 +309,28 @@ class _Measuring:
             self.pinned[index] = after_boots
         if kind == Kind.DISCARD:
             self.discarded[index] = after_boots
+
+
+def workers_for(series: Series, now: datetime) -> list[Capability]:
+    """What each worker that reported lately can do for the hardware, mode and tree of a series."""
+    return [serves for serves in offers(now) if serves.covers(series)]
+
+
+def hands_of(scopes: Sequence[Scope], now: datetime) -> list[tuple[Scope, int]]:
+    """How many workers can measure each machine and mode, in one query."""
+    offered = offers(now)
+    return [(scope, sum(serves.covers(scope.series) for serves in offered)) for scope in scopes]
+
+
+def agents_for(bisect: Bisect, now: datetime) -> int:
+    """How many workers can measure for a bisect, on whatever machine."""
+    of_machine: dict[int, int] = {}
+    for scope, count in hands_of(bisect.scopes, now):
+        machine = scope.series.hardware_id
+        of_machine[machine] = max(of_machine.get(machine, 0), count)
+    return sum(of_machine.values())
+
+
+def offers(now: datetime) -> list[Capability]:
+    """What the workers that reported lately can do, in one query."""
+    return [serves for worker in Worker.objects.alive(now) for serves in worker.capabilities]

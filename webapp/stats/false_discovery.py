@@ -31,13 +31,13 @@ NO_EVIDENCE = 1.0
 """The p-value of a series that received the commit and shows nothing there: it counts as a look."""
 
 
-def gate_among(p_values: Sequence[float], received: int, level: float = LEVEL) -> tuple[Gate, ...]:
+def gate_among(p_values: Sequence[float], received: int) -> tuple[Gate, ...]:
     """Return one Gate per p-value of the series that show something at a commit, in their order.
 
     `received` series had the commit, these among them. Raises ValueError as `gate` does.
     """
     silent = max(received - len(p_values), 0)
-    return gate([*p_values, *[NO_EVIDENCE] * silent], level)[: len(p_values)]
+    return gate([*p_values, *[NO_EVIDENCE] * silent])[: len(p_values)]
 
 
 def gate(p_values: Sequence[float], level: float = LEVEL) -> tuple[Gate, ...]:

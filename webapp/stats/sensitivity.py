@@ -1,6 +1,7 @@
 """What a two-sided t-test can see: critical values and the shifts found with a given power."""
 
 from functools import cache
+from math import isfinite
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +36,13 @@ def require_power(power: float) -> float:
     if not 50 <= power <= 99.9:
         raise OutOfRangeError(f"power {power:g} %: from 50 to 99.9 can be planned")
     return power
+
+
+def require_margin(margin: float) -> float:
+    """``margin`` itself when it is a finite percentage ≥ 0; else raises `OutOfRangeError`."""
+    if not (isfinite(margin) and margin >= 0):
+        raise OutOfRangeError(f"margin {margin:g} %: it must be 0 or more")
+    return margin
 
 
 def critical_t(df: float, confidence: float) -> float:

@@ -15,10 +15,9 @@ from django.utils import timezone
 from webapp.bisects.deciding import decision_of
 from webapp.bisects.forecasting import forecast_left
 from webapp.bisects.models import Bisect, BisectDecision, BisectJob
-from webapp.bisects.question import Circumstances, machine_of
+from webapp.bisects.question import Circumstances, hands_of, machine_of
 from webapp.bisects.services import settling
 from webapp.bisects.services.collecting import collect, revisions_along
-from webapp.bisects.workers import hands_of
 from webapp.jobs.models import Job
 from webapp.jobs.services import JobRequest, cancel_job, request_jobs
 from webapp.results.models import Revision

@@ -21,8 +21,8 @@ from webapp.alerts.queries import findings_of, of_interest
 from webapp.analysis.models import Finding
 from webapp.bisects.draft import BisectError
 from webapp.bisects.models import Bisect, BisectSettings
+from webapp.bisects.question import offers
 from webapp.bisects.services.drafting import draft_bisect, start_bisect
-from webapp.bisects.workers import offers
 from webapp.jobs.models import Job
 from webapp.jobs.queries import Capability
 from webapp.jobs.services import request_more_runs
@@ -35,12 +35,12 @@ log = structlog.get_logger()
 REQUESTED_AT_ONCE = 20
 
 
-def start_automatic_bisects(*, now: datetime | None = None) -> list[int]:
+def start_automatic_bisects() -> list[int]:
     """One for each open alert that has several suspects and no bisect yet; their numbers.
 
     Safe to run twice and at once.
     """
-    at = now or timezone.now()
+    at = timezone.now()
     started = [_start(alert, tree, at) for alert, tree in _waiting()]
     return [number for number in started if number is not None]
 
@@ -109,13 +109,13 @@ def _has_several(alert: Alert) -> bool:
     return Revision.objects.between(alert.after, alert.revision).exists()
 
 
-def confirm_candidates(*, now: datetime | None = None) -> int:
+def confirm_candidates() -> int:
     """Queue a boot of each candidate and of the revision before it; how many jobs were queued.
 
     Once for each revision, hardware and mode, and only where a worker serves them: what nobody
     measures is not piled up. Safe to run twice and at once.
     """
-    able = offers(now or timezone.now())
+    able = offers(timezone.now())
     if not able:
         return 0
     waiting = (

@@ -45,14 +45,13 @@ def act_on_bisect(
     reason: str,
     version: int | None = None,
     revision: Revision | None = None,
-    now: datetime | None = None,
 ) -> Bisect:
     """Do ``kind`` to a running bisect and take the step that follows from it.
 
     ``version`` is the one that was seen: needed for what cannot be taken back, which is to cancel.
     Raises BisectError.
     """
-    at = now or timezone.now()
+    at = timezone.now()
     if kind not in BY_PEOPLE:
         raise BisectError("Choose what to do.")
     stated = reason.strip()[:REASON_MAX]
@@ -69,14 +68,12 @@ def act_on_bisect(
 
 
 @transaction.atomic
-def paste_boots(
-    *, bisect: int, actor: User, revision: Revision | None, text: str, now: datetime | None = None
-) -> int:
+def paste_boots(*, bisect: int, actor: User, revision: Revision | None, text: str) -> int:
     """Take the values of boots that a person measured, one boot a line; how many boots.
 
     Raises BisectError naming the line or the field.
     """
-    at = now or timezone.now()
+    at = timezone.now()
     boots = read_boots(text)
     row = _lock_running(bisect)
     index = _index(row, Kind.PIN, revision)

@@ -22,10 +22,9 @@ from webapp.bisects.forecasting import forecast_of
 from webapp.bisects.models import Bisect, BisectBoot, BisectSettings, BisectSubject
 from webapp.bisects.path_patterns import PatternsError
 from webapp.bisects.prior import prior_of
-from webapp.bisects.question import Scope, boots_of_revisions, noise_document
+from webapp.bisects.question import Scope, boots_of_revisions, noise_document, workers_for
 from webapp.bisects.services.advancing import take_step
 from webapp.bisects.services.collecting import append, companions_of, history_boots, with_companions
-from webapp.bisects.workers import workers_for
 from webapp.events.queries import ONE_EPOCH, epochs_of
 from webapp.jobs.queries import Durations
 from webapp.results.models import Revision, Series

@@ -84,13 +84,11 @@ def flame_svg(flame: Flame, *, described: str) -> str:
     )
 
 
-def flame_picture(
-    flame: Flame, *, title: str, lines: Sequence[str] = (), width: float = WIDTH
-) -> str:
-    """The drawing as a picture of its own, ``width`` pixels wide, with a headline, lines below it
-    and its legend; `webapp.charts.svg` gives it rules and a theme.
+def flame_picture(flame: Flame, *, title: str, lines: Sequence[str] = ()) -> str:
+    """The drawing as a picture of its own, with a headline, lines below it and its legend;
+    `webapp.charts.svg` gives it rules and a theme.
     """
-    room = width - 2 * MARGIN
+    room = WIDTH - 2 * MARGIN
     entries = legend(flame)
     head = MARGIN + TITLE + LINE * len(lines)
     rows = _legend_rows(entries, room)
@@ -111,7 +109,7 @@ def flame_picture(
             for part in _legend_entry(entry, MARGIN + x, head + LINE * row)
         ),
         drawn,
-        width=width,
+        width=WIDTH,
         height=top + flame.rows * PICTURE_ROW + MARGIN,
         described=clean(title),
         class_="flame",

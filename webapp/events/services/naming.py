@@ -14,11 +14,17 @@ from webapp.results.models import (
     HardwareAlias,
     Metric,
     Mode,
-    Revision,
     Tree,
     wrong_with_line,
 )
-from webapp.results.services import Problem, ResultsError, Unprocessable, answer_to, ensure_revision
+from webapp.results.services import (
+    Problem,
+    ResultsError,
+    Unprocessable,
+    answer_to,
+    ensure_revision,
+    revision_given,
+)
 
 
 class ReleaseTaken(ResultsError):
@@ -53,8 +59,8 @@ def event_fields(names: EventNames) -> EventFields:
     ):
         if given and row is None:
             problems.append(Problem(field, f"there is no {field} {given!r}"))
-    first = _revision(tree, "first", names.first, problems)
-    last = _revision(tree, "last", names.last, problems) if names.last else first
+    first = revision_given(tree, "first", names.first, problems)
+    last = revision_given(tree, "last", names.last, problems) if names.last else first
     if problems:
         raise Unprocessable(problems)
     return EventFields(
@@ -119,18 +125,6 @@ def hardware_called(name: str) -> Hardware | None:
         return found
     alias = HardwareAlias.objects.select_related("hardware__lab").filter(name=name).first()
     return alias.hardware if alias else None
-
-
-def _revision(tree: Tree | None, field: str, name: str, problems: list[Problem]) -> Revision | None:
-    if not name:
-        return None
-    if tree is None:
-        problems.append(Problem("tree", "name the tree of the revisions"))
-        return None
-    found = Revision.objects.placed().named(tree=tree, name=name)
-    if found is None:
-        problems.append(Problem(field, f"no revision {name!r} is known in {tree}"))
-    return found
 
 
 @transaction.atomic

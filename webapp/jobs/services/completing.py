@@ -145,11 +145,9 @@ def complete(
 
 
 @transaction.atomic
-def refuse_result(
-    *, number: int, agent: Agent, lease: str, refusal: ResultRefused, now: datetime | None = None
-) -> None:
+def refuse_result(*, number: int, agent: Agent, lease: str, refusal: ResultRefused) -> None:
     """Note that a result was refused; the attempt failed at its boot. Sent twice is as once."""
-    at = now or timezone.now()
+    at = timezone.now()
     job = events.lock_job_for(number, agent)
     entry = {"job": job, "kind": events.Kind.REFUSED, "lease": lease, "reason": str(refusal)}
     if JobEvent.objects.filter(**entry).exists():

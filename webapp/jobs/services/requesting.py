@@ -281,7 +281,7 @@ def cancel_job(
 
 
 @transaction.atomic
-def change_priority(*, job: int, priority: int, actor: User, now: datetime | None = None) -> Job:
+def change_priority(*, job: int, priority: int, actor: User) -> Job:
     """Let a queued job come sooner or later. Raises NoSuchJob, ActRefused."""
     check_priority(priority)
     row = lock_job(job)
@@ -292,7 +292,7 @@ def change_priority(*, job: int, priority: int, actor: User, now: datetime | Non
     change = f"from {row.priority} to {priority}"
     row.priority = priority
     row.save(update_fields=["priority"])
-    note(row, Kind.PRIORITY, now or timezone.now(), actor=actor, reason=change)
+    note(row, Kind.PRIORITY, timezone.now(), actor=actor, reason=change)
     return row
 
 

@@ -34,21 +34,21 @@ NAME_ONCE = "subscription_name_once"
 
 
 @transaction.atomic
-def notify_events(*, limit: int = BATCH) -> int:
-    """Tell what up to ``limit`` unread events say; how many were read. Safe to run at once.
+def notify_events() -> int:
+    """Tell what up to `BATCH` unread events say; how many were read. Safe to run at once.
 
     Events are found by their own mark, because ids are not committed in order. What is told and
     the mark that it was are one transaction, so a killed worker tells nothing twice. Under the
     lock of the tree, the events of an alert are told in their order.
     """
     waiting = AlertEvent.objects.unread().order_by("pk").values_list("alert__tree", flat=True)
-    trees = lock_trees(waiting[:limit])
+    trees = lock_trees(waiting[:BATCH])
     events = list(
         AlertEvent.objects.unread()
         .filter(alert__tree__in=trees)
         .order_by("pk")
         .select_related("alert")
-        .select_for_update(of=("self",), skip_locked=True, no_key=True)[:limit]
+        .select_for_update(of=("self",), skip_locked=True, no_key=True)[:BATCH]
     )
     # People know what they did themselves.
     _notify([event for event in events if event.actor_id is None])

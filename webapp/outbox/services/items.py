@@ -323,9 +323,9 @@ def correct_times(items: OutboxItemQuerySet, *, now: datetime | None = None) -> 
     return corrected
 
 
-def correct_pauses(*, now: datetime | None = None) -> int:
+def correct_pauses() -> int:
     """End pauses of the mail server and of endpoints that a wrong clock prolonged; how many."""
-    at = now or timezone.now()
+    at = timezone.now()
     far = at + CLOCKS_DIFFER_BY + LONGEST_SERVER_PAUSE
     began = Least("failing_since", at)
     return sum(

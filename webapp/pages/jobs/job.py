@@ -12,8 +12,10 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.template.defaultfilters import pluralize
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
+from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST, require_safe
 from django.views.decorators.vary import vary_on_headers
 
@@ -24,7 +26,7 @@ from webapp.jobs.models import Job
 from webapp.jobs.queries import Forecast, queue_forecast
 from webapp.jobs.services import ActRefused, Asked, JobsError
 from webapp.pages.parts.job_offers import offers_at_point
-from webapp.pages.parts.links import local_page, read_number
+from webapp.pages.parts.links import read_number
 from webapp.results.models import Hardware, Metric, Mode, Point, Revision, Series, Tree
 
 Form = Mapping[str, str]
@@ -162,7 +164,7 @@ def request_job(request: HttpRequest) -> HttpResponse:
     ``revision`` may stand twice: a candidate and its parent are asked for together.
     """
     form = request.POST.dict()
-    back = local_page(request, form.get("next", ""), otherwise="agents")
+    back = _back(request, form.get("next", ""))
     try:
         asked = request_from(form, request.POST.getlist("revision"), actor=signed_in_user(request))
     except ActRefused as error:
@@ -222,7 +224,7 @@ def new_page(request: HttpRequest) -> HttpResponse:
     context = {
         "point": point,
         "offers": offers_at_point(series, point),
-        "back": local_page(request, request.GET.get("next", ""), otherwise="agents"),
+        "back": _back(request, request.GET.get("next", "")),
     }
     fragment = request.headers.get("HX-Request") == "true"
     template = "pages/parts/job_offers.html" if fragment else "pages/jobs/new.html"
@@ -236,3 +238,9 @@ def _point(series: Series, name: str) -> Point:
         raise Http404(f"{series.mode} on {series.hardware} has no point at {name}.")
     point.revision.tree = series.tree
     return point
+
+
+def _back(request: HttpRequest, address: str) -> str:
+    """``address`` when it is one of this instance's pages, else that of the queue."""
+    local = url_has_allowed_host_and_scheme(address, {request.get_host()}, request.is_secure())
+    return address if local else reverse("agents")

@@ -9,7 +9,6 @@ from functools import cache, lru_cache
 
 from django.http import HttpRequest
 from django.urls import get_script_prefix, reverse
-from django.utils.http import url_has_allowed_host_and_scheme
 
 from webapp.analysis.queries import (
     READABLE,
@@ -29,7 +28,6 @@ __all__ = [
     "commit_link",
     "compare_link",
     "job_new_link",
-    "local_page",
     "releases_link",
     "side_of",
     "sides_of",
@@ -90,12 +88,6 @@ def functions_link(run: Run, functions: Iterable[str] = (), *, with_calls: bool 
 def job_new_link(series: int, revision: str, back: str) -> str:
     """The jobs that can be asked for about a point of a series (by id), from the page ``back``."""
     return with_query(_asking(), [("series", str(series)), ("revision", revision), ("next", back)])
-
-
-def local_page(request: HttpRequest, address: str, *, otherwise: str) -> str:
-    """``address`` when it is one of this instance's pages, else that of the page ``otherwise``."""
-    local = url_has_allowed_host_and_scheme(address, {request.get_host()}, request.is_secure())
-    return address if local else reverse(otherwise)
 
 
 def source_url(revision: Revision) -> str:

@@ -42,7 +42,7 @@ from webapp.results.services.named_rows import (
 from webapp.results.services.near_duplicates import dismiss_twins, suggest_again, suggested_twins
 from webapp.results.services.points import mark_dirty
 from webapp.results.services.profiling import NoSuchRun, ProfileDocument, store_profile
-from webapp.results.services.revisions import answer_to, ensure_revision
+from webapp.results.services.revisions import answer_to, ensure_revision, revision_given
 from webapp.results.services.run_decisions import (
     count_together,
     decide_samples,

@@ -16,7 +16,6 @@ from webapp.results.models import (
     Mode,
     ModeAlias,
     NameAlias,
-    Revision,
     Run,
     Tree,
     wrong_with_line,
@@ -31,6 +30,7 @@ from webapp.results.services.aliases import (
 )
 from webapp.results.services.database import begin_reshaping, fetch_rows
 from webapp.results.services.named_rows import HardwareAndMode, forget_names, hardware_named
+from webapp.results.services.revisions import revision_given
 from webapp.results.spellings import PART, PART_MAX
 
 EXAMPLES = 20
@@ -158,7 +158,9 @@ def _checked(names: AliasNames) -> NameAlias:
         if found is None and (given or field == "lab"):
             problems.append(Problem(field, f"there is no {field} {given!r}"))
     problems += _wrong_with_names(names)
-    first, last = (_end(tree, names, end, problems) for end in ("first", "last"))
+    first, last = (
+        revision_given(tree, end, getattr(names, end), problems) for end in ("first", "last")
+    )
     if first and last and first.position > last.position:
         problems.append(Problem("last", f"{last} comes before {first}"))
     if len(names.directory) > DIRECTORY_MAX or wrong_with_line(names.directory):
@@ -205,21 +207,6 @@ def _wrong_with_hardware(names: AliasNames, lab: Lab) -> Iterator[Problem]:
             yield Problem(field, f"{lab} has no hardware {name!r}")
     if len({row.pk for row in found.values()}) == 1 and len(found) == 2:
         yield Problem("means", f"both are names of {found[names.means]} already")
-
-
-def _end(
-    tree: Tree | None, names: AliasNames, end: str, problems: list[Problem]
-) -> Revision | None:
-    name = getattr(names, end)
-    if not name:
-        return None
-    if tree is None:
-        problems.append(Problem("tree", "name the tree of the revisions"))
-        return None
-    found = Revision.objects.placed().named(tree=tree, name=name)
-    if found is None:
-        problems.append(Problem(end, f"no revision {name!r} is known in {tree}"))
-    return found
 
 
 def _candidates(row: NameAlias) -> QuerySet[Run]:

@@ -252,3 +252,20 @@ def _unknown(tree: Tree, name: str) -> str:
         f"{name!r} is not known in {tree}, and its id does not tell its place; import the history "
         f"(`manage.py import_revisions --tree {tree} …`)"
     )
+
+
+def revision_given(
+    tree: Tree | None, field: str, name: str, problems: list[Problem]
+) -> Revision | None:
+    """The revision that a form calls ``name`` in its ``field``, None without a name; what is wrong
+    with it becomes one of ``problems``.
+    """
+    if not name:
+        return None
+    if tree is None:
+        problems.append(Problem("tree", "name the tree of the revisions"))
+        return None
+    found = Revision.objects.placed().named(tree=tree, name=name)
+    if found is None:
+        problems.append(Problem(field, f"no revision {name!r} is known in {tree}"))
+    return found

@@ -316,7 +316,7 @@ def _another(plan: Plan, now: Posterior) -> str:
     return f"{percent(now.two)} that another commit contributes"
 
 
-def _leaders(plan: Plan, now: Posterior, most: int = 3) -> str:
+def _leaders(plan: Plan, now: Posterior) -> str:
     if now.candidates.max() < max(LEADING, min(2 / plan.bad, 0.3)):
         parts = [f"none of {plan.bad} candidates leads"]
     else:
@@ -324,7 +324,7 @@ def _leaders(plan: Plan, now: Posterior, most: int = 3) -> str:
             now.candidates,
             say=percent,
             name=lambda index: plan.name(index + 1),
-            most=most,
+            most=3,
             least=LEAST_CHANCE,
         )
     if now.none >= LEAST_CHANCE:

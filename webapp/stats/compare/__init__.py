@@ -17,8 +17,7 @@ from webapp.stats.compare.relative import (
     estimate_of,
     heterogeneity,
 )
-from webapp.stats.compare.stored import own_unit, pack_summary, unpack_summary
-from webapp.stats.compare.summaries import LEVELS, Summaries
+from webapp.stats.compare.summaries import LEVELS, Summaries, own_unit, pack_summary, unpack_summary
 from webapp.stats.compare.sweep import (
     Across,
     Evidence,

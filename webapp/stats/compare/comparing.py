@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from math import isfinite, sqrt
+from math import sqrt
 from typing import Literal
 
 import numpy as np
@@ -21,10 +21,14 @@ from webapp.stats.compare.relative import (
 from webapp.stats.compare.single_builds import believed
 from webapp.stats.compare.summaries import Summaries
 from webapp.stats.decisive.chance import Belief
-from webapp.stats.errors import OutOfRangeError
 from webapp.stats.metrics import MARGIN_PCT, Better, is_gain
 from webapp.stats.ministat.numbers import LEAST_POINTS, Difference, difference
-from webapp.stats.sensitivity import DEFAULT_CONFIDENCE, critical_t, require_confidence
+from webapp.stats.sensitivity import (
+    DEFAULT_CONFIDENCE,
+    critical_t,
+    require_confidence,
+    require_margin,
+)
 
 __all__ = [
     "BuildNoise",
@@ -237,13 +241,6 @@ def decide(change: Change, *, better: Better, margin: float, runs_differ: bool =
         return Decision(verdict, Rule.EXCLUDES_ZERO, negligible=False)
     rule = Rule.BUILDS_DIFFER if runs_differ else Rule.INCLUDES_ZERO
     return Decision(Verdict.CANNOT_TELL, rule, negligible=False)
-
-
-def require_margin(margin: float) -> float:
-    """``margin`` itself when it is a finite percentage ≥ 0; else raises `OutOfRangeError`."""
-    if not (isfinite(margin) and margin >= 0):
-        raise OutOfRangeError(f"margin {margin:g} %: it must be 0 or more")
-    return margin
 
 
 def _as_samples(side: Samples | Sequence[float]) -> Samples:

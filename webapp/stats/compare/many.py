@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from webapp.stats import sensitivity
-from webapp.stats.compare.comparing import Verdict, require_margin
+from webapp.stats.compare.comparing import Verdict
 from webapp.stats.compare.exact_tests import counts_limits, counts_p
 from webapp.stats.compare.levels import BuildNoise, Level
 from webapp.stats.compare.relative import NO_SCATTER
@@ -139,7 +139,7 @@ def compare_many(
     `StatisticsError` for settings out of range, ValueError for sides that differ in length.
     """
     sensitivity.require_confidence(confidence)
-    require_margin(margin)
+    sensitivity.require_margin(margin)
     same = [None] * len(a) if same_build is None else same_build
     given = [None] * len(a) if build_noise is None else build_noise
     if not len(a) == len(b) == len(given) == len(same):

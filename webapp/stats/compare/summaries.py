@@ -1,6 +1,18 @@
-"""Summaries of many sets as columns: what comparisons of many pairs compute with."""
+"""Summaries of many sets as columns, which comparisons of many pairs compute with, and each as the
+bytes that a point stores: exact, and a tenth of the same as JSON.
 
-from collections.abc import Iterable, Mapping
+Of a side only the mean and the scatter are written where the rest follows from the counts, and a
+level with as many units as the one below it, which then has the same sides, is not written again.
+What has another form than `Summary.to_data` gives is stored as JSON, deflated.
+"""
+
+import json
+import re
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from struct import Struct
 from typing import Any
 
 import numpy as np
@@ -72,3 +84,195 @@ def _floors(
     """`Summary.floor` of every row, on both scales; 0 where there are no logarithms."""
     linear = np.maximum(np.ldexp(digits / 2, -exponent), FINEST * level)
     return np.stack([linear, np.where(log, linear / np.where(log, level, 1.0), 0.0)], axis=1)
+
+
+KEYS = frozenset(
+    ("n", "builds", "boots", "exponent", "digit", "total", "linear", "log", "identity")
+)
+IDENTITY = re.compile("[0-9a-f]{16}")
+HEAD = Struct("<H")
+
+BYTE = 256
+
+
+class Has:
+    """Bits of the first two bytes: what is in those after them. None of it: JSON."""
+
+    COLUMNS = 1
+    WIDE = 2  # counts of four bytes
+    BOOTS = 4
+    LOG = 8
+    TOTAL = 16
+    TOTAL_UNKNOWN = 32  # null; without both there is no such key, as before counts were told apart
+    DIGIT = 64
+    BOOT_SIDE = 128
+    BOOT_AS_RUN = 256
+    BUILD_SIDE = 512
+    BUILD_AS_BELOW = 1024
+    RUN_SHARE = 2048
+    BOOT_SHARE = 4096
+
+
+OWN = {"run": Has.COLUMNS, "boot": Has.BOOT_SIDE, "build": Has.BUILD_SIDE}
+AS_BELOW = {"run": 0, "boot": Has.BOOT_AS_RUN, "build": Has.BUILD_AS_BELOW}
+SHARE = {"run": Has.RUN_SHARE, "boot": Has.BOOT_SHARE, "build": 0}
+"""Of each level: that it is written, that it repeats the one below, that its share is written."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """Where in the unpacked numbers what stands; 0: nowhere. ``sides`` of each level that is there:
+    its name, and the places of its count of units, of its first mean, and of its share.
+    """
+
+    struct: Struct
+    boots: int
+    identity: int
+    digit: int
+    total: int
+    has_total: bool
+    has_log: bool
+    sides: tuple[tuple[str, int, int, int], ...]
+
+
+def pack_summary(data: Mapping[str, Any]) -> bytes:
+    """Return what `Summary.to_data` gave, with the ``identity`` of the builds (16 hexadecimal
+    digits), as bytes that `unpack_summary` reads; anything else that JSON can hold too.
+    """
+    if data.keys() | {"total"} == KEYS and IDENTITY.fullmatch(data["identity"]):
+        packed = _columns(data)
+        if packed is not None:
+            return packed
+    return HEAD.pack(0) + zlib.compress(json.dumps(data).encode())
+
+
+def unpack_summary(packed: bytes) -> dict[str, Any]:
+    """Return what `pack_summary` was given, the floats to their last bit."""
+    flags = packed[0] | packed[1] << 8
+    if not flags & 1:
+        found: dict[str, Any] = json.loads(zlib.decompress(packed[2:]))
+        return found
+    layout = _layout(flags)
+    values = layout.struct.unpack_from(packed, 2)
+    found = {
+        "n": values[1],
+        "builds": values[2],
+        "boots": values[layout.boots] if layout.boots else None,
+        "exponent": values[0],
+        "digit": values[layout.digit] if layout.digit else 0.0,
+        "identity": values[layout.identity].hex(),
+        "linear": _sides(layout, values, 0),
+        "log": _sides(layout, values, 2) if layout.has_log else None,
+    }
+    if layout.has_total:
+        found["total"] = values[layout.total] if layout.total else None
+    return found
+
+
+def own_unit(packed: bytes) -> tuple[list[Any] | None, int]:
+    """Return the side of the highest level that ``packed`` levels have, linear, and its exponent:
+    what the interval of a point rests on. A chart of thousands of points reads no more of each.
+    """
+    flags = packed[0] | packed[1] << 8
+    if flags & 1:
+        layout = _layout(flags)
+        values = layout.struct.unpack_from(packed, 2)
+        return _side(values, layout.sides[-1], 0), values[0]
+    kept = unpack_summary(packed)
+    linear = kept.get("linear", {})
+    return next((linear[level] for level in _NAMES[::-1] if level in linear), None), kept.get(
+        "exponent", 0
+    )
+
+
+def _sides(layout: _Layout, values: Sequence[Any], scale: int) -> dict[str, list[Any]]:
+    return {side[0]: _side(values, side, scale) for side in layout.sides}
+
+
+def _side(values: Sequence[Any], side: tuple[str, int, int, int], scale: int) -> list[Any]:
+    """Mean, standard deviation, share, degrees of freedom, units and whether they are builds."""
+    _, units, mean, share = side
+    shape = _shape(values[units], values[2], values[share] if share else 0.0)
+    return [values[mean + scale], values[mean + scale + 1], *shape]
+
+
+def _shape(units: int, builds: int, share: float) -> tuple[float, int, int, bool]:
+    """What follows from the counts, as `levels` computes it; the ``share`` of several builds with
+    more units does not.
+    """
+    if units == 1:
+        return 1.0, 0, 1, False
+    if units == builds:
+        return 1 / builds, builds - 1, builds, True
+    return (1 / units if builds == 1 else share), units - builds, units, False
+
+
+def _columns(data: Mapping[str, Any]) -> bytes | None:
+    """None where a side has something else than what follows from the counts."""
+    counts = [data["n"], data["builds"], data["boots"]]
+    linear, log = data["linear"], data["log"]
+    flags = Has.COLUMNS
+    flags |= Has.WIDE if max(one or 0 for one in counts) >= BYTE else 0
+    flags |= Has.BOOTS if counts[2] is not None else 0
+    flags |= Has.LOG if log is not None else 0
+    flags |= Has.DIGIT if data["digit"] else 0
+    if "total" in data:
+        flags |= Has.TOTAL_UNKNOWN if data["total"] is None else Has.TOTAL
+    numbers = [data["digit"]] if flags & Has.DIGIT else []
+    numbers += [data["total"]] if flags & Has.TOTAL else []
+    below = None
+    for level in _NAMES:
+        if level not in linear:
+            continue
+        scales = [one[level] for one in (linear, log) if one is not None]
+        if scales == below:
+            flags |= AS_BELOW[level]
+            continue
+        flags, below = flags | OWN[level], scales
+        share = scales[0][2]
+        units = {"run": counts[0], "boot": counts[2], "build": counts[1]}[level]
+        shape = _shape(units, counts[1], share)
+        if any(tuple(side[2:]) != shape for side in scales):
+            return None
+        numbers += [number for side in scales for number in side[:2]]
+        if level != "build" and 1 < counts[1] < units:
+            flags |= SHARE[level]
+            numbers.append(share)
+    known = [one for one in counts if one is not None]
+    identity = bytes.fromhex(data["identity"])
+    # PostgreSQL's JSON had no negative zero.
+    numbers = [number + 0.0 for number in numbers]
+    return HEAD.pack(flags) + _layout(flags).struct.pack(
+        data["exponent"], *known, identity, *numbers
+    )
+
+
+@lru_cache(maxsize=256)
+def _layout(flags: int) -> _Layout:
+    counts = 3 if flags & Has.BOOTS else 2
+    identity = at = 1 + counts
+    digit = at = at + 1 if flags & Has.DIGIT else at
+    total = at = at + 1 if flags & Has.TOTAL else at
+    places = {"run": 1, "build": 2, "boot": 3}
+    mean, share, sides = 0, 0, []
+    for level in _NAMES:
+        if flags & OWN[level]:
+            mean, share = at + 1, 0
+            at += 4 if flags & Has.LOG else 2
+            if flags & SHARE[level]:
+                share = at = at + 1
+        elif not flags & AS_BELOW[level]:
+            continue
+        sides.append((level, places[level], mean, share))
+    numbers = at - identity
+    width = "I" if flags & Has.WIDE else "B"
+    return _Layout(
+        Struct(f"<h{counts}{width}8s{numbers}d"),
+        boots=3 if flags & Has.BOOTS else 0,
+        identity=identity,
+        digit=digit if flags & Has.DIGIT else 0,
+        total=total if flags & Has.TOTAL else 0,
+        has_total=bool(flags & (Has.TOTAL | Has.TOTAL_UNKNOWN)),
+        has_log=bool(flags & Has.LOG),
+        sides=tuple(sides),
+    )
