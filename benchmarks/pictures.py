@@ -14,8 +14,8 @@ from webapp.stats.changes.online_analysis import detect
 from webapp.stats.simulate import (
     Drift,
     Event,
-    OddRevision,
-    OddSample,
+    OutlierRevision,
+    OutlierSample,
     Scatter,
     Simulated,
     Step,
@@ -61,7 +61,7 @@ PICTURES = (
         "odd",
         "One wild sample (30) and one wild revision (60) confirm nothing",
         Scatter(run=0.01, build=0.006),
-        (OddSample(30, 0.85), OddRevision(60, -9.0)),
+        (OutlierSample(30, 0.85), OutlierRevision(60, -9.0)),
     ),
     Picture(
         "drift",

@@ -12,7 +12,7 @@ from django.apps import apps
 from django.db import connection, transaction
 from django.db.models import AutoField, GeneratedField, Model
 
-from webapp.pages.parts.kept import Kept
+from webapp.pages.parts.cache import Cache
 from webapp.readiness.models import Heartbeat
 from webapp.results.models import HourlyRuns
 from webapp.results.services import forget_names
@@ -40,12 +40,12 @@ def forget_drawn() -> None:
 
 
 @lru_cache(maxsize=1)
-def parts_of_pages(loaded: int) -> list[Kept[Any]]:
+def parts_of_pages(loaded: int) -> list[Cache[Any]]:
     """What the modules keep, once so many are ``loaded``: a list by hand would lack the next one,
     and a test would be shown the rows of the test before.
     """
     pages = [one for name, one in sys.modules.items() if name.startswith("webapp.pages.")]
-    found = [held for one in pages for held in vars(one).values() if isinstance(held, Kept)]
+    found = [held for one in pages for held in vars(one).values() if isinstance(held, Cache)]
     return list({id(one): one for one in found}.values())
 
 

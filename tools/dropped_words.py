@@ -49,7 +49,10 @@ DROPPED_MODULES: Mapping[str, str] = {
     "acting": "say whose acts: bisect_acts, job_acts",
     "asking": "say job_requests, or poll_requests",
     "claiming": "say claims, or leasing",
+    "decisive": "say single_build",
     "following": "say what follows what",
+    "hunt": "say the demonstration's bisect",
+    "kept": "say cache",
     "log": "say events, or decisions",
 }
 """A whole name of a module that stood for several jobs, and what to say instead."""

@@ -32,9 +32,9 @@ from webapp.stats.compare import (
     estimate_of,
     summarize,
 )
-from webapp.stats.decisive import Belief, Known, learn
-from webapp.stats.decisive.chance import LEAST_SERIES
 from webapp.stats.simulate import Scatter, draw_levels, draw_samples
+from webapp.stats.single_build import Known, NoisePrior, learn
+from webapp.stats.single_build.chance import LEAST_SERIES
 
 RUN = 0.01
 BOOTS, RUNS_OF_A_BOOT = 2, 5
@@ -154,7 +154,7 @@ def _of_one_build(build: float, trials: int, rng: Rng) -> Iterator[Figure]:
     for known in (False, True):
         machine = f"{LEAST_SERIES} series of the machine known" if known else "machine unknown"
         name = f"one build a side, builds {100 * build:g} %, {machine}"
-        beliefs = [_belief(noises, rng) if known else Belief() for _ in range(trials)]
+        beliefs = [_belief(noises, rng) if known else NoisePrior() for _ in range(trials)]
         found = _single_pairs(build, beliefs, rng)
         changed = found.proven != 0
         goal = at_most(2.0) if build <= BUILDS[0] else NOT_WORSE_THAN if known else None
@@ -164,7 +164,10 @@ def _of_one_build(build: float, trials: int, rng: Rng) -> Iterator[Figure]:
         yield _share(f"{name}: builds differ", int(found.builds_differ.sum()), trials)
         for series, machines in _spreads():
             of_machines = [
-                [one, *(_belief(noises, rng) if known else Belief() for _ in range(machines - 1))]
+                [
+                    one,
+                    *(_belief(noises, rng) if known else NoisePrior() for _ in range(machines - 1)),
+                ]
                 for one in beliefs
             ]
             told = _single_headlines(series, build, of_machines, rng)
@@ -172,7 +175,7 @@ def _of_one_build(build: float, trials: int, rng: Rng) -> Iterator[Figure]:
             yield _share(claims, told, len(beliefs), goal=True)
 
 
-def _single_pairs(build: float, beliefs: Sequence[Belief], rng: Rng) -> Comparisons:
+def _single_pairs(build: float, beliefs: Sequence[NoisePrior], rng: Rng) -> Comparisons:
     """A pair for each belief."""
     scatter = Scatter(run=RUN, build=build)
     drawn = draw_samples(rng, draw_levels(rng, len(beliefs), 2, scatter), SAMPLES, scatter)
@@ -193,7 +196,7 @@ def _on(machines: int) -> str:
 
 
 def _single_headlines(
-    series: int, build: float, beliefs: Sequence[Sequence[Belief]], rng: Rng
+    series: int, build: float, beliefs: Sequence[Sequence[NoisePrior]], rng: Rng
 ) -> int:
     """How many commits of ``series`` pairs are said to have changed; ``beliefs`` has for each
     commit those of its machines.
@@ -247,7 +250,7 @@ def _known(build: float, rng: Rng) -> Known | None:
     return Known(noise.build_pct, noise.freedom)
 
 
-def _belief(noises: Sequence[Known], rng: Rng) -> Belief:
+def _belief(noises: Sequence[Known], rng: Rng) -> NoisePrior:
     return learn([noises[at] for at in rng.integers(0, len(noises), LEAST_SERIES)])
 
 

@@ -11,17 +11,17 @@ from math import log, log1p
 import numpy as np
 
 from benchmarks.worlds.figures import Figure, Interval, at_most, percent
-from webapp.stats.decisive import (
-    Belief,
+from webapp.stats.metrics import SMALLEST_EFFECT_PCT
+from webapp.stats.single_build import (
     Build,
     Known,
     Measured,
+    NoisePrior,
     chance,
     judge,
     learn,
     pairs_of,
 )
-from webapp.stats.metrics import SMALLEST_EFFECT_PCT
 
 MEDIAN, SPREAD = 0.018, 1.6
 """Scatter of builds in one-year series of a real lab, lognormal: wider than what is believed."""
@@ -34,7 +34,7 @@ PAIRS_A_TRIAL = 4
 """Pairs without a change that are drawn for each trial asked for: the goal is rare."""
 
 GOAL = at_most(0.5)
-GUESS = Belief()
+GUESS = NoisePrior()
 LOSSES = (-11.4, -20.0)
 LEARNED_FROM = 8
 LEARNED_FREEDOM = 20.0
@@ -111,12 +111,12 @@ def _scatters(rng: Rng, count: int, build: float | None) -> list[float]:
     return list(MEDIAN * np.exp(log(SPREAD) * rng.standard_normal(count)))
 
 
-def _alone(rng: Rng, scatters: list[float], belief: Belief | None = None) -> Interval:
+def _alone(rng: Rng, scatters: list[float], belief: NoisePrior | None = None) -> Interval:
     hits = sum(_alerts(rng, one, belief=belief or GUESS) for one in scatters)
     return percent(hits, len(scatters))
 
 
-def _alerts(rng: Rng, build: float, *, belief: Belief = GUESS, pairs: int = 1) -> bool:
+def _alerts(rng: Rng, build: float, *, belief: NoisePrior = GUESS, pairs: int = 1) -> bool:
     return _state([_build(rng, build)], [_build(rng, build)], belief, pairs) == "open"
 
 
@@ -137,7 +137,7 @@ def _after_a_second_build(rng: Rng, build: float, loss: float) -> str:
     return _state([old], [new, again])
 
 
-def _state(old: list[Build], new: list[Build], belief: Belief = GUESS, pairs: int = 1) -> str:
+def _state(old: list[Build], new: list[Build], belief: NoisePrior = GUESS, pairs: int = 1) -> str:
     found = pairs_of([Measured(1, tuple(old)), Measured(2, tuple(new))])
     if not found:
         return "withdrawn"

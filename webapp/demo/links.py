@@ -111,5 +111,5 @@ def planted_commits() -> QuerySet[Revision]:
 
 def simulated_bisect() -> Bisect | None:
     """The first bisect in the tree whose jobs simulated agents answer (one query)."""
-    found = Bisect.objects.with_subjects().filter(series__tree__name=simulated.HUNT_TREE)
+    found = Bisect.objects.with_subjects().filter(series__tree__name=simulated.BISECT_TREE)
     return found.order_by("pk").first()

@@ -22,7 +22,7 @@ from webapp.labs import services as labs
 from webapp.labs.models import Agent, Lab
 from webapp.results.models import Run, Series, Tree
 from webapp.results.services import ResultsError, register_hardware
-from webapp.stats.simulate import hunt as simulated_hunt
+from webapp.stats.simulate import bisect_lab
 
 AGENT = "demonstration"
 LOOK_AGAIN_SECONDS = 0.1
@@ -205,27 +205,27 @@ def prepare_agents(demo: Path) -> None:
     directory = demo / DIRECTORY
     directory.mkdir(parents=True, exist_ok=True)
     (directory / TRUTH).write_text(_truth())
-    agent = labs.create_agent(name=BISECT_AGENT, lab_name=simulated.HUNT_LAB, simulated=True)
+    agent = labs.create_agent(name=BISECT_AGENT, lab_name=simulated.BISECT_LAB, simulated=True)
     for token in agent.tokens.usable():
         labs.revoke_token(token=token)
     path = directory / TOKEN
     path.touch(mode=0o600)
     path.write_text(labs.issue_token(agent=agent).text)
-    tree = Tree.objects.get(name=simulated.HUNT_TREE)
+    tree = Tree.objects.get(name=simulated.BISECT_TREE)
     BisectSettings.objects.get_or_create(tree=tree, defaults={"automatic": True})
 
 
 def _truth() -> str:
     return TRUTH_FORM.format(
-        run=simulated_hunt.RUN,
-        boot=simulated_hunt.BOOT,
+        run=bisect_lab.RUN,
+        boot=bisect_lab.BOOT,
         drift=-settings.DEMO_DRIFT / 1000,
-        tree=simulated.HUNT_TREE,
-        hardware=simulated_hunt.HARDWARE,
-        mode=simulated_hunt.WORKLOAD,
-        level=simulated_hunt.LEVEL,
-        position=simulated_hunt.FIRST + simulated_hunt.GUILTY,
-        percent=simulated_hunt.STEP_PCT,
+        tree=simulated.BISECT_TREE,
+        hardware=bisect_lab.HARDWARE,
+        mode=bisect_lab.WORKLOAD,
+        level=bisect_lab.LEVEL,
+        position=bisect_lab.FIRST + bisect_lab.GUILTY,
+        percent=bisect_lab.STEP_PCT,
     )
 
 

@@ -7,8 +7,7 @@ from typing import Any
 
 from webapp.demo import published, simulated, storage
 from webapp.demo.benchdirs import Written, published_files, simulated_files
-from webapp.stats.simulate import MACHINES, MEASURED_ON, Lab, make_branch, make_lab
-from webapp.stats.simulate import hunt as simulated_hunt
+from webapp.stats.simulate import MACHINES, MEASURED_ON, Lab, bisect_lab, make_branch, make_lab
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +55,7 @@ This lab does not exist. Its figures are drawn at random around levels that are 
 subjects of its commits say what was planted."""
 
 
-HUNT = """\
+BISECT_LAB_TEXT = """\
 This lab does not exist either. It measures every 64th commit, and one commit in between costs \
 2 %: its two simulated agents find which, when a bisect asks them."""
 
@@ -112,18 +111,18 @@ def branch_part() -> Part:
     )
 
 
-def hunt_part() -> Part:
+def bisect_part() -> Part:
     """The lab whose agents answer a bisect."""
-    lab = simulated_hunt.make_hunt()
+    lab = bisect_lab.make_bisect_lab()
     return Part(
-        lab=simulated.HUNT_LAB,
-        description=HUNT,
+        lab=simulated.BISECT_LAB,
+        description=BISECT_LAB_TEXT,
         is_simulated=True,
         directory="hunt",
-        options=("--tree", simulated.HUNT_TREE),
-        hardware={simulated_hunt.HARDWARE: NO_MACHINE},
+        options=("--tree", simulated.BISECT_TREE),
+        hardware={bisect_lab.HARDWARE: NO_MACHINE},
         written=simulated_files(lab),
-        histories=(History(simulated.HUNT_TREE, _simulated_commits(lab)),),
+        histories=(History(simulated.BISECT_TREE, _simulated_commits(lab)),),
         has_agents=True,
     )
 
@@ -149,7 +148,7 @@ PARTS: tuple[Callable[[], Part], ...] = (
     branch_part,
     simulated_part,
     published_part,
-    hunt_part,
+    bisect_part,
 )
 """In the order of their upload: pages show first what arrived last."""
 

@@ -39,8 +39,8 @@ BRANCH_RELEASES = (
     PlantedRelease(BRANCH, "11.1", "r363000", date(2025, 10, 8)),
 )
 
-HUNT_LAB = "simulated lab with agents"
-HUNT_TREE = "simulated-next"
+BISECT_LAB = "simulated lab with agents"
+BISECT_TREE = "simulated-next"
 
 PLANTED = "Planted"
 BEGINS = f"{PLANTED} {{kind}}: {{says}}"

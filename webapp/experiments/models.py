@@ -207,7 +207,7 @@ class Cell(models.Model):
 
     ``heading`` is what the lab typed above its block, ``labels`` what it called each set there,
     ``flavour`` and ``separate_bars`` the ministat that printed it. Noise between builds is null
-    where it was not known; ``belief`` has what was believed of it then, as a `Belief` by its
+    where it was not known; ``belief`` has what was believed of it then, as a `NoisePrior` by its
     fields, null in reports older than this column.
     """
 

@@ -13,8 +13,8 @@ from webapp.experiments.models import QUESTION_MAX, Cell, Experiment
 from webapp.experiments.typed import key_of, read_typed
 from webapp.results.models import Run, Series
 from webapp.stats.compare import BuildNoise
-from webapp.stats.decisive import Belief
 from webapp.stats.metrics import MARGIN_PCT, Better
+from webapp.stats.single_build import NoisePrior
 
 MOST_MACHINES = 20
 MOST_SETTINGS = 20
@@ -257,7 +257,7 @@ def _frozen_facts(better: Better, cell: Cell | None) -> queries.SeriesFacts:
     noise = None
     if cell.build_noise_pct is not None and cell.build_noise_df is not None:
         noise = BuildNoise(cell.build_noise_pct, cell.build_noise_df)
-    belief = Belief(**cell.belief) if cell.belief else Belief()
+    belief = NoisePrior(**cell.belief) if cell.belief else NoisePrior()
     return queries.SeriesFacts(better, cell.margin_pct, noise, belief)
 
 

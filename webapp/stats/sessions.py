@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 from webapp.stats.changes import scale
 from webapp.stats.changes.noise import EFFICIENCY, MEDIAN_OF_SQUARES
 from webapp.stats.compare import Samples, summarize
-from webapp.stats.decisive import Belief, Build, Evidence, build_of
+from webapp.stats.single_build import Build, Evidence, NoisePrior, build_of
 
 HOME = 16
 """Revisions in a row by which a session is the one that a series is measured in: more than a
@@ -110,7 +110,7 @@ class SessionPair:
     def rank(self) -> float:
         """The larger, the less the difference can be noise: by the belief's median."""
         share = 1 / len(self.before) + 1 / len(self.after)
-        noise = self.levels * (Belief().median_pct / 100) ** 2 * share
+        noise = self.levels * (NoisePrior().median_pct / 100) ** 2 * share
         return abs(self.difference) / sqrt(noise + self.run_share * self.variance)
 
     def evidence(self, known: int) -> Evidence:

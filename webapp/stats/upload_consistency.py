@@ -2,7 +2,7 @@
 
 Every two uploads of a point are compared, on logarithms. A boot is the unit where both tell their
 boots and one has two of them: then what other boots scatter by is measured. Else the noise between
-boots is not measured, and is believed, like that between different builds (``Belief``: lognormal),
+boots is not measured, and has a prior, like that between different builds (`NoisePrior`),
 together with what the series itself shows. The two that differ most decide, by a limit divided by
 how many pairs there are (Bonferroni). Where uploads were measured in several sessions and a session
 has several, every two sessions are compared as well, each as a whole; runs and sessions then have
@@ -17,9 +17,9 @@ from statistics import median
 
 from scipy.special import stdtr
 
-from webapp.stats.decisive import Belief, Evidence, chance
-from webapp.stats.decisive.chance import LEAST_PCT
 from webapp.stats.sessions import SessionPair, Upload, session_pairs, upload_of
+from webapp.stats.single_build import Evidence, NoisePrior, chance
+from webapp.stats.single_build.chance import LEAST_PCT
 
 __all__ = [
     "HISTORY",
@@ -104,7 +104,7 @@ class _Pair:
     @property
     def rank(self) -> float:
         """The larger, the less the difference can be noise: by the belief's median."""
-        noise = 2 * self.unknown * (Belief().median_pct / 100) ** 2
+        noise = 2 * self.unknown * (NoisePrior().median_pct / 100) ** 2
         return abs(self.difference) / sqrt(noise + self.share * self.variance)
 
 
@@ -243,16 +243,16 @@ def _chance_by_samples(pair: _Pair) -> float:
     return 2 * float(stdtr(pair.freedom or EXACT, -score))
 
 
-def _believed(levels: int, history: History | None) -> Belief:
+def _believed(levels: int, history: History | None) -> NoisePrior:
     """The noise of an upload of that many ``levels`` (of boots and builds), lognormal like what the
     series itself shows, which holds them all. Where that is more, it counts alone: a guess must not
     talk down what was measured. Else both are weighed by how sure they are.
     """
-    belief = Belief()
+    belief = NoisePrior()
     guess, weight = log(belief.median_pct * sqrt(levels)), log(belief.spread) ** -2
     if history is None:
-        return Belief(exp(guess), belief.spread)
+        return NoisePrior(exp(guess), belief.spread)
     shown, own = log(history.percent), 2 * history.freedom
     total = own if shown > guess else weight + own
     mean = shown if shown > guess else (weight * guess + own * shown) / total
-    return Belief(exp(mean), exp(total**-0.5))
+    return NoisePrior(exp(mean), exp(total**-0.5))

@@ -9,7 +9,7 @@ from tests.stats.bisection.one_series import decide
 from webapp.stats.bisection import Boot, Evidence, Kind, Noise, Plan, Purpose, posterior
 from webapp.stats.bisection.explain import lab
 from webapp.stats.bisection.posterior import Lab
-from webapp.stats.bisection.tally import odd_boots
+from webapp.stats.bisection.tally import outlier_boots
 from webapp.stats.bisection.timeline import STATES, STEP_WEIGHT
 
 COMMITS, CULPRIT = 16, 9
@@ -140,7 +140,7 @@ def odd_of(*values_by_build):
     more = [
         Boot(4 + build, value) for build, values in enumerate(values_by_build) for value in values
     ]
-    return [at - len(ends) for at in odd_boots(PLAN, ends + more, COMMITS)]
+    return [at - len(ends) for at in outlier_boots(PLAN, ends + more, COMMITS)]
 
 
 def test_flaky_boots_are_a_mixture_by_build():

@@ -15,7 +15,7 @@ from webapp.stats.changes.explain import (
     why_retracted,
 )
 from webapp.stats.changes.online_analysis import detect
-from webapp.stats.simulate import Drift, OddRevision, OddSample, Scatter, Step, make_series
+from webapp.stats.simulate import Drift, OutlierRevision, OutlierSample, Scatter, Step, make_series
 from webapp.stats.simulate import lab as simulated_lab
 
 
@@ -72,7 +72,7 @@ def test_one_new_revision_is_a_candidate_and_the_second_that_agrees_confirms_it(
 @pytest.mark.parametrize("seed", range(10))
 @pytest.mark.parametrize("pct", [-90.0, -20.0, 20.0, 900.0])
 def test_one_wild_revision_never_confirms_a_change(pct, seed):
-    points = simulated(OddRevision(60, pct), seed=seed)
+    points = simulated(OutlierRevision(60, pct), seed=seed)
 
     before = detect(points[:60])
     for stop in range(61, 80):
@@ -85,7 +85,7 @@ def test_one_wild_revision_never_confirms_a_change(pct, seed):
 @pytest.mark.parametrize("factor", [1e-6, 0.3, 3.0, 1e6])
 @pytest.mark.parametrize("at", [0, 1, 2, 60, 99])
 def test_one_wild_sample_is_not_even_a_candidate(factor, at, seed):
-    with_it, without = simulated(OddSample(at, factor), seed=seed), simulated(seed=seed)
+    with_it, without = simulated(OutlierSample(at, factor), seed=seed), simulated(seed=seed)
 
     assert seen(with_it) == seen(without) == []
 
@@ -269,7 +269,7 @@ def test_with_too_little_to_go_on_the_sentence_says_so():
 
 
 def test_two_odd_revisions_are_retracted_when_the_old_level_returns():
-    points = simulated(OddRevision(60, -2.4), OddRevision(61, -2.4), seed=2)
+    points = simulated(OutlierRevision(60, -2.4), OutlierRevision(61, -2.4), seed=2)
 
     assert confirmed(detect(points[:62])) == ["r60"]
     analysis = detect(points)

@@ -11,7 +11,7 @@ import pytest
 from tests.commands import run_text
 from tests.stats.series import simulated
 from webapp.stats.changes.__main__ import main
-from webapp.stats.simulate import Drift, OddRevision, Scatter, Step
+from webapp.stats.simulate import Drift, OutlierRevision, Scatter, Step
 
 ROOT = Path(__file__).parents[3]
 
@@ -136,7 +136,7 @@ def test_neither_django_nor_celery_is_loaded():
     assert out.stdout.strip() == "[]"
 
 
-EXCURSION = simulated(OddRevision(60, -35.0), seed=3)
+EXCURSION = simulated(OutlierRevision(60, -35.0), seed=3)
 SLOW = simulated(Drift(0, 199, -10.0), seed=4, revisions=200, scatter=Scatter())
 
 

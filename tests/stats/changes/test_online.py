@@ -13,12 +13,14 @@ from webapp.stats.changes import BadSeriesError
 from webapp.stats.changes.online import advance
 from webapp.stats.changes.online_analysis import detect, present
 from webapp.stats.changes.online_state import RING, OnlineState
-from webapp.stats.simulate import Drift, OddRevision, OddSample, Scatter, Step
+from webapp.stats.simulate import Drift, OutlierRevision, OutlierSample, Scatter, Step
 
 SERIES = {
     "step": simulated(Step(40, -4.0), Step(90, 3.0), revisions=150),
     "drift": simulated(Drift(30, 120, -9.0), Step(130, 5.0), revisions=150),
-    "odd": simulated(OddRevision(20, 30.0), OddSample(50, 1e-6), Step(90, 2.0), revisions=150),
+    "odd": simulated(
+        OutlierRevision(20, 30.0), OutlierSample(50, 1e-6), Step(90, 2.0), revisions=150
+    ),
     "noisy": simulated(revisions=300, scatter=Scatter(build=0.02, memory=0.6), seed=11),
     "bimodal": simulated(Step(100, 8.0), revisions=150, scatter=Scatter(two_modes=True)),
 }
@@ -146,7 +148,7 @@ def test_what_memory_makes_of_long_series_never_outlives_the_kept_revisions(seed
 def test_the_sums_of_every_regime_are_those_of_its_revisions(seed):
     """Through breaks, moves, retractions, bends and a ring that forgets: counts never slip."""
     drifting = Scatter(run=0.005, build=0.004, memory=0.3)
-    events = (Drift(50, 390, -30.0), Step(420, 4.0), OddRevision(300, 20.0))
+    events = (Drift(50, 390, -30.0), Step(420, 4.0), OutlierRevision(300, 20.0))
     state = OnlineState()
     for i, point in enumerate(simulated(*events, revisions=500, scatter=drifting, seed=seed)):
         state = advance(state, [point])

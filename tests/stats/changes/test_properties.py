@@ -12,9 +12,9 @@ from tests.stats.series import confirmed, simulated
 from webapp.stats.changes import BadSeriesError, Point
 from webapp.stats.changes.explain import what_helps, why_flagged, why_not
 from webapp.stats.changes.online_analysis import detect
-from webapp.stats.simulate import Drift, OddSample, Step
+from webapp.stats.simulate import Drift, OutlierSample, Step
 
-SERIES = simulated(Step(30, -5.0), Drift(50, 80, 4.0), OddSample(20, 1e-6), revisions=100)
+SERIES = simulated(Step(30, -5.0), Drift(50, 80, 4.0), OutlierSample(20, 1e-6), revisions=100)
 
 
 def series_of(rows):

@@ -10,7 +10,7 @@ from webapp.stats.changes.online import advance
 from webapp.stats.changes.online_analysis import detect, present
 from webapp.stats.changes.online_state import OnlineState
 from webapp.stats.changes.scale import CONFIRM, as_student
-from webapp.stats.simulate import OddRevision, Scatter, Step
+from webapp.stats.simulate import OutlierRevision, Scatter, Step
 
 WIDE_BUILDS = Scatter(run=0.01, build=0.04)
 YEAR = Scatter(run=0.01, build=0.018)
@@ -79,7 +79,7 @@ def test_a_large_step_after_eight_revisions_is_confirmed_by_its_second(pct, leas
 def test_one_odd_revision_among_the_first_hides_no_later_step():
     found = 0
     for seed in range(40):
-        points = simulated(OddRevision(3, -40.0), Step(30, -8.0), seed=seed, revisions=33)
+        points = simulated(OutlierRevision(3, -40.0), Step(30, -8.0), seed=seed, revisions=33)
         found += "r30" in confirmed(detect(points))
 
     assert found >= 37
@@ -88,7 +88,7 @@ def test_one_odd_revision_among_the_first_hides_no_later_step():
 def test_one_odd_revision_among_the_first_is_no_change():
     for seed in range(20):
         for at in range(5):
-            points = simulated(OddRevision(at, -40.0), seed=seed, revisions=14)
+            points = simulated(OutlierRevision(at, -40.0), seed=seed, revisions=14)
             assert all(state != "confirmed" for _, _, state in seen(points))
 
 

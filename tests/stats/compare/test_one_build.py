@@ -9,15 +9,15 @@ import pytest
 from webapp.stats.compare import Summaries, summarize
 from webapp.stats.compare.comparing import BuildNoise, Comparison, Samples, Verdict, compare
 from webapp.stats.compare.single_builds import believed
-from webapp.stats.decisive import Belief, Measured, build_of, interval, weigh
+from webapp.stats.single_build import Measured, NoisePrior, build_of, interval, weigh
 
 BEFORE = [635734, 625167, 629014, 636936.5, 641688]
 AFTER = [1207046, 1150867, 1139815.5, 1138692, 1146448]
 RUNS = (1.0, 0.99, 1.01, 1.005, 0.995)
-OF_MACHINE = Belief(1.8, 1.5, of_machine=True)
+OF_MACHINE = NoisePrior(1.8, 1.5, of_machine=True)
 
 
-def pair(factor: float, belief: Belief | None = None) -> Comparison:
+def pair(factor: float, belief: NoisePrior | None = None) -> Comparison:
     """Five runs a side that scatter by 0.8 %, the second times ``factor``."""
     after = [100 * factor * one for one in RUNS]
     return compare([100 * one for one in RUNS], after, same_build=False, belief=belief)
@@ -52,16 +52,16 @@ def test_on_a_machine_of_unknown_noise_the_chance_is_that_of_noisy_builds() -> N
 
 
 def test_a_noisier_machine_explains_more() -> None:
-    assert pair(0.9, Belief(5.2, 1.5, of_machine=True)).verdict is Verdict.CANNOT_TELL
+    assert pair(0.9, NoisePrior(5.2, 1.5, of_machine=True)).verdict is Verdict.CANNOT_TELL
 
 
-@pytest.mark.parametrize("belief", [Belief(), Belief(4.0, 2.0)])
+@pytest.mark.parametrize("belief", [NoisePrior(), NoisePrior(4.0, 2.0)])
 @pytest.mark.parametrize(
     ("boots", "builds"),
     [(None, "aaaaaa"), ("ppqqrr", "aaaaaa"), ("pppppp", "aaaaaa"), (None, "aabbcc")],
 )
 def test_the_interval_is_that_of_an_alert_about_the_pair(
-    belief: Belief, boots: str | None, builds: str
+    belief: NoisePrior, boots: str | None, builds: str
 ) -> None:
     before, after = [100.0, 101, 99.5, 100.2, 98.7, 101.1], [90.0, 91, 88, 90.5]
     of_before, of_after = (boots and list(boots)), (boots and list("xyzu"))
@@ -113,4 +113,4 @@ def test_samples_without_logarithms_are_judged_by_no_belief() -> None:
 
 def test_equal_runs_of_single_builds_prove_no_equivalence() -> None:
     assert pair(1.0).verdict is Verdict.CANNOT_TELL
-    assert pair(1.0, Belief(0.3, 1.5, of_machine=True)).verdict is Verdict.EQUIVALENT
+    assert pair(1.0, NoisePrior(0.3, 1.5, of_machine=True)).verdict is Verdict.EQUIVALENT

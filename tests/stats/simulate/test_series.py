@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from webapp.stats import simulate
-from webapp.stats.simulate import Drift, Noise, OddSample, Scatter, Step
+from webapp.stats.simulate import Drift, Noise, OutlierSample, Scatter, Step
 from webapp.stats.simulate import lab as simulated_lab
 
 pytestmark = pytest.mark.bench
@@ -47,7 +47,7 @@ def test_build_effects_remember_their_predecessor():
 
 def test_steps_drifts_and_odd_samples_are_where_they_were_planted():
     quiet = Scatter(run=1e-9, build=1e-9)
-    events = (Step(5, 10.0), Drift(10, 20, -5.0), OddSample(3, 0.5))
+    events = (Step(5, 10.0), Drift(10, 20, -5.0), OutlierSample(3, 0.5))
 
     series = simulate.make_series(seed=1, revisions=30, scatter=quiet, events=events, level=100.0)
 

@@ -175,7 +175,7 @@ class Finding(models.Model):
     direction took at least 75 % of it back: ``recovered_by`` is the likeliest revision of that.
     It is superseded when the points tell the same by another finding, ``superseded_by``.
     ``one_build`` holds what a loss was judged by that rests, or rested, on so few builds that the
-    series cannot tell how they scatter (``webapp.stats.decisive``); null: the detector found it.
+    series cannot tell how they scatter (`webapp.stats.single_build`); null: the detector found it.
     """
 
     class State(models.TextChoices):

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 from webapp.analysis.models import SeriesAnalysis, SeriesSettings
 from webapp.results.models import Series
 from webapp.stats.compare import BuildNoise
-from webapp.stats.decisive import Belief, Known, learn
-from webapp.stats.decisive.chance import LEAST_FREEDOM
 from webapp.stats.metrics import Better
+from webapp.stats.single_build import Known, NoisePrior, learn
+from webapp.stats.single_build.chance import LEAST_FREEDOM
 
 Row = tuple[Hashable, int, str, float, float]
 """Within what noises are compared (tree and metric), hardware and workload of a series, the
@@ -48,14 +48,14 @@ class Beliefs:
         self.known = defaultdict(Counter)
         for scope, *noise in rows:
             self.known[scope][tuple(noise)] += 1  # type: ignore[index]
-        self.found: dict[tuple[Hashable, int, str], Belief] = {}
+        self.found: dict[tuple[Hashable, int, str], NoisePrior] = {}
 
     @classmethod
     def from_json(cls, text: str | None) -> "Beliefs":
         """Of `NOISES`, within the metrics of one tree."""
         return cls(json.loads(text)) if text else cls()
 
-    def of(self, scope: Hashable, hardware: int, workload: str) -> Belief:
+    def of(self, scope: Hashable, hardware: int, workload: str) -> NoisePrior:
         """Of a series of that workload on that hardware (by id)."""
         key = scope, hardware, workload
         if key not in self.found:
@@ -82,7 +82,7 @@ class SeriesFacts(NamedTuple):
     better: Better
     margin_pct: float
     build_noise: BuildNoise | None
-    belief: Belief = Belief()
+    belief: NoisePrior = NoisePrior()
 
 
 def facts_of(series: Iterable[Series]) -> dict[int, SeriesFacts]:

@@ -21,8 +21,8 @@ from webapp.analysis.models import Comparison, Finding
 from webapp.analysis.queries.noise import SeriesFacts, facts_of
 from webapp.results.models import Point
 from webapp.stats import compare
-from webapp.stats.decisive import LIMIT_OF_COMMIT, Belief, what_settles
 from webapp.stats.metrics import Better, worth_telling
+from webapp.stats.single_build import LIMIT_OF_COMMIT, NoisePrior, what_settles
 
 BUILDS_DIFFER = "builds differ"
 RUNS_DISAGREE = "lab?"
@@ -72,7 +72,7 @@ class PointVerdict(NamedTuple):
     runs_disagree: bool
     builds: frozenset[str] | None
     margin: float
-    belief: Belief | None = None
+    belief: NoisePrior | None = None
 
     @property
     def tone(self) -> str:

@@ -19,7 +19,7 @@ from webapp.analysis.models import Checkpoint
 from webapp.events.queries import ONE_EPOCH, Epochs
 from webapp.results.models import Series, StateField
 from webapp.results.services import insert_rows
-from webapp.stats import changes, decisive
+from webapp.stats import changes, single_build
 from webapp.stats.metrics import Better
 
 CHECKPOINT_EVERY = 16
@@ -30,7 +30,7 @@ REACH = 2
 """A checkpoint after 2ⁿ · (an odd number) points stays while at most this times 2ⁿ more are in the
 newest one: of 200 points five states are kept, of 5,000 ten."""
 
-FIRST_ASKED = decisive.YOUNG + decisive.WAITS
+FIRST_ASKED = single_build.YOUNG + single_build.WAITS
 """Measured revisions that pairs of builds are looked for in: they are read together, once."""
 
 DELETE_OUTDATED = """

@@ -20,7 +20,7 @@ from webapp.analysis.services.checkpoints import EpochStates, joined, present_al
 from webapp.events.queries import Epochs
 from webapp.results.models import Series, counted, unpack_measured
 from webapp.results.services import fetch_rows
-from webapp.stats import changes, decisive
+from webapp.stats import changes, single_build
 from webapp.stats.changes import Finding as Found
 from webapp.stats.changes import Findings
 from webapp.stats.machine_excursions import faint_excursions
@@ -91,7 +91,7 @@ class FirstPairs:
     """
 
     asked: Sequence[int]
-    pairs: Sequence[decisive.Pair]
+    pairs: Sequence[single_build.Pair]
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,18 +186,18 @@ def _first_pairs(
     pairs = [one for one in stored.pairs if one.position < begin] if stored else []
     for its in whole:
         measured = _first_measured(its)
-        asked += decisive.asked_at(measured)
-        pairs += decisive.pairs_of(measured, series.better)
+        asked += single_build.asked_at(measured)
+        pairs += single_build.pairs_of(measured, series.better)
     return FirstPairs(asked, pairs)
 
 
-def _first_measured(points: Sequence[changes.Point]) -> list[decisive.Measured]:
+def _first_measured(points: Sequence[changes.Point]) -> list[single_build.Measured]:
     """The first points of an epoch, as far as pairs of builds are looked for."""
     measured = []
     for point in points:
         if builds := _builds(point):
-            measured.append(decisive.Measured(point.position, builds, point.label))
-        if len(measured) == decisive.YOUNG + decisive.WAITS:
+            measured.append(single_build.Measured(point.position, builds, point.label))
+        if len(measured) == single_build.YOUNG + single_build.WAITS:
             break
     return measured
 
@@ -208,17 +208,17 @@ def _first_pairs_of(series: Collection[int]) -> dict[int, FirstPairs]:
         return {}
     rows = SeriesAnalysis.objects.filter(pk__in=series)
     return {
-        pk: FirstPairs(asked, [decisive.Pair.from_data(one) for one in pairs])
+        pk: FirstPairs(asked, [single_build.Pair.from_data(one) for one in pairs])
         for pk, asked, pairs in rows.values_list("pk", "asked", "pairs")
     }
 
 
-def _builds(point: changes.Point) -> tuple[decisive.Build, ...]:
+def _builds(point: changes.Point) -> tuple[single_build.Build, ...]:
     by_build: dict[object, list[int]] = {}
     for at, build in enumerate(point.builds or ()):
         by_build.setdefault(build, []).append(at)
     found = (
-        decisive.build_of(
+        single_build.build_of(
             [point.samples[at] for at in its],
             [point.boots[at] for at in its] if point.boots else None,
         )

@@ -25,7 +25,7 @@ from webapp.analysis.queries.noise import Beliefs
 from webapp.analysis.services.detecting import Detected
 from webapp.results.models import Series
 from webapp.results.services import update_rows
-from webapp.stats import changes, decisive
+from webapp.stats import changes, single_build
 from webapp.stats.changes import At, Change, recoveries, why_flagged, why_withdrawn
 
 COUNT_PAIRS = """
@@ -49,13 +49,13 @@ NO_LOSS = "Withdrawn: what is measured now shows no such loss."
 class JudgedPair:
     """A pair, the belief it was judged under, and what it came to."""
 
-    pair: decisive.Pair
-    belief: decisive.Belief
-    judged: decisive.Judged
+    pair: single_build.Pair
+    belief: single_build.NoisePrior
+    judged: single_build.Judged
 
     def as_data(self) -> dict[str, Any]:
         """What is kept with a finding: percentages, and chances as probabilities."""
-        figures = decisive.figures_of(self.judged, self.belief)
+        figures = single_build.figures_of(self.judged, self.belief)
         evidence = self.judged.step.evidence
         sign = -1.0 if self.pair.better == "more" else 1.0
         return {
@@ -65,7 +65,7 @@ class JudgedPair:
             "pairs": self.judged.pairs,
             "builds_before": evidence.old,
             "builds_after": evidence.new,
-            "sure_pct": decisive.percent_of(sign * figures.sure),
+            "sure_pct": single_build.percent_of(sign * figures.sure),
             "runs_pct": 100.0 * (evidence.run_share * evidence.run_variance) ** 0.5,
             "median_pct": self.belief.median_pct,
             "spread": self.belief.spread,
@@ -89,7 +89,7 @@ class _Row:
 
     series: int
     key: Key
-    pairs: Sequence[decisive.Pair]
+    pairs: Sequence[single_build.Pair]
     judged: Any
 
 
@@ -133,7 +133,12 @@ def _rows(trees: Collection[int]) -> list[_Row]:
         )
     )
     return [
-        _Row(pk, (tree, hardware, workload, metric), list(map(decisive.Pair.from_data, pairs)), by)
+        _Row(
+            pk,
+            (tree, hardware, workload, metric),
+            list(map(single_build.Pair.from_data, pairs)),
+            by,
+        )
         for pk, tree, hardware, workload, metric, pairs, by in found
     ]
 
@@ -147,7 +152,7 @@ def _counts(rows: Iterable[_Row]) -> Mapping[tuple[int, int], int]:
         return {(tree, position): count for tree, position, count in cursor.fetchall()}
 
 
-def _beliefs(keys: Collection[Key]) -> dict[Key, decisive.Belief]:
+def _beliefs(keys: Collection[Key]) -> dict[Key, single_build.NoisePrior]:
     """What the trees' own series tell of build noise, by hardware and workload."""
     known = Beliefs(
         ((tree, metric), hardware, workload, float(percent), float(freedom))
@@ -184,7 +189,7 @@ def _known(keys: Collection[Key]) -> Iterable[tuple[int, int, str, int, str, str
 
 
 def _judged_by(
-    row: _Row, counts: Mapping[tuple[int, int], int], belief: decisive.Belief
+    row: _Row, counts: Mapping[tuple[int, int], int], belief: single_build.NoisePrior
 ) -> list[list[float]]:
     """All that a judgement depends on beside the pairs themselves."""
     return [
@@ -194,13 +199,13 @@ def _judged_by(
 
 
 def _judge(
-    row: _Row, counts: Mapping[tuple[int, int], int], belief: decisive.Belief
+    row: _Row, counts: Mapping[tuple[int, int], int], belief: single_build.NoisePrior
 ) -> list[JudgedPair]:
     return [
         JudgedPair(
             pair,
             belief,
-            decisive.judge(pair, belief, counts.get((row.key[0], pair.position), 1)),
+            single_build.judge(pair, belief, counts.get((row.key[0], pair.position), 1)),
         )
         for pair in row.pairs
     ]
@@ -279,8 +284,8 @@ def _shown(
 
 
 def _why(one: JudgedPair) -> str:
-    figures = decisive.figures_of(one.judged, one.belief)
-    return decisive.why_judged(one.pair, one.judged, one.belief, figures)
+    figures = single_build.figures_of(one.judged, one.belief)
+    return single_build.why_judged(one.pair, one.judged, one.belief, figures)
 
 
 def _change(one: JudgedPair) -> Change:
@@ -289,7 +294,7 @@ def _change(one: JudgedPair) -> Change:
     """
     pair, judged, step = one.pair, one.judged, one.judged.step
     sign = 1.0 if pair.better == "more" else -1.0
-    figures = decisive.figures_of(judged, one.belief)
+    figures = single_build.figures_of(judged, one.belief)
     ends = sorted((-sign * figures.low, -sign * figures.high))
     at, previous = At(pair.position, pair.steps[0].label), At(pair.previous, pair.previous_label)
     settled = judged.settled_by
@@ -301,17 +306,17 @@ def _change(one: JudgedPair) -> Change:
         first=at,
         last=at,
         here=1.0,
-        change_pct=decisive.percent_of(-sign * step.evidence.loss),
-        low_pct=decisive.percent_of(ends[0]),
-        high_pct=decisive.percent_of(ends[1]),
-        before=decisive.level_of(pair.level),
-        level=decisive.level_of(pair.level - sign * step.evidence.loss),
+        change_pct=single_build.percent_of(-sign * step.evidence.loss),
+        low_pct=single_build.percent_of(ends[0]),
+        high_pct=single_build.percent_of(ends[1]),
+        before=single_build.level_of(pair.level),
+        level=single_build.level_of(pair.level - sign * step.evidence.loss),
         revisions_before=pair.revisions,
         revisions_after=after,
         verdict="worse",
         state="confirmed" if judged.state == "confirmed" else "one build",
         score=judged.score,
-        needed=decisive.score_of(judged.limit),
+        needed=single_build.score_of(judged.limit),
         p_value=judged.chance,
         probability=changes.probability(judged.score, step.evidence.new),
         confirmed_by=At(settled.position, settled.label) if settled else None,

@@ -30,17 +30,17 @@ from webapp.pages.alerts.inbox_rows import pill_of
 from webapp.pages.alerts.suspects import steps_of, suspects_of
 from webapp.pages.alerts.texts import beside_worst, headline, how_sure, state_note
 from webapp.pages.bisects.bisects import BisectLine, lines_of
+from webapp.pages.parts.cache import Cache
 from webapp.pages.parts.job_offers import Offers, offers_at_alert
-from webapp.pages.parts.kept import Kept
 from webapp.pages.parts.links import NUMBER_MAX, diff_link, read_number, with_query
 from webapp.pages.parts.summaries import counts_text
 from webapp.results.models import Hardware
 
-CARDS_DRAWN: Kept[SafeString] = Kept(most=64, seconds=60.0)
+CARDS_DRAWN: Cache[SafeString] = Cache(most=64, seconds=60.0)
 """Drawn cards of alerts: many people open the same ones. What changes without a sign of it in the
 key, the name of a revision, is told late by a minute at most."""
 
-MEMBERS: Kept[Mapping[int, alerts.Members]] = Kept(most=16, seconds=60.0)
+MEMBERS: Cache[Mapping[int, alerts.Members]] = Cache(most=16, seconds=60.0)
 """What alerts hold, by all that it follows from but the names of revisions. Nobody changes it."""
 
 TOO_FEW = "A side has fewer than 3 samples: ministat refuses it."

@@ -40,7 +40,7 @@ from webapp.pages.commits.headline import answer, cells_of, headline
 from webapp.pages.commits.table import Surroundings, Table, tables
 from webapp.pages.lab.marked_samples import marked_runs
 from webapp.pages.lab.quality import disagreements, needs_runs
-from webapp.pages.parts.kept import Kept, fingerprint
+from webapp.pages.parts.cache import Cache, fingerprint
 from webapp.pages.parts.links import compare_link, diff_link
 from webapp.pages.parts.summary_rows import drawn, steps, strip
 from webapp.pages.parts.variants import variants_of_commit
@@ -248,14 +248,14 @@ class Body:
     html: SafeString
 
 
-MEASURED: Kept[Measured] = Kept(most=16, seconds=600.0)
-TABLES: Kept[Sequence[Table]] = Kept(most=16, seconds=600.0)
+MEASURED: Cache[Measured] = Cache(most=16, seconds=600.0)
+TABLES: Cache[Sequence[Table]] = Cache(most=16, seconds=600.0)
 """Never too old: their keys are all that they are made of. The age frees what nobody reads."""
 
 OPENED = ("why", "findings")
 """What is read of it when it is opened."""
 
-BODIES: Kept[Body] = Kept(most=32, seconds=60.0)
+BODIES: Cache[Body] = Cache(most=32, seconds=60.0)
 """What changes without a sign of it in the stamp, as a row that no service wrote, is told late by
 a minute at most."""
 

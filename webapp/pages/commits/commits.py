@@ -14,7 +14,7 @@ from django.views.decorators.http import require_safe
 
 from webapp.analysis.models import Finding, Verdict
 from webapp.events.models import Release
-from webapp.pages.parts.kept import Kept
+from webapp.pages.parts.cache import Cache
 from webapp.pages.parts.links import with_query
 from webapp.pages.parts.summaries import summarise
 from webapp.results.models import Point, Revision, RevisionQuerySet, Tree
@@ -142,7 +142,7 @@ class Statement(NamedTuple):
     names: Sequence[str]
 
 
-STATEMENTS: Kept[Statement] = Kept(most=64, seconds=3600.0)
+STATEMENTS: Cache[Statement] = Cache(most=64, seconds=3600.0)
 """By all that was asked. Composing this statement takes longer than answering it, and most readers
 ask for the same: the newest commits of a tree."""
 

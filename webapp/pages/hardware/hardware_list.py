@@ -21,8 +21,8 @@ from webapp.charts import bars
 from webapp.charts.text import MARKS
 from webapp.jobs.queries import SILENT_AFTER, Machine, machines
 from webapp.pages.overview import wall
+from webapp.pages.parts.cache import Cache
 from webapp.pages.parts.components import age, machine_html
-from webapp.pages.parts.kept import Kept
 
 DAYS = 45
 TILES_EACH = 3
@@ -39,7 +39,7 @@ class Known:
     now: datetime
 
 
-TILES: Kept[Mapping[int, str]] = Kept(most=8, seconds=60.0)
+TILES: Cache[Mapping[int, str]] = Cache(most=8, seconds=60.0)
 """Drawn tiles, as `overview.WALLS` keeps them: by the versions of their points and conclusions.
 What changes without a sign of it there is told late by a minute at most."""
 

@@ -27,7 +27,7 @@ from webapp.pages.hardware.canaries import CanaryLine, canary_lines
 from webapp.pages.hardware.knobs import Knob, knobs_of
 from webapp.pages.hardware.lanes import label_positions, lanes_of, lead, panels
 from webapp.pages.hardware.series_rows import rows_of, sweeps_of
-from webapp.pages.parts.kept import Kept
+from webapp.pages.parts.cache import Cache
 from webapp.pages.parts.variants import variants_on
 from webapp.results.models import Hardware, HardwareFact
 
@@ -88,7 +88,7 @@ class Drawn:
     knobs: Sequence[Knob]
 
 
-DRAWN: Kept[Drawn] = Kept(most=32, seconds=60.0)
+DRAWN: Cache[Drawn] = Cache(most=32, seconds=60.0)
 """A machine's series change with an upload and else stay. What changes without a sign of it in the
 key, the name of a revision or the number of its place, is told late by a minute at most."""
 

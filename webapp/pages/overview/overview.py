@@ -34,8 +34,8 @@ from webapp.pages.overview import strip as overview_timeline
 from webapp.pages.overview import wall as overview_wall
 from webapp.pages.overview.strip import Strip
 from webapp.pages.overview.wall import FILTERS, REVISIONS_SHOWN, Chosen, can_tell, is_changed
+from webapp.pages.parts.cache import Cache, fingerprint
 from webapp.pages.parts.components import age
-from webapp.pages.parts.kept import Kept, fingerprint
 from webapp.pages.parts.links import agent_address
 from webapp.pages.parts.summaries import CommitSummary, summarise
 from webapp.results.models import Revision, Run, Series, Tree
@@ -53,7 +53,7 @@ LOSSES_SHOWN = 12
 BISECTS_SHOWN = 20
 DAYS = SILENT_AFTER.days
 NEW_TO_STRANGERS = timedelta(hours=24)
-WALLS: Kept[dict[str, object]] = Kept(most=6, seconds=60.0)
+WALLS: Cache[dict[str, object]] = Cache(most=6, seconds=60.0)
 """Drawn walls: most readers of a morning see the same. A revision may be renamed, or a point be
 computed anew from what an operator decided, without a sign of it here: that shows in a minute."""
 

@@ -22,8 +22,8 @@ from webapp.charts import around, text
 from webapp.charts.around import Around
 from webapp.charts.text import cost_sentence, level_figure, percent
 from webapp.charts.trend import Level
+from webapp.pages.parts.cache import Cache, fingerprint
 from webapp.pages.parts.components import SIMULATED, css_class, verdict_mark, when
-from webapp.pages.parts.kept import Kept, fingerprint
 from webapp.pages.parts.links import commit_link, trend_link
 from webapp.pages.parts.summaries import CommitSummary, Largest
 from webapp.results.models import Revision
@@ -32,7 +32,7 @@ from webapp.stats.false_discovery import Gate
 
 CHARTS_SHOWN = 6
 
-IMAGES: Kept[str] = Kept(most=128, seconds=600.0)
+IMAGES: Cache[str] = Cache(most=128, seconds=600.0)
 """Charts by all that they are drawn from."""
 
 

@@ -16,7 +16,7 @@ from webapp.analysis.services import Other, as_rows
 from webapp.charts.text import half_width, with_minus
 from webapp.charts.theme import style_of
 from webapp.charts.trend import NARROW, Found, Level, Revisions, Trend, TrendSeries, draw, figure
-from webapp.pages.parts.kept import Kept
+from webapp.pages.parts.cache import Cache
 from webapp.pages.parts.links import diff_link, functions_link, side_link
 from webapp.pages.profiles.view import name_of
 from webapp.results.models import Run
@@ -26,7 +26,7 @@ from webapp.stats.profiles.function_series import FEWEST_REVISIONS, FunctionSeri
 COLUMNS = 4
 """Functions whose costs stand in the table of revisions."""
 
-SHOWN: Kept[dict[str, Any]] = Kept(most=32, seconds=60.0)
+SHOWN: Cache[dict[str, Any]] = Cache(most=32, seconds=60.0)
 """Pages by their profiles. Rates of runs and events are not in the key: a minute late at most."""
 
 VERDICTS = {"worse": "dearer", "better": "cheaper"}

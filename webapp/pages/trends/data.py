@@ -8,8 +8,8 @@ from webapp.charts.text import common, one_revision
 from webapp.charts.theme import style_of
 from webapp.charts.trend import Apart, Trend, TrendSeries, Whiskers, distinct
 from webapp.events.queries import stamps
+from webapp.pages.parts.cache import Cache
 from webapp.pages.parts.conclusions import NOT_KNOWN, Concluded, Conclusion, concluded
-from webapp.pages.parts.kept import Kept
 from webapp.pages.parts.links import read_number
 from webapp.pages.trends import offer as offers
 from webapp.pages.trends.offer import Measured, Offer, Unknown
@@ -188,7 +188,7 @@ class Loaded:
         return replace(self, trend=trend)
 
 
-LOADED: Kept[Loaded] = Kept(most=32, seconds=60.0)
+LOADED: Cache[Loaded] = Cache(most=32, seconds=60.0)
 """Charts without a view: another view of the same is another figure, and no other statement."""
 
 

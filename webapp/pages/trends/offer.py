@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.http import Http404
 
-from webapp.pages.parts.kept import Kept
+from webapp.pages.parts.cache import Cache
 from webapp.pages.trends.query import TrendQuery
 from webapp.results.models import Hardware, Metric, Series, Tree
 from webapp.results.queries import machine_of
@@ -89,9 +89,9 @@ class Offer(NamedTuple):
     costs: Mapping[Subject, Sequence[int]]
 
 
-TREES: Kept[list[Tree]] = Kept(most=2, seconds=SECONDS)
-METRICS: Kept[list[Metric]] = Kept(most=16, seconds=SECONDS)
-OFFERS: Kept[Offer] = Kept(most=16, seconds=SECONDS)
+TREES: Cache[list[Tree]] = Cache(most=2, seconds=SECONDS)
+METRICS: Cache[list[Metric]] = Cache(most=16, seconds=SECONDS)
+OFFERS: Cache[Offer] = Cache(most=16, seconds=SECONDS)
 """By the stamp of what is offered (`webapp.events.queries.Stamps`), and what they are of."""
 
 

@@ -19,7 +19,7 @@ from webapp.analysis.models import Comparison
 from webapp.analysis.queries import RUNS_DISAGREE
 from webapp.charts.scale import Indices, extremes
 from webapp.charts.trend import Revisions, Trend, Whiskers
-from webapp.pages.parts.kept import Kept
+from webapp.pages.parts.cache import Cache
 from webapp.pages.trends.query import End, TrendQuery, nearest
 from webapp.results.models import Point, PointQuerySet, Revision, Series, Tree
 from webapp.results.queries import received_by
@@ -120,7 +120,7 @@ class OwnPoints(list[PointRow]):
         return self.within_confidence if whiskers != Whiskers.NONE else [NO_ENDS] * len(self)
 
 
-OWN: Kept[OwnPoints] = Kept(most=128, seconds=60.0)
+OWN: Cache[OwnPoints] = Cache(most=128, seconds=60.0)
 """Points by the versions of their series and where the window starts: after an upload those of the
 other series are as they were. A tree that was renumbered shows in a minute."""
 
@@ -200,7 +200,7 @@ class Columns:
         return found
 
 
-COLUMNS_READ: Kept[Columns] = Kept(most=4, seconds=60.0)
+COLUMNS_READ: Cache[Columns] = Cache(most=4, seconds=60.0)
 """Long histories: a part of one is thinned from here, without reading all of it again."""
 
 

@@ -30,8 +30,8 @@ from webapp.charts.trend import (
     legend,
 )
 from webapp.charts.trend import figure as figure_of
+from webapp.pages.parts.cache import Cache
 from webapp.pages.parts.figures import WITH_PLOTLY, as_json
-from webapp.pages.parts.kept import Kept
 from webapp.pages.trends import data as trend_data
 from webapp.pages.trends.data import Loaded, Selection
 from webapp.pages.trends.offer import NotOffered
@@ -73,7 +73,7 @@ WHISKERS = (
 )
 
 
-SHOWN: Kept[dict[str, object]] = Kept(most=32, seconds=60.0)
+SHOWN: Cache[dict[str, object]] = Cache(most=32, seconds=60.0)
 """Drawn explorers. What an operator renames may be told late here, by a minute at most."""
 
 NAMED = 3

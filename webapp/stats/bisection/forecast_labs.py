@@ -22,7 +22,7 @@ from webapp.stats.bisection.noise import Noise
 from webapp.stats.bisection.plan import Evidence, Plan
 from webapp.stats.bisection.playing import LabChanges, SimulatedLab
 from webapp.stats.bisection.posterior import SHARE, TWO_STEPS_PRIOR, Posterior
-from webapp.stats.bisection.tally import SHARES, SHARES_PRIOR, Tally, odd_reach, tally
+from webapp.stats.bisection.tally import SHARES, SHARES_PRIOR, Tally, outlier_reach, tally
 from webapp.stats.bisection.timeline import (
     GAP_BOOTS,
     MOST_POSITIONS,
@@ -204,7 +204,7 @@ class Believed:
         odd, boots = len(self.data.odd), len(self.evidence.boots)
         belief = SHARES_PRIOR * SHARES**odd * (1 - SHARES) ** (boots - odd)
         share = float(rng.choice(SHARES, p=belief / belief.sum()))
-        far = abs(self.plan.effect) + FAR_OFF * odd_reach(self.plan, self.plan.runs)
+        far = abs(self.plan.effect) + FAR_OFF * outlier_reach(self.plan, self.plan.runs)
         return share, float(rng.choice([-far, far]))
 
 

@@ -22,7 +22,7 @@ from webapp.stats.errors import OutOfRangeError
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
-ODD_SCORE = 6.0
+OUTLIER_SCORE = 6.0
 """Standard deviations beyond both levels; chance reaches that once in a billion boots."""
 LEAST_BOOTS = 3
 """Of an end, before its median is a level that one odd boot does not move."""
@@ -75,7 +75,7 @@ def tally(plan: Plan, evidence: Evidence) -> Tally:
     prior = np.asarray(candidate_weights(plan, evidence), np.float64)
     equal = np.asarray(equal_weights(plan, evidence), np.float64)
     slots = _slots(prior)
-    odd = odd_boots(plan, evidence.boots, int(np.searchsorted(slots, slots[-1])))
+    odd = outlier_boots(plan, evidence.boots, int(np.searchsorted(slots, slots[-1])))
     counted = tuple(boot for i, boot in enumerate(evidence.boots) if i not in odd)
     places = {index: slot_of(slots, index) for index in {boot.index for boot in counted}}
     rows = build_rows(plan, counted, places.__getitem__)
@@ -150,7 +150,7 @@ def build_rows(plan: Plan, boots: Sequence[Boot], position_of: Callable[[int], i
     return np.array(sorted(rows), np.float64).reshape(-1, 6)
 
 
-def odd_boots(plan: Plan, boots: Sequence[Boot], bad: int) -> tuple[int, ...]:
+def outlier_boots(plan: Plan, boots: Sequence[Boot], bad: int) -> tuple[int, ...]:
     """Indices in ``boots`` of those to be set aside; ``bad``: the first revision of the bad end.
 
     None while neither end has `LEAST_BOOTS`; one known end has the other an alerted step away.
@@ -162,7 +162,10 @@ def odd_boots(plan: Plan, boots: Sequence[Boot], bad: int) -> tuple[int, ...]:
         return ()
     low, high = min(levels), max(levels)
     seen = _seen_sd(boots, levels)
-    reach = {runs: max(odd_reach(plan, runs), ODD_SCORE * seen) for runs in {b.runs for b in boots}}
+    reach = {
+        runs: max(outlier_reach(plan, runs), OUTLIER_SCORE * seen)
+        for runs in {b.runs for b in boots}
+    }
     suspects = [
         i
         for i, boot in enumerate(boots)
@@ -172,10 +175,10 @@ def odd_boots(plan: Plan, boots: Sequence[Boot], bad: int) -> tuple[int, ...]:
     return () if _are_too_many(boots, odd) else odd
 
 
-def odd_reach(plan: Plan, runs: int) -> float:
+def outlier_reach(plan: Plan, runs: int) -> float:
     """How far beyond a level a boot may lie, log percent; half a step is never far."""
     sd = sqrt(plan.noise.boot_variance(runs) + plan.noise.build**2)
-    return max(ODD_SCORE * sd, abs(plan.effect) / 2)
+    return max(OUTLIER_SCORE * sd, abs(plan.effect) / 2)
 
 
 def _slots(prior: Floats) -> Indices:
@@ -208,7 +211,7 @@ def _seen_sd(boots: Sequence[Boot], levels: list[float]) -> float:
 def _is_like_that(plan: Plan, boots: Sequence[Boot], suspects: list[int], index: int) -> bool:
     """Whether it is likelier that the whole build lies there than that its boots went wrong."""
     boot = boots[index]
-    near = ODD_SCORE * sqrt(2 * plan.noise.boot_variance(boot.runs))
+    near = OUTLIER_SCORE * sqrt(2 * plan.noise.boot_variance(boot.runs))
     own = [
         i for i, each in enumerate(boots) if (each.build, each.index) == (boot.build, boot.index)
     ]

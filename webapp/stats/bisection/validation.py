@@ -24,7 +24,7 @@ from webapp.stats.bisection import tally
 from webapp.stats.bisection.hypotheses import EFFECT_SPREAD
 from webapp.stats.bisection.noise import noise_nodes
 from webapp.stats.bisection.plan import Evidence, Plan, Purpose
-from webapp.stats.bisection.tally import LEAST_BOOTS as LEAST_ODD_BOOTS
+from webapp.stats.bisection.tally import LEAST_BOOTS as LEAST_OUTLIER_BOOTS
 
 Floats = NDArray[np.float64]
 TINY = float(np.finfo(np.float64).tiny)
@@ -218,10 +218,10 @@ def _is_strange(plan: Plan, data: tally.Tally) -> bool:
     """Whether the ends differ by what neither hypothesis expects, while one boot may be why."""
     sides = [data.slot == slot for slot in (0, data.first_bad)]
     boots = [int(data.boots[side].sum()) for side in sides]
-    if min(boots) == 0 or min(boots) >= LEAST_ODD_BOOTS:
+    if min(boots) == 0 or min(boots) >= LEAST_OUTLIER_BOOTS:
         return False
     difference = _mean(data, sides[1]) - _mean(data, sides[0])
-    reach = 2 * tally.odd_reach(plan, plan.runs)
+    reach = 2 * tally.outlier_reach(plan, plan.runs)
     return not min(0.0, plan.effect) - reach <= difference <= max(0.0, plan.effect) + reach
 
 

@@ -20,7 +20,6 @@ from webapp.stats.compare.relative import (
 )
 from webapp.stats.compare.single_builds import believed
 from webapp.stats.compare.summaries import Summaries
-from webapp.stats.decisive.chance import Belief
 from webapp.stats.metrics import MARGIN_PCT, Better, is_gain
 from webapp.stats.ministat.numbers import LEAST_POINTS, Difference, difference
 from webapp.stats.sensitivity import (
@@ -29,6 +28,7 @@ from webapp.stats.sensitivity import (
     require_confidence,
     require_margin,
 )
+from webapp.stats.single_build.chance import NoisePrior
 
 __all__ = [
     "BuildNoise",
@@ -117,7 +117,7 @@ class Comparison:
     welch: Welch | None
     ranks: RankTest
     one_build: bool
-    belief: Belief | None
+    belief: NoisePrior | None
     better: Better
     margin: float
     confidence: float
@@ -154,7 +154,7 @@ def compare(
     build_noise: BuildNoise | None = None,
     same_build: bool | None = None,
     runs_disagree: bool = False,
-    belief: Belief | None = None,
+    belief: NoisePrior | None = None,
 ) -> Comparison:
     """Compare B with A.
 
@@ -177,7 +177,7 @@ def compare(
     one_build = same_build is False and Level.BUILD in change.uncounted
     runs_differ, held = bool(change.proven), None
     if one_build:
-        held = (belief or Belief()) if change.known and change.scale == "log" else None
+        held = (belief or NoisePrior()) if change.known and change.scale == "log" else None
         change = _with_belief(change, *sides, held, confidence)
     decision = decide(change, better=better, margin=margin, runs_differ=one_build and runs_differ)
     if runs_disagree:
@@ -200,7 +200,7 @@ def compare(
 
 
 def _with_belief(
-    change: Change, a: Summary, b: Summary, belief: Belief | None, confidence: float
+    change: Change, a: Summary, b: Summary, belief: NoisePrior | None, confidence: float
 ) -> Change:
     """With the interval of single builds by what is believed of their noise; without a belief
     nothing is proven.

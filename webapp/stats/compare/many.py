@@ -14,8 +14,8 @@ from webapp.stats.compare.levels import BuildNoise, Level
 from webapp.stats.compare.relative import NO_SCATTER
 from webapp.stats.compare.single_builds import believed
 from webapp.stats.compare.summaries import LEVELS, Summaries
-from webapp.stats.decisive.chance import Belief
 from webapp.stats.metrics import MARGIN_PCT, Better
+from webapp.stats.single_build.chance import NoisePrior
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -129,7 +129,7 @@ def compare_many(
     confidence: float = sensitivity.DEFAULT_CONFIDENCE,
     build_noise: Sequence[BuildNoise | None] | None = None,
     same_build: Sequence[bool | None] | None = None,
-    beliefs: Sequence[Belief | None] | None = None,
+    beliefs: Sequence[NoisePrior | None] | None = None,
 ) -> Comparisons:
     """Compare B with A row by row, with the rules of `webapp.stats.compare.compare`.
 
@@ -164,7 +164,8 @@ def compare_many(
     apart &= ~one_build
     if single.any():
         held = [
-            (beliefs[row] if beliefs else None) or Belief() for row in single.nonzero()[0].tolist()
+            (beliefs[row] if beliefs else None) or NoisePrior()
+            for row in single.nonzero()[0].tolist()
         ]
         its = believed(a.only(single), b.only(single), delta[single], held, confidence)
         ends = [delta[single] - its.reach, delta[single] + its.reach, its.visible]

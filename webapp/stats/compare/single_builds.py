@@ -1,6 +1,6 @@
 """Single builds a side: intervals by what is believed of the noise between builds, row by row.
 
-What an alert about such a pair rests on (`webapp.stats.decisive.chance`), for many pairs in one
+What an alert about such a pair rests on (`webapp.stats.single_build.chance`), for many pairs in one
 call. The deviation of the mean difference is a mixture of normals: the standard deviation between
 builds is integrated over the belief, that of units over what they show of it. So the interval lies
 as far to either side; its ends are found by Newton's method, on a tail that is convex.
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
 from webapp.stats.compare.summaries import LEVELS, Summaries
-from webapp.stats.decisive.chance import LEAST_SD, RUN_TAIL, Belief
+from webapp.stats.single_build.chance import LEAST_SD, RUN_TAIL, NoisePrior
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -51,7 +51,7 @@ class Believed:
 
 @dataclass(frozen=True, slots=True)
 class _Rows:
-    """`webapp.stats.decisive.Evidence` of every row, as columns of shape (rows, 1, 1)."""
+    """`webapp.stats.single_build.Evidence` of every row, as columns of shape (rows, 1, 1)."""
 
     share: Floats
     freedom: Floats
@@ -87,7 +87,7 @@ class _Mixture:
 
 
 def believed(
-    a: Summaries, b: Summaries, delta: Floats, beliefs: Sequence[Belief], confidence: float
+    a: Summaries, b: Summaries, delta: Floats, beliefs: Sequence[NoisePrior], confidence: float
 ) -> Believed:
     """Of rows with logarithms and scatter of runs, of which a side has but one build."""
     rows, upper = _rows(a, b), (1 - confidence / 100) / 2
@@ -95,12 +95,14 @@ def believed(
     reach, p = own.quantile(upper), 2 * own.below(far)
     unknown = np.array([not one.of_machine for one in beliefs], np.bool_)
     if unknown.any():
-        cautious = _mixture(rows, [Belief(CAUTIOUS_PCT, 1.0)] * len(beliefs), KNOWN_NODE)
+        cautious = _mixture(rows, [NoisePrior(CAUTIOUS_PCT, 1.0)] * len(beliefs), KNOWN_NODE)
         p = np.where(unknown, np.maximum(p, 2 * cautious.below(far)), p)
     return Believed(reach, reach + own.quantile(1 - POWER), p)
 
 
-def _mixture(rows: _Rows, beliefs: Sequence[Belief], deviations: Floats = BUILD_NODES) -> _Mixture:
+def _mixture(
+    rows: _Rows, beliefs: Sequence[NoisePrior], deviations: Floats = BUILD_NODES
+) -> _Mixture:
     median = np.array([one.median_pct for one in beliefs], np.float64)[:, None, None] / 100
     spread = np.array([log(one.spread) for one in beliefs], np.float64)[:, None, None]
     nodes = deviations[None, :, None]

@@ -4,7 +4,7 @@ Tests, benchmarks and the demonstration measure against them. Everything is draw
 a NumPy generator: the same seed gives the same numbers.
 """
 
-from webapp.stats.simulate import hunt
+from webapp.stats.simulate import bisect_lab
 from webapp.stats.simulate.lab import (
     MACHINES,
     MEASURED_ON,
@@ -18,8 +18,8 @@ from webapp.stats.simulate.series import (
     Drift,
     Event,
     Noise,
-    OddRevision,
-    OddSample,
+    OutlierRevision,
+    OutlierSample,
     Scatter,
     Simulated,
     Step,

@@ -18,8 +18,8 @@ from webapp.stats.simulate.series import (
     Drift,
     Event,
     Noise,
-    OddRevision,
-    OddSample,
+    OutlierRevision,
+    OutlierSample,
     Scatter,
     Simulated,
     Step,
@@ -255,11 +255,11 @@ def _events(hardware: str, workload: str) -> tuple[Event, ...]:
     if here in DRIFT_PCT:
         events.append(Drift(*DRIFT, DRIFT_PCT[here]))
     if here in OUTLIER_FACTOR:
-        events.append(OddSample(OUTLIER_AT, OUTLIER_FACTOR[here]))
+        events.append(OutlierSample(OUTLIER_AT, OUTLIER_FACTOR[here]))
     if here in SLOW_PCT:
         events.append(Drift(*SLOW, SLOW_PCT[here]))
     if here in EXCURSION_PCT:
-        events.append(OddRevision(EXCURSION_AT, EXCURSION_PCT[here]))
+        events.append(OutlierRevision(EXCURSION_AT, EXCURSION_PCT[here]))
     if here in COST_PCT:
         events.append(Step(COST_AT, COST_PCT[here]))
     if here in NOISE_RATIO:

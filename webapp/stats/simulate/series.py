@@ -60,7 +60,7 @@ class Drift:
 
 
 @dataclass(frozen=True, slots=True)
-class OddRevision:
+class OutlierRevision:
     """One revision alone is `pct` percent off: a bad build or a bad day."""
 
     at: int
@@ -68,7 +68,7 @@ class OddRevision:
 
 
 @dataclass(frozen=True, slots=True)
-class OddSample:
+class OutlierSample:
     """One sample of one revision is multiplied by `factor`: a run that went wrong."""
 
     at: int
@@ -83,7 +83,7 @@ class Noise:
     ratio: float
 
 
-Event = Step | Drift | OddRevision | OddSample | Noise
+Event = Step | Drift | OutlierRevision | OutlierSample | Noise
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +150,7 @@ def make_series(
             middle = level * np.exp(planted[event.at :, None])
             values[event.at :] = middle * (values[event.at :] / middle) ** event.ratio
     for event in events:
-        if isinstance(event, OddSample):
+        if isinstance(event, OutlierSample):
             values[event.at, 0] *= event.factor
     kept = np.flatnonzero(rng.random(revisions) >= missing)
     return Simulated(
@@ -181,9 +181,9 @@ def _planted(revisions: int, events: Sequence[Event]) -> Floats:
                 levels[at:] += log1p(pct / 100)
             case Drift(first, last, pct):
                 levels += log1p(pct / 100) * np.clip((index - first) / (last - first), 0, 1)
-            case OddRevision(at, pct):
+            case OutlierRevision(at, pct):
                 levels[at] += log1p(pct / 100)
-            case OddSample() | Noise():
+            case OutlierSample() | Noise():
                 pass
     return levels
 

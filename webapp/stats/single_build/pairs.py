@@ -11,13 +11,14 @@ from dataclasses import asdict, dataclass
 from math import fsum
 from typing import Any, Literal
 
-from webapp.stats.decisive.chance import (
+from webapp.stats.metrics import Better
+from webapp.stats.single_build.chance import (
     LEAST_PCT,
     SPREAD,
-    Belief,
     Build,
     Evidence,
     Measured,
+    NoisePrior,
     at_least,
     chance,
     interval,
@@ -25,7 +26,6 @@ from webapp.stats.decisive.chance import (
     turning_pct,
     weigh,
 )
-from webapp.stats.metrics import Better
 
 State = Literal["open", "confirmed", "withdrawn"]
 
@@ -49,7 +49,7 @@ WAITS = 4
 RESTORED = 0.75
 """Share of the way back to the old level from which on a loss counts as recovered."""
 
-LEANEST = Belief(LEAST_PCT, SPREAD)
+LEANEST = NoisePrior(LEAST_PCT, SPREAD)
 """No belief is more readily convinced: what it does not find, none finds."""
 
 
@@ -141,7 +141,7 @@ def limit_among(pairs: int) -> float:
     return min(LIMIT, LIMIT_OF_COMMIT / max(pairs, 1))
 
 
-def judge(pair: Pair, belief: Belief, pairs: int = 1) -> Judged:
+def judge(pair: Pair, belief: NoisePrior, pairs: int = 1) -> Judged:
     """Return what becomes of a pair under a belief, where ``pairs`` were asked at its commit.
 
     It is found while its chance keeps the limit. Where its own revision has several builds that is
@@ -160,7 +160,7 @@ def judge(pair: Pair, belief: Belief, pairs: int = 1) -> Judged:
     return Judged("open", seen, limit, pairs, pair.steps[-1])
 
 
-def figures_of(judged: Judged, belief: Belief) -> Figures:
+def figures_of(judged: Judged, belief: NoisePrior) -> Figures:
     """Return what is said of a judged pair."""
     evidence = judged.step.evidence
     low, high = interval(evidence, belief)
@@ -215,7 +215,7 @@ def _recovered(pair: Pair, settled: int) -> Step | None:
     return back
 
 
-def why_judged(pair: Pair, judged: Judged, belief: Belief, figures: Figures) -> str:
+def why_judged(pair: Pair, judged: Judged, belief: NoisePrior, figures: Figures) -> str:
     """Return the sentence that says why a pair is found, confirmed or withdrawn."""
     said = SAID[judged.state](pair, judged)
     return (

@@ -1,15 +1,15 @@
 """One build a side: whether two points alone show a loss that builds hardly ever show by chance.
 
-A rule for the newest pair of a series that cannot tell its own build noise yet: what is believed of
-that noise (`Belief`) stands in for it. In words and with figures: docs/statistics.md.
+A rule for the newest pair of a series that cannot tell its own build noise yet: a prior of
+that noise (`NoisePrior`) stands in for it. In words and with figures: docs/statistics.md.
 """
 
-from webapp.stats.decisive.chance import (
-    Belief,
+from webapp.stats.single_build.chance import (
     Build,
     Evidence,
     Known,
     Measured,
+    NoisePrior,
     at_least,
     build_of,
     chance,
@@ -21,7 +21,7 @@ from webapp.stats.decisive.chance import (
     turning_pct,
     weigh,
 )
-from webapp.stats.decisive.pairs import (
+from webapp.stats.single_build.pairs import (
     GIVES_UP,
     LIMIT,
     LIMIT_OF_COMMIT,

@@ -75,7 +75,7 @@ BISECTIONS = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Belief:
+class NoisePrior:
     """The standard deviation between builds is lognormal: ``median_pct`` times or divided by
     ``spread`` in two cases of three. ``of_machine``: the machine's own series tell so much.
     """
@@ -102,7 +102,7 @@ class Known:
         return 1.0 if self.same_hardware and self.same_workload else HALF_ALIKE
 
 
-def learn(known: Iterable[Known]) -> Belief:
+def learn(known: Iterable[Known]) -> NoisePrior:
     """Return the guess, moved by what is ``known``: the order does not matter. From `LEAST_SERIES`
     of the same hardware on these take its place.
 
@@ -123,7 +123,7 @@ def learn(known: Iterable[Known]) -> Belief:
         squares += GUESS_WEIGHT * log(SPREAD) ** 2
     steps = round((mean - log(MEDIAN_PCT)) / log(MEDIAN_STEP))
     wider = ceil(round((sqrt(squares / total) - log(SPREAD)) / log(SPREAD_STEP), 9))
-    return Belief(
+    return NoisePrior(
         median_pct=round(MEDIAN_PCT * MEDIAN_STEP**steps, 6),
         spread=round(SPREAD * exp(max(wider, 0) * log(SPREAD_STEP)), 6),
         of_machine=of_machine,
@@ -250,13 +250,13 @@ class _Grid:
     sd: Floats
 
 
-def chance(evidence: Evidence, belief: Belief, *, beyond: float = 0.0) -> float:
+def chance(evidence: Evidence, belief: NoisePrior, *, beyond: float = 0.0) -> float:
     """Return how often a loss as large is seen when the true one is ``beyond`` (log scale)."""
     grid = _grid(evidence, belief)
     return float(np.sum(grid.weights * ndtr((beyond - evidence.loss) / grid.sd)))
 
 
-def interval(evidence: Evidence, belief: Belief, level: float = 0.95) -> tuple[float, float]:
+def interval(evidence: Evidence, belief: NoisePrior, level: float = 0.95) -> tuple[float, float]:
     """Return the ends, on the log scale, of the two-sided interval of the true loss, the smaller
     first: below the lower one lies as much as above the upper one.
     """
@@ -264,7 +264,7 @@ def interval(evidence: Evidence, belief: Belief, level: float = 0.95) -> tuple[f
     return _beyond(evidence, belief, tail), _beyond(evidence, belief, 1.0 - tail)
 
 
-def at_least(evidence: Evidence, belief: Belief, sure: float = 0.95) -> float:
+def at_least(evidence: Evidence, belief: NoisePrior, sure: float = 0.95) -> float:
     """Return the loss (log scale) that the true one is at least as large as, with ``sure``."""
     return _beyond(evidence, belief, 1.0 - sure)
 
@@ -295,7 +295,7 @@ def score_of(probability: float) -> float:
     return -float(ndtri(min(max(probability, 1e-300), 1.0 - 1e-16)))
 
 
-def _beyond(evidence: Evidence, belief: Belief, probability: float) -> float:
+def _beyond(evidence: Evidence, belief: NoisePrior, probability: float) -> float:
     """The true loss at which what was seen, or more, has a given probability; by bisection."""
     low, high = evidence.loss - MOST_LOSS, evidence.loss + MOST_LOSS
     for _ in range(BISECTIONS):
@@ -308,7 +308,7 @@ def _beyond(evidence: Evidence, belief: Belief, probability: float) -> float:
 
 
 @lru_cache(maxsize=64)
-def _grid(evidence: Evidence, belief: Belief) -> _Grid:
+def _grid(evidence: Evidence, belief: NoisePrior) -> _Grid:
     believed = (belief.median_pct / 100 * np.exp(BELIEF_NODES * log(belief.spread))) ** 2
     factors, run_weights = _run_nodes(evidence.run_freedom)
     build = believed[:, None]

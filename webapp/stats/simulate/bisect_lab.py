@@ -28,7 +28,7 @@ FIRST = 400_000
 SUBJECT = "Take the route's reference count once per packet"
 
 
-def make_hunt(seed: int = 64) -> Lab:
+def make_bisect_lab(seed: int = 64) -> Lab:
     """Draw it; the same seed gives the same lab, to the last digit."""
     revisions = tuple(_revision(index) for index in range(EVERY * (MEASURED - 1) + 1))
     series = make_series(

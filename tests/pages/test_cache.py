@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 import pytest
 
-from webapp.pages.parts.kept import Kept, fingerprint
+from webapp.pages.parts.cache import Cache, fingerprint
 
 
 def test_a_value_is_made_once_for_its_key() -> None:
-    kept: Kept[str] = Kept(most=2, seconds=60.0)
+    kept: Cache[str] = Cache(most=2, seconds=60.0)
     made: list[str] = []
 
     def make(name: str) -> str:
@@ -20,7 +20,7 @@ def test_a_value_is_made_once_for_its_key() -> None:
 
 
 def test_the_values_used_longest_ago_go() -> None:
-    kept: Kept[int] = Kept(most=2, seconds=60.0)
+    kept: Cache[int] = Cache(most=2, seconds=60.0)
     for key in (1, 2, 3):
         kept.get(key, lambda: 0)
     assert kept.get(1, lambda: 7) == 7
@@ -28,7 +28,7 @@ def test_the_values_used_longest_ago_go() -> None:
 
 
 def test_what_is_too_old_is_made_anew() -> None:
-    kept: Kept[int] = Kept(most=2, seconds=-1.0)
+    kept: Cache[int] = Cache(most=2, seconds=-1.0)
     kept.get("a", lambda: 1)
     assert kept.get("a", lambda: 2) == 2
     kept.clear()
@@ -48,7 +48,7 @@ def test_what_has_no_fingerprint_is_refused() -> None:
 
 
 def test_of_many_values_those_that_lack_are_made_at_once() -> None:
-    kept: Kept[str] = Kept(most=3, seconds=60.0)
+    kept: Cache[str] = Cache(most=3, seconds=60.0)
     asked: list[list[str]] = []
 
     def make(names: Sequence[str]) -> dict[str, str]:

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webapp.stats.decisive import (
-    Belief,
+from webapp.stats.single_build import (
     Judged,
     Measured,
+    NoisePrior,
     Pair,
     Step,
     asked_at,
@@ -39,7 +39,7 @@ def series(*levels) -> list[Measured]:
     return [Measured(at, tuple(map(build, row))) for at, row in enumerate(rows, 1)]
 
 
-def found(*levels, pairs: int = 1, belief: Belief = Belief()) -> list[Judged]:  # noqa: B008
+def found(*levels, pairs: int = 1, belief: NoisePrior = NoisePrior()) -> list[Judged]:  # noqa: B008
     return [judge(pair, belief, pairs) for pair in pairs_of(series(*levels))]
 
 
@@ -69,7 +69,7 @@ def test_gains_and_small_losses_are_not(percent):
 def test_where_less_is_better_a_rise_is_the_loss():
     (pair,) = pairs_of(series(0.0, 14.0), "less")
 
-    assert judge(pair, Belief()).state == "open"
+    assert judge(pair, NoisePrior()).state == "open"
     assert not pairs_of(series(0.0, -14.0), "less")
 
 
@@ -156,15 +156,15 @@ def test_boots_are_the_units_of_a_build():
 
 
 def test_a_belief_in_more_scatter_asks_for_more():
-    assert found(0.0, -11.4, belief=Belief(3.11, 1.5))[0].state == "withdrawn"
-    assert found(0.0, -25.0, belief=Belief(3.11, 1.5))[0].state == "open"
+    assert found(0.0, -11.4, belief=NoisePrior(3.11, 1.5))[0].state == "withdrawn"
+    assert found(0.0, -25.0, belief=NoisePrior(3.11, 1.5))[0].state == "open"
 
 
 def test_what_is_told_of_it():
     (pair,) = pairs_of(series(0.0, -11.4))
-    judged = judge(pair, Belief(), 3)
+    judged = judge(pair, NoisePrior(), 3)
 
-    told = figures_of(judged, Belief())
+    told = figures_of(judged, NoisePrior())
 
     assert told.low < -log1p(-0.114) < told.high
     assert told.low < told.sure
@@ -185,7 +185,7 @@ def test_a_passage_through_json_changes_nothing(levels):
 @given(st.permutations([-11.4, -10.5, -12.0]))
 def test_the_order_of_builds_does_not_matter(levels):
     pairs = [pairs_of(series(0.0, tuple(order))) for order in (levels, sorted(levels))]
-    first, second = (judge(found[0], Belief()) for found in pairs)
+    first, second = (judge(found[0], NoisePrior()) for found in pairs)
 
     assert first.state == second.state
     assert first.chance == pytest.approx(second.chance)

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.launcher.running import Launch
-from webapp.stats.simulate.hunt import FIRST, GUILTY
+from webapp.stats.simulate.bisect_lab import FIRST, GUILTY
 
 pytestmark = [pytest.mark.long, pytest.mark.browser, pytest.mark.stack]
 

@@ -1,4 +1,4 @@
-"""Pages' dear parts, kept in this process for as long as what they show is the same."""
+"""Expensive fragments of pages, cached in this process while what they show is the same."""
 
 import marshal
 from collections import OrderedDict
@@ -22,7 +22,7 @@ def fingerprint(values: Any) -> bytes:
     return blake2b(marshal.dumps(values, AS_IT_READS), digest_size=32).digest()
 
 
-class Kept(Generic[Value]):
+class Cache(Generic[Value]):
     """The ``most`` values used last, each at most ``seconds`` old.
 
     A key says all that a value depends on, so a value is right as long as its key is asked for;

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from webapp.stats.decisive import Belief, Evidence, at_least, chance, interval, turning_pct
+from webapp.stats.single_build import Evidence, NoisePrior, at_least, chance, interval, turning_pct
 
-NOTHING = Belief(median_pct=1e-7)
+NOTHING = NoisePrior(median_pct=1e-7)
 
 
 def evidence(loss: float = 0.1206, **fields: float) -> Evidence:
@@ -35,7 +35,7 @@ def test_the_sum_that_the_documentation_does_by_hand():
         by_hand += 0.5 * exp(-u * u / 2) / sqrt(2 * pi) * tail
 
     assert by_hand == pytest.approx(0.00156, abs=0.00001)
-    assert chance(evidence(), Belief()) == pytest.approx(by_hand, rel=0.01)
+    assert chance(evidence(), NoisePrior()) == pytest.approx(by_hand, rel=0.01)
 
 
 @pytest.mark.parametrize("freedom", [1, 2, 4, 8, 30, 200])
@@ -54,7 +54,7 @@ def test_a_sampled_belief_gives_the_same_chance():
     sd = np.sqrt(2 * build**2 + 0.4 * run**2)
     sampled = float(np.mean(stats.norm.sf(0.1 / sd)))
 
-    found = chance(evidence(0.1, run_variance=0.02**2), Belief())
+    found = chance(evidence(0.1, run_variance=0.02**2), NoisePrior())
 
     assert found == pytest.approx(sampled, rel=0.02)
 
@@ -71,25 +71,25 @@ def test_several_builds_of_a_side_teach_how_builds_scatter():
 
     several = evidence(0.08, old=2, new=2, squares=0.004, run_freedom=16, run_share=0.2)
 
-    assert chance(several, Belief()) == pytest.approx(sampled, rel=0.03)
+    assert chance(several, NoisePrior()) == pytest.approx(sampled, rel=0.03)
 
 
 def test_half_of_all_losses_are_smaller_than_none():
-    assert chance(evidence(0.0), Belief()) == pytest.approx(0.5)
+    assert chance(evidence(0.0), NoisePrior()) == pytest.approx(0.5)
 
 
 def test_the_interval_is_that_at_whose_ends_the_chance_is_one_in_forty():
-    low, high = interval(evidence(), Belief())
+    low, high = interval(evidence(), NoisePrior())
 
-    assert chance(evidence(), Belief(), beyond=low) == pytest.approx(0.025)
-    assert chance(evidence(), Belief(), beyond=high) == pytest.approx(0.975)
+    assert chance(evidence(), NoisePrior(), beyond=low) == pytest.approx(0.025)
+    assert chance(evidence(), NoisePrior(), beyond=high) == pytest.approx(0.975)
     assert [100 * expm1(-end) for end in (low, high)] == pytest.approx([-5.7, -16.7], abs=0.05)
 
 
 def test_what_it_reaches_with_95_percent_is_the_one_sided_end():
-    sure = at_least(evidence(), Belief())
+    sure = at_least(evidence(), NoisePrior())
 
-    assert chance(evidence(), Belief(), beyond=sure) == pytest.approx(0.05)
+    assert chance(evidence(), NoisePrior(), beyond=sure) == pytest.approx(0.05)
     assert 100 * expm1(-sure) == pytest.approx(-6.9, abs=0.05)
 
 
@@ -107,20 +107,20 @@ def test_where_runs_alone_could_do_it_no_build_noise_is_small_enough():
 
 
 def test_equal_runs_leave_the_noise_between_builds():
-    found = chance(evidence(run_variance=0.0), Belief())
+    found = chance(evidence(run_variance=0.0), NoisePrior())
 
-    assert 0 < found <= chance(evidence(), Belief())
+    assert 0 < found <= chance(evidence(), NoisePrior())
 
 
 def test_equal_runs_and_equal_builds_are_no_division_by_zero():
     equal = evidence(0.0, old=2, new=2, run_variance=0.0, run_freedom=16)
 
-    assert chance(equal, Belief()) == pytest.approx(0.5)
+    assert chance(equal, NoisePrior()) == pytest.approx(0.5)
 
 
 def test_a_loss_of_everything_has_figures():
     gone = evidence(-log(1e-8))
 
-    low, high = interval(gone, Belief())
-    assert chance(gone, Belief()) == pytest.approx(0.0, abs=1e-9)
+    low, high = interval(gone, NoisePrior())
+    assert chance(gone, NoisePrior()) == pytest.approx(0.0, abs=1e-9)
     assert -log1p(-0.9) < low < high

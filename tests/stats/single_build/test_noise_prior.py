@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webapp.stats.decisive import Belief, Known, learn
+from webapp.stats.single_build import Known, NoisePrior, learn
 
 
 def test_where_nothing_is_known_it_is_that_of_real_year_series():
-    assert learn([]) == Belief(median_pct=1.8, spread=1.5)
+    assert learn([]) == NoisePrior(median_pct=1.8, spread=1.5)
 
 
 def test_it_moves_towards_series_of_the_same_hardware_and_workload():
@@ -27,7 +27,7 @@ def test_eight_series_of_the_machine_take_its_place():
     own = [Known(4.0, 20.0), *[Known(4.0, 20.0, same_workload=False)] * 7]
     others = [Known(1.0, 20.0, same_hardware=False)] * 20
 
-    assert learn([*own, *others]) == Belief(pytest.approx(1.8 * 1.2**4), 1.5, of_machine=True)
+    assert learn([*own, *others]) == NoisePrior(pytest.approx(1.8 * 1.2**4), 1.5, of_machine=True)
     assert not learn([*own[:7], *others]).of_machine
 
 
