@@ -8,7 +8,7 @@
 // Who has switched letters off in the account (data-single-keys="off" on the page's root) keeps Enter
 // and Escape.
 
-export const KEYS = [
+const KEYS = [
   { key: "j", text: "next row, next alert", group: "Rows" },
   { key: "k", text: "previous row, previous alert", group: "Rows" },
   { key: "Enter", text: "open the row", group: "Rows" },

@@ -26,21 +26,12 @@ from webapp.merging.services import (
     merge_revisions,
     refile_by_label_rules,
 )
+from webapp.results import models
 from webapp.results.admin import HardwareAdmin, ModeAdmin, RevisionAdmin
-from webapp.results.models import (
-    NAME_MAX,
-    DismissedTwins,
-    Hardware,
-    LabelRule,
-    Mode,
-    Revision,
-    Tree,
-    Variant,
-)
 from webapp.results.services import Unprocessable, dismiss_twins, suggest_again, suggested_twins
 
 
-@admin.register(LabelRule)
+@admin.register(models.LabelRule)
 class LabelRuleAdmin(OperatedAdmin):
     """What a part of a label is. Those that come with the program are switched off, not deleted."""
 
@@ -53,23 +44,23 @@ class LabelRuleAdmin(OperatedAdmin):
 
     # Headings are never broken: long ones would leave no width to what stands below the others.
     @admin.display(description="becomes", ordering="kind")
-    def becomes(self, rule: LabelRule) -> str:
+    def becomes(self, rule: models.LabelRule) -> str:
         """What it makes of a part."""
         name = f", called {rule.name}" if rule.name else ""
         return f"{rule.get_kind_display()}{name}"
 
     @admin.display(boolean=True, description="image only")
-    def image_only(self, rule: LabelRule) -> bool:
+    def image_only(self, rule: models.LabelRule) -> bool:
         """Whether it fits only what the image's name holds."""
         return rule.of_image
 
     @admin.display(boolean=True, description="asked")
-    def asked(self, rule: LabelRule) -> bool:
+    def asked(self, rule: models.LabelRule) -> bool:
         """Whether it is in force."""
         return rule.is_active
 
     @admin.display(boolean=True, description="built in")
-    def builtin(self, rule: LabelRule) -> bool:
+    def builtin(self, rule: models.LabelRule) -> bool:
         """Whether an upgrade brought it."""
         return rule.is_builtin
 
@@ -79,7 +70,7 @@ class LabelRuleAdmin(OperatedAdmin):
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Those that come with the program are only switched off."""
-        is_builtin = isinstance(obj, LabelRule) and obj.is_builtin
+        is_builtin = isinstance(obj, models.LabelRule) and obj.is_builtin
         return super().has_delete_permission(request, obj) and not is_builtin
 
     @transaction.atomic
@@ -105,7 +96,7 @@ class LabelRuleAdmin(OperatedAdmin):
         self.message_user(request, f"Stored runs filed anew: {moved}", messages.SUCCESS)
 
 
-@admin.register(Variant)
+@admin.register(models.Variant)
 class VariantAdmin(ReadOnlyAdmin):
     """What was measured besides plain kernels."""
 
@@ -140,15 +131,15 @@ class IntoRevisionForm(forms.Form):
         label="The one that stays", help_text="Its id, an alias or the start of its hash."
     )
 
-    def __init__(self, *args: Any, tree: Tree | None, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, tree: models.Tree | None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.tree = tree
 
-    def clean_into(self) -> Revision:
+    def clean_into(self) -> models.Revision:
         name = str(self.cleaned_data["into"])
         if self.tree is None:
             raise forms.ValidationError("Choose revisions of one tree")
-        found = Revision.objects.named(tree=self.tree, name=name)
+        found = models.Revision.objects.named(tree=self.tree, name=name)
         if found is None:
             raise forms.ValidationError(f"{self.tree} has no revision {name}")
         return found
@@ -157,8 +148,8 @@ class IntoRevisionForm(forms.Form):
 class TwinsForm(forms.Form):
     """Names two modes."""
 
-    one = forms.CharField(max_length=NAME_MAX)
-    other = forms.CharField(max_length=NAME_MAX)
+    one = forms.CharField(max_length=models.NAME_MAX)
+    other = forms.CharField(max_length=models.NAME_MAX)
 
 
 def merge_chosen(
@@ -191,8 +182,10 @@ class MergingHardwareAdmin(HardwareAdmin):
     actions = ["merge"]
 
     @admin.action(description="Merge into another", permissions=["operate"])
-    def merge(self, request: HttpRequest, queryset: QuerySet[Hardware]) -> TemplateResponse | None:
-        form = bind(IntoForm, request, choices=Hardware.objects.order_by("name"))
+    def merge(
+        self, request: HttpRequest, queryset: QuerySet[models.Hardware]
+    ) -> TemplateResponse | None:
+        form = bind(IntoForm, request, choices=models.Hardware.objects.order_by("name"))
         return merge_chosen(self, request, queryset, form, merge_hardware, text=SUBJECTS_TEXT)
 
 
@@ -214,7 +207,7 @@ class MergingModeAdmin(ModeAdmin):
             "opts": self.opts,
             "title": "Suggested twins",
             "suggested": suggested_twins(),
-            "dismissed": DismissedTwins.objects.select_related("dismissed_by"),
+            "dismissed": models.DismissedTwins.objects.select_related("dismissed_by"),
             "checkbox": ACTION_CHECKBOX_NAME,
         }
         return TemplateResponse(request, "admin/driftline/twins.html", context)
@@ -225,7 +218,7 @@ class MergingModeAdmin(ModeAdmin):
         if names and request.POST.get("act") == "again":
             suggest_again(**names)
             self.message_user(request, "Suggested again", messages.SUCCESS)
-        elif Mode.objects.filter(name__in=names.values()).count() == 2:
+        elif models.Mode.objects.filter(name__in=names.values()).count() == 2:
             dismiss_twins(**names, by=cast("User", request.user))
             self.message_user(request, "Dismissed: not suggested again", messages.SUCCESS)
         else:
@@ -233,9 +226,11 @@ class MergingModeAdmin(ModeAdmin):
         return redirect("admin:results_mode_twins")
 
     @admin.action(description="Merge into another", permissions=["operate"])
-    def merge(self, request: HttpRequest, queryset: QuerySet[Mode]) -> TemplateResponse | None:
+    def merge(
+        self, request: HttpRequest, queryset: QuerySet[models.Mode]
+    ) -> TemplateResponse | None:
         asked = {"into": request.POST.get("into")}
-        form = bind(IntoForm, request, choices=Mode.objects.order_by("name"), initial=asked)
+        form = bind(IntoForm, request, choices=models.Mode.objects.order_by("name"), initial=asked)
         return merge_chosen(self, request, queryset, form, merge_modes, text=SUBJECTS_TEXT)
 
 
@@ -243,16 +238,18 @@ class MergingRevisionAdmin(RevisionAdmin):
     actions = [*RevisionAdmin.actions, "merge"]
 
     @admin.action(description="Merge into another", permissions=["operate"])
-    def merge(self, request: HttpRequest, queryset: QuerySet[Revision]) -> TemplateResponse | None:
-        trees = Tree.objects.filter(revisions__in=queryset).distinct()
+    def merge(
+        self, request: HttpRequest, queryset: QuerySet[models.Revision]
+    ) -> TemplateResponse | None:
+        trees = models.Tree.objects.filter(revisions__in=queryset).distinct()
         form = bind(IntoRevisionForm, request, tree=trees[0] if len(trees) == 1 else None)
         return merge_chosen(self, request, queryset, form, merge_revisions, text=REVISIONS_TEXT)
 
 
 for subject, merging in (
-    (Hardware, MergingHardwareAdmin),
-    (Mode, MergingModeAdmin),
-    (Revision, MergingRevisionAdmin),
+    (models.Hardware, MergingHardwareAdmin),
+    (models.Mode, MergingModeAdmin),
+    (models.Revision, MergingRevisionAdmin),
 ):
     admin.site.unregister(subject)
     admin.site.register(subject, merging)

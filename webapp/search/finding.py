@@ -17,16 +17,7 @@ from webapp.analysis.models import Finding
 from webapp.analysis.queries import releases_link, trend_link, with_query
 from webapp.bisects.models import Bisect
 from webapp.events import queries
-from webapp.results.models import (
-    Hardware,
-    Mode,
-    Point,
-    Revision,
-    RevisionAlias,
-    Series,
-    Tree,
-    as_total,
-)
+from webapp.results import models
 
 LONGEST = 200
 MOST_WORDS = 8
@@ -95,7 +86,7 @@ class Asked:
             return []
         text = self.text
         numbers = [letter + text for letter in LETTERS] if text.isascii() and text.isdigit() else []
-        total = as_total(text.lower())  # as directories write a count of all commits
+        total = models.as_total(text.lower())  # as directories write a count of all commits
         return list(dict.fromkeys([text, text.lower(), *numbers, *([total] if total else [])]))
 
     @property
@@ -161,9 +152,9 @@ def find(asked: Asked, limit: int = SHOWN) -> Found:
         return Found()
     revisions = revisions_named(asked, limit + 1)
     exact = [row for row in revisions if row.name in asked.names]
-    machines = Hardware.objects.filter(_contains(asked, *CALLED, "aliases__name")).distinct()
+    machines = models.Hardware.objects.filter(_contains(asked, *CALLED, "aliases__name")).distinct()
     hardware = [(row.name, _hardware(row)) for row in machines]
-    modes = list(Mode.objects.filter(_contains(asked, "name", "aliases__name")).distinct())
+    modes = list(models.Mode.objects.filter(_contains(asked, "name", "aliases__name")).distinct())
     variants = [(str(row.series.variant), _variant(row)) for row in _variants(asked)]
     called, others = _releases(asked)
     groups = [
@@ -215,13 +206,13 @@ def _whole_first(asked: Asked, named: Iterable[tuple[str, Hit]]) -> list[Hit]:
     return [hit for *_, hit in sorted(ranked, key=lambda one: one[:4])]
 
 
-def _series_of(asked: Asked, limit: int) -> Sequence[Series]:
+def _series_of(asked: Asked, limit: int) -> Sequence[models.Series]:
     """Of several words, each in the name of the machine or in that of the mode; what changed last
     comes first. One word is a machine's or a mode's."""
     if len(asked.terms) < 2:
         return []
     newest = Finding.objects.filter(series=OuterRef("pk")).order_by("-pk").values("pk")[:1]
-    found = Series.objects.filter(
+    found = models.Series.objects.filter(
         _contains(asked, *(f"hardware__{one}" for one in CALLED), "mode__name")
     )
     changed = found.annotate(change=Subquery(newest))
@@ -241,15 +232,15 @@ def _releases(asked: Asked) -> tuple[list[Hit], list[Hit]]:
     return hits if called else [], hits
 
 
-def _variants(asked: Asked) -> Sequence[Point]:
+def _variants(asked: Asked) -> Sequence[models.Point]:
     """The newest point of each variant of that name, in each tree."""
     by = ("series__variant__name", "series__tree__name")
-    points = Point.objects.of_variants().filter(_contains(asked, "series__variant__name"))
+    points = models.Point.objects.of_variants().filter(_contains(asked, "series__variant__name"))
     named = points.select_related("series__variant", "revision__tree")
     return list(named.order_by(*by, "-position").distinct(*by))
 
 
-def _alerts(asked: Asked, exact: Sequence[Revision], limit: int) -> Sequence[Alert]:
+def _alerts(asked: Asked, exact: Sequence[models.Revision], limit: int) -> Sequence[Alert]:
     """By number, by the commit they suspect, by the machines and modes of what they hold; those
     that wait for somebody first, then the newest."""
     wanted = Q()
@@ -277,14 +268,14 @@ def _bisects(asked: Asked) -> Sequence[Bisect]:
 
 def _nearest(asked: Asked) -> list[Hit]:
     """Hardware and modes whose names, or parts of them, are nearly what was typed."""
-    rows = [*Hardware.objects.all(), *Mode.objects.order_by("name")[:MOST_NAMES]]
-    by_part: dict[str, Hardware | Mode] = {}
+    rows = [*models.Hardware.objects.all(), *models.Mode.objects.order_by("name")[:MOST_NAMES]]
+    by_part: dict[str, models.Hardware | models.Mode] = {}
     for row in rows:
         for part in (row.name, *re.split(r"[/@+_]", row.name)):
             by_part.setdefault(part.casefold(), row)
     close = get_close_matches(asked.text.casefold(), by_part, NEAREST)
     found = dict.fromkeys(by_part[part] for part in close)
-    return [_hardware(row) if isinstance(row, Hardware) else _mode(row) for row in found]
+    return [_hardware(row) if isinstance(row, models.Hardware) else _mode(row) for row in found]
 
 
 def _release(one: queries.ReleaseName, before: queries.ReleaseName | None) -> Hit:
@@ -298,7 +289,7 @@ def _release(one: queries.ReleaseName, before: queries.ReleaseName | None) -> Hi
     return Hit(one.name, releases_link(before.written, one.written), against)
 
 
-def _revision(row: Revision) -> Hit:
+def _revision(row: models.Revision) -> Hit:
     detail = " · ".join(filter(None, [row.tree.name, row.author_name, row.subject]))
     return Hit(row.name, row.get_absolute_url(), detail)
 
@@ -315,26 +306,26 @@ def _bisect(row: Bisect) -> Hit:
     return Hit(f"bisect {row.pk}", row.get_absolute_url(), f"{where}, {ends} · {state}")
 
 
-def _hardware(row: Hardware) -> Hit:
+def _hardware(row: models.Hardware) -> Hit:
     return Hit(str(row), row.get_absolute_url())
 
 
-def _mode(row: Mode) -> Hit:
+def _mode(row: models.Mode) -> Hit:
     return Hit(row.name, with_query(reverse("trends"), [("mode", row.name)]))
 
 
-def _variant(newest: Point) -> Hit:
+def _variant(newest: models.Point) -> Hit:
     revision = newest.revision
     address = f"{revision.get_absolute_url()}#variants"
     detail = f"measured last at {revision} of {revision.tree}"
     return Hit(str(newest.series.variant), address, detail)
 
 
-def _series(row: Series) -> Hit:
+def _series(row: models.Series) -> Hit:
     return Hit(f"{row.mode} on {row.hardware}", trend_link(row), f"{row.tree} · {row.metric}")
 
 
-def revisions_named(asked: Asked, limit: int) -> Sequence[Revision]:
+def revisions_named(asked: Asked, limit: int) -> Sequence[models.Revision]:
     """Revisions of this name, with or without its letter, then those whose name or hash begins so;
     of each the newest first.
     """
@@ -344,8 +335,8 @@ def revisions_named(asked: Asked, limit: int) -> Sequence[Revision]:
     for start in asked.beginnings:
         exact |= Q(name__startswith=start)
     # The index of names begins with the tree.
-    trees = list(Tree.objects.values_list("pk", flat=True))
-    named = RevisionAlias.objects.filter(exact, tree__in=trees)
+    trees = list(models.Tree.objects.values_list("pk", flat=True))
+    named = models.RevisionAlias.objects.filter(exact, tree__in=trees)
     whole = Case(When(name__in=asked.names, then=Value(0)), default=Value(1))
     rows = (
         named.annotate(whole=whole)
@@ -355,7 +346,7 @@ def revisions_named(asked: Asked, limit: int) -> Sequence[Revision]:
     return _in_order(list(dict.fromkeys(rows))[:limit])
 
 
-def commits_worded(asked: Asked, limit: int) -> Sequence[Revision]:
+def commits_worded(asked: Asked, limit: int) -> Sequence[models.Revision]:
     """Commits with every word, or one that begins so, in subject or author; the newest first."""
     words = asked.tsquery
     if not words or asked.number:
@@ -369,8 +360,8 @@ def commits_worded(asked: Asked, limit: int) -> Sequence[Revision]:
     return _in_order(found)
 
 
-def _in_order(found: Sequence[int]) -> Sequence[Revision]:
+def _in_order(found: Sequence[int]) -> Sequence[models.Revision]:
     if not found:
         return []
-    rows = Revision.objects.select_related("tree").defer("message", "paths").in_bulk(found)
+    rows = models.Revision.objects.select_related("tree").defer("message", "paths").in_bulk(found)
     return [rows[pk] for pk in found]

@@ -15,14 +15,7 @@ from pydantic import (
 )
 
 from webapp.api.schemas import types
-from webapp.results.models import (
-    NAME_MAX,
-    Histograms,
-    Mark,
-    ModeName,
-    VariantPart,
-    derived_name,
-)
+from webapp.results import models
 from webapp.results.services import Evidence, MetricDocument, RunDocument
 from webapp.stats.histograms import DERIVED, Histogram
 from webapp.stats.metrics import LARGEST_SAMPLE, RANGE, is_sample
@@ -63,16 +56,16 @@ class ModeIn(types.Strict):
     def fits_when_written(self) -> Self:
         """Refuse a mode whose name would be longer than a name may be."""
         written = len(str(self.name()))
-        if written > NAME_MAX:
+        if written > models.NAME_MAX:
             raise ValueError(
                 f"is {written} characters long when written workload[@traffic][+option…]; "
-                f"shorten its parts to {NAME_MAX} in all"
+                f"shorten its parts to {models.NAME_MAX} in all"
             )
         return self
 
-    def name(self) -> ModeName:
+    def name(self) -> models.ModeName:
         """The mode with its options in order, as series name it."""
-        return ModeName.of(self.workload, self.traffic, self.options)
+        return models.ModeName.of(self.workload, self.traffic, self.options)
 
 
 class MarkIn(types.Strict):
@@ -106,9 +99,9 @@ class VariantPartIn(types.Strict):
         str, StringConstraints(pattern=r"^([0-9a-f]{8,128})?$", max_length=128, strict=True)
     ] = ""
 
-    def part(self) -> VariantPart:
+    def part(self) -> models.VariantPart:
         """The part as the services take it."""
-        return VariantPart(self.kind, self.name, self.checksum)
+        return models.VariantPart(self.kind, self.name, self.checksum)
 
 
 class HistogramIn(types.Strict):
@@ -209,19 +202,21 @@ class MetricIn(types.Strict):
             raise ValueError("needs either samples or histograms; give one of the two")
         return self
 
-    def distribution(self, name: str) -> Histograms | None:
+    def distribution(self, name: str) -> models.Histograms | None:
         """Its histograms; None: it has samples."""
         if self.histograms is None:
             return None
-        return Histograms.of(name, [one.histogram() for one in self.histograms], self.boots)
+        return models.Histograms.of(name, [one.histogram() for one in self.histograms], self.boots)
 
-    def documents(self, name: str, distribution: Histograms | None) -> Iterator[MetricDocument]:
+    def documents(
+        self, name: str, distribution: models.Histograms | None
+    ) -> Iterator[MetricDocument]:
         """The metric as the services take it, or those that are derived of it."""
         if distribution is not None:
             for derived, (samples, boots) in distribution.samples().items():
                 yield MetricDocument(derived, self.unit, self.better, samples, boots)
             return
-        marks = tuple(Mark(mark.sample, mark.kind, mark.text) for mark in self.validity)
+        marks = tuple(models.Mark(mark.sample, mark.kind, mark.text) for mark in self.validity)
         yield MetricDocument(name, self.unit, self.better, self.samples or [], self.boots, marks)
 
 
@@ -291,9 +286,9 @@ class RunIn(types.Strict):
         written = [str(one.part()) for one in parts]
         if len(set(written)) < len(written):
             raise ValueError("names a part twice; name each once")
-        if len("+".join(written)) > NAME_MAX:
+        if len("+".join(written)) > models.NAME_MAX:
             raise ValueError(
-                f"is longer than {NAME_MAX} characters when written; shorten its parts"
+                f"is longer than {models.NAME_MAX} characters when written; shorten its parts"
             )
         return parts
 
@@ -302,7 +297,7 @@ class RunIn(types.Strict):
     def derived_are_not_sent(cls, metrics: dict[str, MetricIn]) -> dict[str, MetricIn]:
         """Refuse a quantile beside the histograms that it is derived of, and one too many."""
         derived = {
-            derived_name(name, quantile): name
+            models.derived_name(name, quantile): name
             for name, one in metrics.items()
             if one.histograms is not None
             for quantile in DERIVED

@@ -22,19 +22,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from webapp.results.models import (
-    EARLIEST,
-    HARDWARE_MAX,
-    INVISIBLE,
-    MODE_PATTERN,
-    NAME_MAX,
-    PART_MAX,
-    PART_PATTERN,
-    ModeName,
-    searchable,
-    wrong_with_line,
-    wrong_with_text,
-)
+from webapp.results import models
 from webapp.stats.metrics import LARGEST_SAMPLE, RANGE, is_sample
 
 CLOCK_TOLERANCE = timedelta(days=1)
@@ -56,22 +44,22 @@ Path = tuple[str | int, ...]
 
 def sound(text: str) -> str:
     """``text`` as it is. Raises ValueError for what cannot be stored or shown."""
-    if fault := wrong_with_text(text):
+    if fault := models.wrong_with_text(text):
         raise ValueError(fault)
     return text
 
 
 def sound_line(text: str) -> str:
     """``text`` as it is. Raises ValueError for what cannot be stored, shown, or is no one line."""
-    if fault := wrong_with_line(text):
+    if fault := models.wrong_with_line(text):
         raise ValueError(fault)
     return text
 
 
 def within_the_calendar(moment: datetime) -> datetime:
     """``moment`` as it is. Raises ValueError before 1970 and in the future."""
-    if moment < EARLIEST:
-        raise ValueError(f"lies before {EARLIEST:%Y-%m-%d}; send null where it is not known")
+    if moment < models.EARLIEST:
+        raise ValueError(f"lies before {models.EARLIEST:%Y-%m-%d}; send null where it is not known")
     if moment > timezone.now() + CLOCK_TOLERANCE:
         raise ValueError("lies in the future; check the clock and the time zone")
     return moment
@@ -93,7 +81,7 @@ def sample(value: Any) -> Any:
     return value
 
 
-Asked = Annotated[str, AfterValidator(searchable)]
+Asked = Annotated[str, AfterValidator(models.searchable)]
 
 Moment = Annotated[
     AwareDatetime, BeforeValidator(text_of_a_moment), AfterValidator(within_the_calendar)
@@ -104,33 +92,36 @@ Moment = Annotated[
 
 
 Name = Annotated[
-    str, StringConstraints(pattern=rf"^[^\s:/?#&{INVISIBLE}]+$", max_length=100, strict=True)
+    str, StringConstraints(pattern=rf"^[^\s:/?#&{models.INVISIBLE}]+$", max_length=100, strict=True)
 ]
 
 
 HardwareName = Annotated[
     str,
     StringConstraints(
-        pattern=rf"^[^\s:/?#&{INVISIBLE}]+(/[^\s:/?#&{INVISIBLE}]+)*$",
-        max_length=HARDWARE_MAX,
+        pattern=rf"^[^\s:/?#&{models.INVISIBLE}]+(/[^\s:/?#&{models.INVISIBLE}]+)*$",
+        max_length=models.HARDWARE_MAX,
         strict=True,
     ),
 ]
 
 
 ModePart = Annotated[
-    str, StringConstraints(pattern=f"^{PART_PATTERN}$", max_length=PART_MAX, strict=True)
+    str,
+    StringConstraints(pattern=f"^{models.PART_PATTERN}$", max_length=models.PART_MAX, strict=True),
 ]
 
 
 def whole_mode(text: str) -> str:
     """``text``, a mode as it is written, with its options in order."""
-    return str(ModeName.parse(text)) if text else ""
+    return str(models.ModeName.parse(text)) if text else ""
 
 
 FormerMode = Annotated[
     str,
-    StringConstraints(pattern=f"^({MODE_PATTERN})?$", max_length=NAME_MAX, strict=True),
+    StringConstraints(
+        pattern=f"^({models.MODE_PATTERN})?$", max_length=models.NAME_MAX, strict=True
+    ),
     AfterValidator(whole_mode),
 ]
 
@@ -223,13 +214,13 @@ def _faults(path: Path, value: Any) -> Iterator[tuple[Path, str]]:
 def _key_faults(path: Path, key: str) -> Iterator[tuple[Path, str]]:
     if len(key) > LONGEST_KEY:
         yield path, f"has a key of {len(key)} characters; shorten it to {LONGEST_KEY}"
-    elif fault := wrong_with_text(key):
+    elif fault := models.wrong_with_text(key):
         yield path, f"has a key that {fault}"
 
 
 def _wrong_with(value: Any) -> str:
     if isinstance(value, str):
-        return wrong_with_text(value)
+        return models.wrong_with_text(value)
     if isinstance(value, float) and not isfinite(value):
         return "is beyond the range of a double; leave it out, or send it as text"
     if isinstance(value, int) and abs(value) > LARGEST_WHOLE:

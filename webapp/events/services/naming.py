@@ -9,25 +9,10 @@ from webapp.events.models import RELEASE_NAME_MAX, Release
 from webapp.events.services.canaries import NewCanary
 from webapp.events.services.lab_events import EventFields
 from webapp.labs.models import Lab
-from webapp.results.models import (
-    Hardware,
-    HardwareAlias,
-    Metric,
-    Mode,
-    Tree,
-    wrong_with_line,
-)
-from webapp.results.services import (
-    Problem,
-    ResultsError,
-    Unprocessable,
-    answer_to,
-    ensure_revision,
-    revision_given,
-)
+from webapp.results import models, services
 
 
-class ReleaseTaken(ResultsError):
+class ReleaseTaken(services.ResultsError):
     """A release of this name is stored with another revision, kind or date."""
 
 
@@ -48,8 +33,8 @@ class EventNames:
 
 def event_fields(names: EventNames) -> EventFields:
     """The rows that ``names`` mean. Raises Unprocessable, with every name that is not known."""
-    problems: list[Problem] = []
-    tree = Tree.objects.filter(name=names.tree).first() if names.tree else None
+    problems: list[services.Problem] = []
+    tree = models.Tree.objects.filter(name=names.tree).first() if names.tree else None
     hardware = hardware_called(names.hardware) if names.hardware else None
     lab = Lab.objects.filter(name=names.lab).first() if names.lab else None
     for field, given, row in (
@@ -58,11 +43,11 @@ def event_fields(names: EventNames) -> EventFields:
         ("lab", names.lab, lab),
     ):
         if given and row is None:
-            problems.append(Problem(field, f"there is no {field} {given!r}"))
-    first = revision_given(tree, "first", names.first, problems)
-    last = revision_given(tree, "last", names.last, problems) if names.last else first
+            problems.append(services.Problem(field, f"there is no {field} {given!r}"))
+    first = services.revision_given(tree, "first", names.first, problems)
+    last = services.revision_given(tree, "last", names.last, problems) if names.last else first
     if problems:
-        raise Unprocessable(problems)
+        raise services.Unprocessable(problems)
     return EventFields(
         kind=names.kind,
         text=names.text.strip(),
@@ -96,40 +81,40 @@ def canary_of(names: CanaryNames) -> NewCanary:
     Raises:
         Unprocessable: with every name that is not known.
     """
-    tree = Tree.objects.filter(name=names.tree).first()
+    tree = models.Tree.objects.filter(name=names.tree).first()
     hardware = hardware_called(names.hardware)
-    mode = Mode.objects.filter(name=names.mode).first()
-    metric = Metric.objects.filter(name=names.metric).first()
+    mode = models.Mode.objects.filter(name=names.mode).first()
+    metric = models.Metric.objects.filter(name=names.metric).first()
     if tree is None or hardware is None or mode is None or metric is None:
         rows = {"tree": tree, "hardware": hardware, "mode": mode, "metric": metric}
         problems = [
-            Problem(field, f"there is no {field} {getattr(names, field)!r}")
+            services.Problem(field, f"there is no {field} {getattr(names, field)!r}")
             for field, row in rows.items()
             if row is None
         ]
-        raise Unprocessable(problems)
+        raise services.Unprocessable(problems)
     return NewCanary(
         hardware=hardware,
         mode=mode,
         metric=metric,
-        revision=ensure_revision(tree=tree, name=names.revision),
+        revision=services.ensure_revision(tree=tree, name=names.revision),
         interval_days=names.interval_days,
         boots=names.boots,
     )
 
 
-def hardware_called(name: str) -> Hardware | None:
+def hardware_called(name: str) -> models.Hardware | None:
     """The machine of this name, present or former, with its lab."""
-    found = Hardware.objects.select_related("lab").filter(name=name).first()
+    found = models.Hardware.objects.select_related("lab").filter(name=name).first()
     if found is not None:
         return found
-    alias = HardwareAlias.objects.select_related("hardware__lab").filter(name=name).first()
+    alias = models.HardwareAlias.objects.select_related("hardware__lab").filter(name=name).first()
     return alias.hardware if alias else None
 
 
 @transaction.atomic
 def record_release(
-    *, tree: Tree, name: str, revision: str, kind: str, released_on: date | None = None
+    *, tree: models.Tree, name: str, revision: str, kind: str, released_on: date | None = None
 ) -> tuple[Release, bool]:
     """Say that a revision (by name) of ``tree`` is a release or a branch point, and whether that is
     new. A revision that is not known is made where its id tells its place.
@@ -138,19 +123,23 @@ def record_release(
         Unprocessable: a field is wrong.
         ReleaseTaken: the name is stored with another revision, kind or date.
     """
-    fault = wrong_with_line(name)
+    fault = models.wrong_with_line(name)
     if not name.strip() or len(name) > RELEASE_NAME_MAX or fault:
         message = fault or f"give a name of at most {RELEASE_NAME_MAX} characters"
-        raise Unprocessable([Problem("name", message)])
+        raise services.Unprocessable([services.Problem("name", message)])
     if kind not in Release.Kind.values:
-        raise Unprocessable([Problem("kind", f"choose one of {', '.join(Release.Kind.values)}")])
-    found = ensure_revision(tree=tree, name=revision)
+        raise services.Unprocessable(
+            [services.Problem("kind", f"choose one of {', '.join(Release.Kind.values)}")]
+        )
+    found = services.ensure_revision(tree=tree, name=revision)
     values = {"revision": found, "kind": kind, "released_on": released_on}
     release, is_new = Release.objects.get_or_create(tree=tree, name=name, defaults=values)
-    answer_to(revision=found, names=release.ids)
+    services.answer_to(revision=found, names=release.ids)
     differing = [field for field, value in values.items() if getattr(release, field) != value]
     if differing:
         field = differing[0]
         message = f"{name!r} of {tree} is stored with {getattr(release, field)}"
-        raise ReleaseTaken([Problem(field, f"{message}; an operator changes it in the admin")])
+        raise ReleaseTaken(
+            [services.Problem(field, f"{message}; an operator changes it in the admin")]
+        )
     return release, is_new

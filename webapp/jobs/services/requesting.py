@@ -10,17 +10,8 @@ from django.db.models import Q
 from django.utils import timezone
 
 from webapp.accounts.models import User
-from webapp.jobs import waiting_polls
+from webapp.jobs import models, waiting_polls
 from webapp.jobs.errors import ActRefused
-from webapp.jobs.models import (
-    ATTEMPTS,
-    LEAST_PRIORITY,
-    MOST_BOOTS,
-    MOST_ITERATIONS,
-    MOST_PRIORITY,
-    Job,
-    JobEvent,
-)
 from webapp.jobs.queries import Durations
 from webapp.jobs.services.events import REASON_MAX, Kind, end_cancelled, lock_job, note, put_back
 from webapp.results.models import Hardware, Metric, Mode, Revision
@@ -30,21 +21,21 @@ MOST_BUILDS = 10
 """Of one revision, in one request by a person."""
 
 PRIORITIES: dict[str, int] = {
-    Job.Purpose.BISECT: 60,
-    Job.Purpose.CONFIRM: 50,
-    Job.Purpose.CANARY: 45,
-    Job.Purpose.MORE_RUNS: 40,
-    Job.Purpose.PROFILE: 40,
-    Job.Purpose.FILL_GAP: 30,
+    models.Job.Purpose.BISECT: 60,
+    models.Job.Purpose.CONFIRM: 50,
+    models.Job.Purpose.CANARY: 45,
+    models.Job.Purpose.MORE_RUNS: 40,
+    models.Job.Purpose.PROFILE: 40,
+    models.Job.Purpose.FILL_GAP: 30,
 }
 """Who waits for it: a search stands still, a person may look again tomorrow. A canary has its day,
 so it comes before what people ask for."""
 
 BY_PEOPLE = (
-    Job.Purpose.MORE_RUNS,
-    Job.Purpose.FILL_GAP,
-    Job.Purpose.CONFIRM,
-    Job.Purpose.PROFILE,
+    models.Job.Purpose.MORE_RUNS,
+    models.Job.Purpose.FILL_GAP,
+    models.Job.Purpose.CONFIRM,
+    models.Job.Purpose.PROFILE,
 )
 
 
@@ -69,13 +60,13 @@ class JobRequest:
     reason: str = ""
     not_before: datetime | None = None
     deadline: datetime | None = None
-    max_attempts: int = ATTEMPTS
+    max_attempts: int = models.ATTEMPTS
 
 
 @transaction.atomic
 def request_jobs(
     *, requests: Sequence[JobRequest], requested_by: User | None, now: datetime | None = None
-) -> list[Job]:
+) -> list[models.Job]:
     """Queue jobs, in the order given; waiting workers are woken when this is committed.
 
     Raises:
@@ -86,9 +77,13 @@ def request_jobs(
         _check(request)
     begin_writing()
     durations = Durations.of({request.hardware.pk for request in requests})
-    jobs = Job.objects.bulk_create([_job(each, requested_by, at, durations) for each in requests])
-    JobEvent.objects.bulk_create(
-        JobEvent(job=job, at=at, kind=JobEvent.Kind.QUEUED, actor=requested_by, reason=job.reason)
+    jobs = models.Job.objects.bulk_create(
+        [_job(each, requested_by, at, durations) for each in requests]
+    )
+    models.JobEvent.objects.bulk_create(
+        models.JobEvent(
+            job=job, at=at, kind=models.JobEvent.Kind.QUEUED, actor=requested_by, reason=job.reason
+        )
         for job in jobs
     )
     waiting_polls.announce_on_commit()
@@ -99,8 +94,8 @@ def request_jobs(
 class Asked:
     """What became of a request: ``queued`` are new, ``already_queued`` were asked for before."""
 
-    queued: Sequence[Job]
-    already_queued: Sequence[Job]
+    queued: Sequence[models.Job]
+    already_queued: Sequence[models.Job]
 
 
 @transaction.atomic
@@ -111,7 +106,7 @@ def request_more_runs(
     mode: Mode,
     boots: int,
     requested_by: User | None,
-    purpose: str = Job.Purpose.MORE_RUNS,
+    purpose: str = models.Job.Purpose.MORE_RUNS,
     metric: Metric | None = None,
     reason: str = "",
 ) -> Asked:
@@ -166,7 +161,7 @@ def request_builds(
     begin_writing()
     _lock(revisions)
     waiting = list(
-        Job.objects.asked_for(revisions)
+        models.Job.objects.asked_for(revisions)
         .filter(hardware=hardware, mode=mode, metric=None, rebuild=True)
         .named()
         .order_by("pk")
@@ -174,7 +169,7 @@ def request_builds(
     counts = Counter(job.revision_id for job in waiting)
     requests = [
         JobRequest(
-            purpose=Job.Purpose.MORE_RUNS,
+            purpose=models.Job.Purpose.MORE_RUNS,
             revision=revision,
             hardware=hardware,
             mode=mode,
@@ -201,35 +196,37 @@ def _already_queued(
     mode: Mode,
     metric: Metric | None,
     purpose: str,
-) -> dict[int, Job]:
+) -> dict[int, models.Job]:
     """The first job of each revision (id) that measures the same already."""
     _lock(revisions)
-    same = Job.objects.asked_for(revisions).filter(
+    same = models.Job.objects.asked_for(revisions).filter(
         Q(metric__isnull=True) | Q(metric=metric), hardware=hardware, mode=mode
     )
-    if purpose == Job.Purpose.PROFILE:
+    if purpose == models.Job.Purpose.PROFILE:
         same = same.filter(purpose=purpose)
     return {job.revision_id: job for job in same.named().order_by("-pk")}
 
 
 def check_priority(priority: int) -> None:
     """Raise ActRefused unless jobs can have it."""
-    if not LEAST_PRIORITY <= priority <= MOST_PRIORITY:
-        raise ActRefused(f"priority: give a number from {LEAST_PRIORITY} to {MOST_PRIORITY}")
+    if not models.LEAST_PRIORITY <= priority <= models.MOST_PRIORITY:
+        raise ActRefused(
+            f"priority: give a number from {models.LEAST_PRIORITY} to {models.MOST_PRIORITY}"
+        )
 
 
 def _check(request: JobRequest) -> None:
-    if not 1 <= request.boots <= MOST_BOOTS:
-        raise ActRefused(f"boots: ask for 1 to {MOST_BOOTS}")
-    if not 1 <= request.iterations <= MOST_ITERATIONS:
-        raise ActRefused(f"iterations: ask for 1 to {MOST_ITERATIONS}")
+    if not 1 <= request.boots <= models.MOST_BOOTS:
+        raise ActRefused(f"boots: ask for 1 to {models.MOST_BOOTS}")
+    if not 1 <= request.iterations <= models.MOST_ITERATIONS:
+        raise ActRefused(f"iterations: ask for 1 to {models.MOST_ITERATIONS}")
     if request.priority is not None:
         check_priority(request.priority)
 
 
-def _job(request: JobRequest, user: User | None, at: datetime, durations: Durations) -> Job:
+def _job(request: JobRequest, user: User | None, at: datetime, durations: Durations) -> models.Job:
     priority = PRIORITIES[request.purpose] if request.priority is None else request.priority
-    return Job(
+    return models.Job(
         purpose=request.purpose,
         reason=request.reason[:REASON_MAX],
         tree_id=request.revision.tree_id,
@@ -256,7 +253,7 @@ def _job(request: JobRequest, user: User | None, at: datetime, durations: Durati
 @transaction.atomic
 def cancel_job(
     *, job: int, reason: str, actor: User | None = None, now: datetime | None = None
-) -> Job:
+) -> models.Job:
     """Cancel a queued job at once; a worker hears of it at its next heartbeat. Idempotent.
 
     A job that ended is left as it is. ``actor`` is None for the system.
@@ -272,7 +269,7 @@ def cancel_job(
     if row.has_ended or row.cancel_requested:
         return row
     row.cancel_requested, row.cancel_reason = True, reason.strip()[:REASON_MAX]
-    if row.state == Job.State.QUEUED:
+    if row.state == models.Job.State.QUEUED:
         end_cancelled(row, at, actor=actor)
         return row
     row.save(update_fields=["cancel_requested", "cancel_reason"])
@@ -281,11 +278,11 @@ def cancel_job(
 
 
 @transaction.atomic
-def change_priority(*, job: int, priority: int, actor: User) -> Job:
+def change_priority(*, job: int, priority: int, actor: User) -> models.Job:
     """Let a queued job come sooner or later. Raises NoSuchJob, ActRefused."""
     check_priority(priority)
     row = lock_job(job)
-    if row.state != Job.State.QUEUED:
+    if row.state != models.Job.State.QUEUED:
         raise ActRefused(f"job {job} is {row.state}: only a queued job has a place to change")
     if row.priority == priority:
         return row
@@ -297,7 +294,7 @@ def change_priority(*, job: int, priority: int, actor: User) -> Job:
 
 
 @transaction.atomic
-def retry_job(*, job: int, actor: User, now: datetime | None = None) -> Job:
+def retry_job(*, job: int, actor: User, now: datetime | None = None) -> models.Job:
     """Queue a failed or cancelled job again, as if it were new. Raises NoSuchJob, ActRefused."""
     at = now or timezone.now()
     row = lock_job(job)

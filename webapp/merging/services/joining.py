@@ -17,20 +17,7 @@ from webapp.alerts import services as alerts
 from webapp.analysis.models import Checkpoint, Comparison, Finding, SeriesAnalysis
 from webapp.bisects import services as bisects
 from webapp.events.services import end_twins
-from webapp.results import services
-from webapp.results.models import (
-    CostSamples,
-    Hardware,
-    HardwareFact,
-    HourlyRuns,
-    Mode,
-    NameAlias,
-    PlaceProposal,
-    Point,
-    Revision,
-    Run,
-    Series,
-)
+from webapp.results import models, services
 
 log = structlog.get_logger()
 
@@ -40,8 +27,8 @@ def _fields(model: type[Any], *names: str) -> list[ForeignKey[Any, Any]]:
 
 
 GOES_WITH_SERIES = (
-    *_fields(Point, "series"),
-    *_fields(CostSamples, "series"),
+    *_fields(models.Point, "series"),
+    *_fields(models.CostSamples, "series"),
     *_fields(SeriesAnalysis, "series"),
     *_fields(Checkpoint, "series"),
     *_fields(Comparison, "series"),
@@ -49,20 +36,23 @@ GOES_WITH_SERIES = (
 )
 """Computed anew from the measurements, which are of the other series now."""
 
-GOES_WITH_HARDWARE = (*_fields(HardwareFact, "hardware"), *_fields(HourlyRuns, "hardware"))
+GOES_WITH_HARDWARE = (
+    *_fields(models.HardwareFact, "hardware"),
+    *_fields(models.HourlyRuns, "hardware"),
+)
 """Found anew from the runs of both; the count of runs follows them by itself."""
 
 GOES_WITH_REVISION = (
-    *_fields(Point, "revision"),
-    *_fields(CostSamples, "revision"),
+    *_fields(models.Point, "revision"),
+    *_fields(models.CostSamples, "revision"),
     *_fields(Comparison, "revision", "previous"),
-    *_fields(PlaceProposal, "revision"),
+    *_fields(models.PlaceProposal, "revision"),
 )
 """Computed anew, or settled: the one that stays keeps its place."""
 
 
 @transaction.atomic
-def merge_hardware(*, source: Hardware, into: Hardware) -> None:
+def merge_hardware(*, source: models.Hardware, into: models.Hardware) -> None:
     """Everything measured on ``source`` counts as measured on ``into``; ``source`` goes.
 
     Raises:
@@ -73,7 +63,7 @@ def merge_hardware(*, source: Hardware, into: Hardware) -> None:
 
 
 @transaction.atomic
-def merge_modes(*, source: Mode, into: Mode) -> None:
+def merge_modes(*, source: models.Mode, into: models.Mode) -> None:
     """Everything measured in ``source`` counts as measured in ``into``; ``source`` goes.
 
     Raises:
@@ -87,7 +77,7 @@ def merge_modes(*, source: Mode, into: Mode) -> None:
 
 
 @transaction.atomic
-def merge_revisions(*, source: Revision, into: Revision) -> None:
+def merge_revisions(*, source: models.Revision, into: models.Revision) -> None:
     """``source`` was the commit ``into`` under another id: its runs and names go over, and what
     was concluded about it.
 
@@ -125,7 +115,7 @@ def settle_counts() -> int:
 
 def _merge_count(count: services.Unsettled) -> bool:
     """Whether it could be done: not while a bisect has both as its ends."""
-    rows = Revision.objects.select_related("tree").in_bulk([count.pk, count.holder])
+    rows = models.Revision.objects.select_related("tree").in_bulk([count.pk, count.holder])
     try:
         merge_revisions(source=rows[count.pk], into=rows[count.holder or 0])
     except services.Unprocessable as error:
@@ -135,7 +125,7 @@ def _merge_count(count: services.Unsettled) -> bool:
 
 
 @transaction.atomic
-def make_name_alias(*, names: services.AliasNames, by: User) -> NameAlias:
+def make_name_alias(*, names: services.AliasNames, by: User) -> models.NameAlias:
     """Let a name of a lab stand for another one, and file the stored runs that this is about there.
 
     A series that goes as a whole keeps what was concluded and said of it, as in a merge.
@@ -150,7 +140,7 @@ def make_name_alias(*, names: services.AliasNames, by: User) -> NameAlias:
 
 
 @transaction.atomic
-def undo_name_alias(*, number: int, by: User) -> NameAlias:
+def undo_name_alias(*, number: int, by: User) -> models.NameAlias:
     """Take an alias back: its runs are filed as they were sent, or as other aliases have them.
     Idempotent. What was said of a series that went as a whole into another one stays with that one.
 
@@ -184,21 +174,23 @@ def adopt_builtin_rules() -> int:
     return refile_by_label_rules() if services.make_missing_rules() else 0
 
 
-def _merge_subjects(source: Hardware | Mode, into: Hardware | Mode) -> None:
+def _merge_subjects(
+    source: models.Hardware | models.Mode, into: models.Hardware | models.Mode
+) -> None:
     services.begin_merge(source, into)
     end_twins(source, into)
     for series, target in services.move_series(source, into):
         _end_series(series, target)
-    if isinstance(source, Hardware) and isinstance(into, Hardware):
+    if isinstance(source, models.Hardware) and isinstance(into, models.Hardware):
         alerts.join_slow_losses(source, into)
         alerts.join_excursions(source, into)
     services.hand_over(source, into, goes=GOES_WITH_HARDWARE)
     services.end_subject(source, into)
-    field = "hardware" if isinstance(into, Hardware) else "mode"
+    field = "hardware" if isinstance(into, models.Hardware) else "mode"
     about = Q(**{field: into}) | Q(**{f"aliased__{field}": into})
-    services.file_by_names(Run.objects.filter(about).values_list("pk", flat=True))
+    services.file_by_names(models.Run.objects.filter(about).values_list("pk", flat=True))
 
 
-def _end_series(series: Series, target: Series) -> None:
+def _end_series(series: models.Series, target: models.Series) -> None:
     services.hand_over(series, target, goes=GOES_WITH_SERIES)
     series.delete()

@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 from scipy import special
 
+from webapp.stats import sensitivity
 from webapp.stats.compare.exact_tests import RankTest, rank_test
 from webapp.stats.compare.levels import BuildNoise, Floats, Level, Samples, Summary, summarize
 from webapp.stats.compare.relative import (
@@ -22,12 +23,6 @@ from webapp.stats.compare.single_builds import believed
 from webapp.stats.compare.summaries import Summaries
 from webapp.stats.metrics import MARGIN_PCT, Better, is_gain
 from webapp.stats.ministat.numbers import LEAST_POINTS, Difference, difference
-from webapp.stats.sensitivity import (
-    DEFAULT_CONFIDENCE,
-    critical_t,
-    require_confidence,
-    require_margin,
-)
 from webapp.stats.single_build.chance import NoisePrior
 
 __all__ = [
@@ -150,7 +145,7 @@ def compare(
     *,
     better: Better = "more",
     margin: float = MARGIN_PCT,
-    confidence: float = DEFAULT_CONFIDENCE,
+    confidence: float = sensitivity.DEFAULT_CONFIDENCE,
     build_noise: BuildNoise | None = None,
     same_build: bool | None = None,
     runs_disagree: bool = False,
@@ -168,8 +163,8 @@ def compare(
     percent, ≥ 0; ``confidence`` is one of 80, 90, 95, 98, 99.
     Raises `StatisticsError` for empty sides, NaN, infinities and settings out of range.
     """
-    require_confidence(confidence)
-    require_margin(margin)
+    sensitivity.require_confidence(confidence)
+    sensitivity.require_margin(margin)
     first, second = _as_samples(a), _as_samples(b)
     noise = None if same_build else build_noise
     sides = summarize(first), summarize(second)
@@ -270,7 +265,7 @@ def _welch(a: Floats, b: Floats, confidence: float) -> Welch | None:
         return None
     df = satterthwaite([(var_a, len(x) - 1), (var_b, len(y) - 1)])
     delta = float(y.mean() - x.mean())
-    reach = critical_t(df, confidence) * error
+    reach = sensitivity.critical_t(df, confidence) * error
     p = 2 * float(special.stdtr(df, -abs(delta) / error))
     return Welch(delta * unit, (delta - reach) * unit, (delta + reach) * unit, df, p)
 
