@@ -4,9 +4,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from webapp.charts import around, bars, tile
-from webapp.charts.around import Around
-from webapp.charts.tile import Tile
+from webapp.charts import around, bars
+from webapp.charts.around import Around, Tile
 from webapp.charts.trend.series import Level
 
 SPACE = "{http://www.w3.org/2000/svg}"
@@ -14,7 +13,7 @@ SPACE = "{http://www.w3.org/2000/svg}"
 
 def drawn_tile(**more: object) -> ET.Element:
     kwargs = {"indices": [0, 1, 2, 3], "values": [100.0, 101.0, 80.0, 81.0], "length": 4} | more
-    return ET.fromstring(tile.draw(Tile(**kwargs)))  # type: ignore[arg-type]
+    return ET.fromstring(around.draw_tile(Tile(**kwargs)))  # type: ignore[arg-type]
 
 
 def paths(image: ET.Element, css_class: str) -> list[str]:
@@ -45,13 +44,13 @@ def test_noise_below_six_percent_looks_flat_in_a_tile() -> None:
 
 
 def test_a_tile_without_points_draws_nothing() -> None:
-    assert tile.draw(Tile([], [], 0)) == ""
+    assert around.draw_tile(Tile([], [], 0)) == ""
 
 
 def test_a_described_tile_is_an_image_and_another_is_hidden_from_readers() -> None:
     kwargs = Tile([0], [1.0], 1)
-    assert 'aria-label="pf &lt;b&gt;"' in tile.draw(kwargs, described="pf <b>")
-    assert 'aria-hidden="true"' in tile.draw(kwargs)
+    assert 'aria-label="pf &lt;b&gt;"' in around.draw_tile(kwargs, described="pf <b>")
+    assert 'aria-hidden="true"' in around.draw_tile(kwargs)
 
 
 def change(**more: object) -> Around:

@@ -10,11 +10,9 @@ from django.utils.safestring import SafeString, mark_safe
 from webapp.alerts.queries import Surroundings, moves_of
 from webapp.analysis.models import Finding
 from webapp.analysis.queries import today_beside
-from webapp.charts import around as charts
-from webapp.charts import tile
-from webapp.charts.around import Around, Size
+from webapp.charts import around
+from webapp.charts.around import Around, Size, Tile
 from webapp.charts.text import MARKS, cost_interval, interval, level_figure
-from webapp.charts.tile import Tile
 from webapp.charts.trend import Level
 from webapp.pages.alerts.texts import signed, sure
 
@@ -71,7 +69,7 @@ def evidence(finding: Finding, near: Surroundings, *, size: Size = CARD) -> str:
         is_slow=finding.kind == Finding.Kind.SLOW,
     )
     described = f"{finding.series.subject}: {signed(finding)} at {finding.revision}"
-    return charts.draw(shown, described=described, size=size)
+    return around.draw(shown, described=described, size=size)
 
 
 def spark(finding: Finding, near: Surroundings) -> str:
@@ -84,7 +82,7 @@ def spark(finding: Finding, near: Surroundings) -> str:
         levels=_levels(near),
         moved=moves_of(near.levels, better=finding.series.better),
     )
-    return tile.draw(found)
+    return around.draw_tile(found)
 
 
 def _levels(near: Surroundings) -> list[Level]:

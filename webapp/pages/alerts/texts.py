@@ -5,11 +5,13 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from django.utils import timezone
+from django.utils.safestring import SafeString
 
 from webapp.alerts.models import Alert
 from webapp.alerts.queries import Listed, Suspicion
 from webapp.analysis.models import Finding, Verdict
 from webapp.charts import text
+from webapp.pages.parts.components import state_pill
 from webapp.results.models import Series
 
 MOST_COSTS = 2
@@ -172,3 +174,8 @@ def age(moment: datetime, now: datetime) -> str:
         if seconds >= size:
             return f"{seconds / size:,.0f} {unit}" if unit != "d" else f"{int(seconds / size):,} d"
     return "now"
+
+
+def pill_of(alert: Alert) -> SafeString:
+    """The state of an alert."""
+    return state_pill(alert.state, alert.get_state_display())

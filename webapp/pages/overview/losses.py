@@ -13,8 +13,8 @@ from django.utils.safestring import SafeString, mark_safe
 from webapp.alerts.models import Alert
 from webapp.alerts.queries import MOST_COMMITS, OpenLoss
 from webapp.bisects.queries import RunningBisect
-from webapp.charts import around, bars, tile
-from webapp.charts.around import Around
+from webapp.charts import around, bars
+from webapp.charts.around import Around, Tile
 from webapp.charts.text import (
     MARKS,
     POINTS,
@@ -25,7 +25,6 @@ from webapp.charts.text import (
     percent,
     today_beside,
 )
-from webapp.charts.tile import Tile
 from webapp.charts.trend.series import Level
 from webapp.jobs.queries import Machine
 from webapp.pages.parts.components import age, state_pill
@@ -202,7 +201,7 @@ class _Loss:
         moved = [
             "worse" if before.last < at <= after.first else "" for before, after in pairwise(levels)
         ]
-        return tile.draw(
+        return around.draw_tile(
             Tile(range(len(one.means)), one.means, len(one.means), levels=levels, moved=moved)
         )
 

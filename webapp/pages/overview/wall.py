@@ -19,9 +19,9 @@ from django.utils.safestring import SafeString, mark_safe
 
 from webapp.analysis.queries import WallSeries, WallTile, series_values, wall_series
 from webapp.analysis.services import FEWEST_REVISIONS
-from webapp.charts import tile
+from webapp.charts import around
+from webapp.charts.around import Tile
 from webapp.charts.text import MARKS, PLUS_MINUS, half_width, percent, short_number
-from webapp.charts.tile import Tile
 from webapp.charts.trend.series import Level
 from webapp.jobs.queries import SILENT_AFTER, Machine
 from webapp.pages.parts.components import machine_html
@@ -306,7 +306,7 @@ def draw_tile(
 ) -> str:
     """The small chart of a series on an axis of positions; ``index_of`` is their place on it."""
     levels = _levels(one, shown, axis)
-    return tile.draw(
+    return around.draw_tile(
         Tile(
             indices=[index_of[position] for position in shown.positions],
             values=shown.means,
