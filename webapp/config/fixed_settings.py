@@ -87,10 +87,10 @@ TEMPLATES: list[dict[str, Any]] = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "webapp.config.middleware.reading",
-                "webapp.demo.links.demonstration",
             ],
             "libraries": {
                 "components": "webapp.pages.parts.components",
+                "demonstration": "webapp.demo.links",
                 "driftline": "webapp.pages.parts.filters",
             },
         },

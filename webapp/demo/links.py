@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
+from django import template
 from django.conf import settings
 from django.db.models import QuerySet
-from django.http import HttpRequest
 from django.urls import reverse
 
 from webapp.analysis.queries import READABLE, Side
@@ -14,6 +14,8 @@ from webapp.bisects.models import Bisect
 from webapp.demo import published, simulated
 from webapp.labs.models import Lab
 from webapp.results.models import Revision
+
+register = template.Library()
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,17 +88,18 @@ def demonstration_links() -> tuple[DemonstrationLink, ...]:
     return LINKS if loaded else ()
 
 
-def demonstration(request: HttpRequest) -> dict[str, Any]:
-    """A context processor: `demonstration_links`, `planted_commits`, `simulated_bisect` and
-    whether there is a `demonstration_mailbox` in every template.
+@register.simple_tag
+def demonstration() -> dict[str, Any]:
+    """What templates show of the demonstration: its ``links``, the ``planted`` commits, the
+    simulated ``bisect``, and whether its mails stay in a ``mailbox``.
 
     All but the last are functions, so that only a page that shows them asks the database.
     """
     return {
-        "demonstration_links": demonstration_links,
-        "planted_commits": planted_commits,
-        "simulated_bisect": simulated_bisect,
-        "demonstration_mailbox": settings.MAILBOX is not None,
+        "links": demonstration_links,
+        "planted": planted_commits,
+        "bisect": simulated_bisect,
+        "mailbox": settings.MAILBOX is not None,
     }
 
 

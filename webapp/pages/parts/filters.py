@@ -214,12 +214,6 @@ def simulated_tag(hardware: Hardware) -> str:
 
 
 @register.filter
-def drawing(image: str) -> SafeString:
-    """SVG of webapp.charts, which escapes every text it takes."""
-    return mark_safe(image)  # noqa: S308
-
-
-@register.filter
 def fact_lines(facts: object) -> list[tuple[str, str]]:
     """The names and values of facts, as JSON where a value is more than a line of text."""
     if not isinstance(facts, dict):
