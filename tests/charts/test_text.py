@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webapp.charts import text
-from webapp.charts.scale import ticks
+from webapp.charts.scale import TICK_ROOM, fitting, tick_texts, ticks
 
 
 @pytest.mark.parametrize(
@@ -58,15 +58,15 @@ def test_a_short_number_has_three_digits_and_no_sign_before_nought(
 def test_the_numbers_at_ticks_are_short_where_the_margin_has_no_room(
     values: list[float], written: list[str]
 ) -> None:
-    assert text.tick_texts(values) == written
+    assert tick_texts(values) == written
 
 
 @given(st.floats(1e9, 9e14), st.floats(1e-3, 0.3))
 def test_numbers_at_ticks_differ_as_the_ticks_do(level: float, step: float) -> None:
     values = ticks(level, level * (1 + step))
-    written = text.tick_texts(values)
+    written = tick_texts(values)
     assert len(set(written)) == len(values)
-    assert all(len(one) <= text.TICK_ROOM for one in written)
+    assert all(len(one) <= TICK_ROOM for one in written)
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_numbers_at_ticks_differ_as_the_ticks_do(level: float, step: float) -> N
     ],
 )
 def test_a_level_beside_a_chart_fits(value: float, written: str) -> None:
-    assert text.fitting(value) == written
+    assert fitting(value) == written
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from webapp.charts import svg
-from webapp.charts.scale import Scale, y_range
-from webapp.charts.text import fitting
+from webapp.charts.scale import Scale, fitting, y_range
 from webapp.charts.trend.series import Level
 
 SHOWN = 13

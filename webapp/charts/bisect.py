@@ -8,8 +8,8 @@ from itertools import pairwise
 from math import ceil
 
 from webapp.charts import svg
-from webapp.charts.scale import Scale, spread_labels, ticks, y_range
-from webapp.charts.text import chance, number, tick_texts
+from webapp.charts.scale import Scale, spread_labels, tick_texts, ticks, y_range
+from webapp.charts.text import chance, number
 
 WIDTH, HEIGHT = 1060.0, 420.0
 LEFT, RIGHT = 76.0, 20.0

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from webapp.charts import svg
-from webapp.charts.scale import Scale, spread_labels, ticks, y_range
-from webapp.charts.text import tick_texts
+from webapp.charts.scale import Scale, spread_labels, tick_texts, ticks, y_range
 from webapp.charts.theme import MARGINS
 
 WIDTH = 1080.0

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from math import log10
 
 from webapp.charts import svg
-from webapp.charts.scale import Scale, ticks, y_range
-from webapp.charts.text import tick_texts
+from webapp.charts.scale import Scale, tick_texts, ticks, y_range
 from webapp.charts.theme import MARGINS, SeriesStyle
 
 WIDTH = 720.0

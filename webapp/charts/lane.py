@@ -14,8 +14,8 @@ from statistics import median
 import numpy as np
 from numpy.typing import NDArray
 
-from webapp.charts.scale import Scale, ticks
-from webapp.charts.text import percent, tick_texts
+from webapp.charts.scale import Scale, tick_texts, ticks
+from webapp.charts.text import percent
 from webapp.charts.trend.series import Level
 
 Array = NDArray[np.float64]

@@ -4,12 +4,14 @@ for the same picture. Pure.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import ceil, floor, isfinite, log10
+from math import ceil, floor, isclose, isfinite, log10
 from statistics import median
 from sys import float_info
 
 import numpy as np
 import numpy.typing as npt
+
+from webapp.charts.text import LARGE, THOUSANDS, number, with_sign
 
 LEAST_SPAN = 0.025
 """The y axis reaches at least this share of the level to either side: noise is no drama."""
@@ -21,6 +23,9 @@ spans); longer ones, as two samples have, are cut by the frame instead of flatte
 
 Indices = npt.NDArray[np.intp]
 Values = npt.NDArray[np.float64]
+TICK_ROOM, NARROW_TICK_ROOM = 10, 5
+"""Characters that the margin of a chart, and of one on a phone, has for the number at a tick."""
+MOST_DECIMALS = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,3 +153,38 @@ def extremes(
 def _starts(ascending: npt.NDArray[np.int64]) -> Indices:
     """Where each run of equal numbers begins."""
     return np.flatnonzero(np.r_[True, ascending[1:] != ascending[:-1]])
+
+
+def tick_texts(values: Sequence[float], *, room: int = TICK_ROOM) -> list[str]:
+    """The numbers at the ticks of one axis: in full where each fits into ``room`` characters, else
+    all with the letter of the largest one's thousands and the decimals that keep them apart.
+    """
+    texts = [number(value) for value in values]
+    if max(map(len, texts), default=0) <= room:
+        return texts
+    largest = max(map(abs, values))
+    found = [(letter, unit) for letter, unit in THOUSANDS if unit <= largest < LARGE]
+    if not found:
+        return texts
+    letter, unit = found[0]
+    shown = [value / unit for value in values]
+    decimals = next(
+        (
+            few
+            for few in range(MOST_DECIMALS)
+            if all(isclose(one, round(one, few), abs_tol=1e-9) for one in shown)
+        ),
+        MOST_DECIMALS,
+    )
+    return [with_sign(f"{one:,.{decimals}f} {letter}" if one else "0") for one in shown]
+
+
+def fitting(value: float) -> str:
+    """``value`` in full where `TICK_ROOM` holds it, else to four digits with the letter of its
+    thousands: ``94.17 G``.
+    """
+    text = number(value)
+    if len(text) <= TICK_ROOM or not 1e3 <= abs(value) < LARGE:
+        return text
+    letter, unit = next(one for one in THOUSANDS if abs(value) >= one[1])
+    return with_sign(f"{value / unit:.4g} {letter}")

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from webapp.charts import svg
-from webapp.charts.scale import Scale, ticks, y_range
-from webapp.charts.text import tick_texts
+from webapp.charts.scale import Scale, tick_texts, ticks, y_range
 
 WIDTH = 560.0
 ROW = 44.0

@@ -6,7 +6,7 @@ A cost is kept as a ratio, with the option over without, in percent: of a rate 9
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from math import inf, isclose, isfinite
+from math import inf, isfinite
 from typing import Any
 
 import numpy as np
@@ -40,9 +40,6 @@ LARGE = 1e15
 SMALL = 1e-4
 RATE_MARK = "/s"
 THOUSANDS = (("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3))
-TICK_ROOM, NARROW_TICK_ROOM = 10, 5
-"""Characters that the margin of a chart, and of one on a phone, has for the number at a tick."""
-MOST_DECIMALS = 6
 TIME_UNITS = frozenset({"s", "ms", "µs", "us", "ns", "seconds"})
 
 Ends = tuple[float | None, float | None]
@@ -68,10 +65,10 @@ def number(value: float | None) -> str:
         text = f"{value:,.0f}"
     else:
         text = f"{value:.4g}"
-    return _with_sign(text)
+    return with_sign(text)
 
 
-def _with_sign(text: str) -> str:
+def with_sign(text: str) -> str:
     """``text`` of a number with the minus sign that pages use; nought has none."""
     is_nought = not text.strip("-+0., TGMk")
     return text.lstrip("+-") if is_nought else text.replace("-", MINUS)
@@ -120,49 +117,14 @@ def short_number(value: float | None) -> str:
     )
     shown = value / unit
     decimals = 2 if abs(shown) < 9.995 else 1 if abs(shown) < 99.95 else 0
-    return _with_sign(f"{shown:,.{decimals}f} {letter}".rstrip())
-
-
-def tick_texts(values: Sequence[float], *, room: int = TICK_ROOM) -> list[str]:
-    """The numbers at the ticks of one axis: in full where each fits into ``room`` characters, else
-    all with the letter of the largest one's thousands and the decimals that keep them apart.
-    """
-    texts = [number(value) for value in values]
-    if max(map(len, texts), default=0) <= room:
-        return texts
-    largest = max(map(abs, values))
-    found = [(letter, unit) for letter, unit in THOUSANDS if unit <= largest < LARGE]
-    if not found:
-        return texts
-    letter, unit = found[0]
-    shown = [value / unit for value in values]
-    decimals = next(
-        (
-            few
-            for few in range(MOST_DECIMALS)
-            if all(isclose(one, round(one, few), abs_tol=1e-9) for one in shown)
-        ),
-        MOST_DECIMALS,
-    )
-    return [_with_sign(f"{one:,.{decimals}f} {letter}" if one else "0") for one in shown]
-
-
-def fitting(value: float) -> str:
-    """``value`` in full where `TICK_ROOM` holds it, else to four digits with the letter of its
-    thousands: ``94.17 G``.
-    """
-    text = number(value)
-    if len(text) <= TICK_ROOM or not 1e3 <= abs(value) < LARGE:
-        return text
-    letter, unit = next(one for one in THOUSANDS if abs(value) >= one[1])
-    return _with_sign(f"{value / unit:.4g} {letter}")
+    return with_sign(f"{shown:,.{decimals}f} {letter}".rstrip())
 
 
 def percent(value: float | None) -> str:
     """A signed change in percent without its unit: ``+82.5``, ``−0.42``, ``0.0``."""
     if value is None or not isfinite(value):
         return UNKNOWN
-    return _with_sign(f"{value:+,.{_decimals(value)}f}")
+    return with_sign(f"{value:+,.{_decimals(value)}f}")
 
 
 def half_width(value: float | None) -> str:

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from webapp.charts.scale import Scale, ticks
-from webapp.charts.text import NARROW_TICK_ROOM, TICK_ROOM, short_number, tick_texts
+from webapp.charts.scale import NARROW_TICK_ROOM, TICK_ROOM, Scale, tick_texts, ticks
+from webapp.charts.text import short_number
 from webapp.charts.trend.labels import (
     FOOT,
     GAP,

@@ -24,8 +24,8 @@ from webapp.charts.around import Tile
 from webapp.charts.text import MARKS, PLUS_MINUS, half_width, percent, short_number
 from webapp.charts.trend.series import Level
 from webapp.jobs.queries import SILENT_AFTER, Machine
+from webapp.pages.parts.cache import Cache
 from webapp.pages.parts.components import machine_html
-from webapp.pages.parts.kept import Kept
 
 MOST_TILES = 60
 NEWEST = 1
@@ -33,7 +33,7 @@ NEWEST = 1
 REVISIONS_SHOWN = 60
 """The last so many of each series: one pixel in three of a tile holds a dot."""
 
-VALUES: Kept[tuple[Any, ...]] = Kept(most=50_000, seconds=3600.0)
+VALUES: Cache[tuple[Any, ...]] = Cache(most=50_000, seconds=3600.0)
 """What is shown of each series, by its stamp: few of thousands were written since the last look."""
 
 ONE_REVISION = "1 revision each"
