@@ -163,7 +163,7 @@ def tick_texts(values: Sequence[float], *, room: int = TICK_ROOM) -> list[str]:
     if max(map(len, texts), default=0) <= room:
         return texts
     largest = max(map(abs, values))
-    found = [(letter, unit) for letter, unit in THOUSANDS if unit <= largest < LARGE]
+    found = [(letter, unit) for letter, unit in THOUSANDS if unit <= largest]
     if not found:
         return texts
     letter, unit = found[0]
