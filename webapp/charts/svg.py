@@ -62,12 +62,6 @@ def points(pairs: Iterable[tuple[float, float]]) -> str:
     return " ".join(f"{x:.1f},{y:.1f}" for x, y in pairs)
 
 
-def triangle(x: float, y: float, *, size: float, up: bool) -> str:
-    """The ``points`` of a triangle around a place."""
-    tip = -size if up else size
-    return points([(x, y + tip), (x - size, y - tip * 0.7), (x + size, y - tip * 0.7)])
-
-
 def _text(value: object) -> str:
     return f"{value:.1f}".removesuffix(".0") if isinstance(value, float) else str(value)
 

@@ -40,7 +40,7 @@ class PersonForm(ChangeForm):
             ensure_operator_left(
                 user=self.instance,
                 role=data.get("role", User.Role.OPERATOR),
-                is_active=data.get("is_active", True),
+                is_active=data["is_active"],
             )
         except RoleError as error:
             self.add_error(None, str(error))

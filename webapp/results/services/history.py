@@ -186,15 +186,14 @@ def _plan(tree: Tree, commits: Sequence[CommitDocument], matches: Matches) -> _P
         stored = Revision.objects.in_bulk(wanted)
         for i, commit in chunk:
             revision = stored.get(matches.revision.get(i, 0))
-            has_place = revision is not None and not revision.is_waiting
-            if commit.position is None and not has_place:
-                problems.append(commit.problem("position", _placeless(commit)))
-                continue
-            if revision is not None:
+            if revision is None and commit.position is not None:
+                revision = _new(tree, commit, commit.position)
+                plan.new.append(revision)
+            elif revision is not None and (commit.position is not None or not revision.is_waiting):
                 _plan_change(plan, revision, commit)
             else:
-                revision = _new(tree, commit, commit.position or 0)
-                plan.new.append(revision)
+                problems.append(commit.problem("position", _placeless(commit)))
+                continue
             plan.aliases += [
                 RevisionAlias(tree=tree, revision=revision, name=name)
                 for name in commit.names

@@ -231,7 +231,11 @@ class _Round:
                     _share(outlooks, at)
         bits = [0.0]
         self._now_or_later(
-            lambda: bits.extend(self._fill(machine, outlooks) for machine in list(self.free))
+            lambda: bits.extend(
+                self._fill(machine, own, outlooks)
+                for machine in list(self.free)
+                if (own := self._moved_on(machine, outlooks))
+            )
         )
         if self.actions or any(one.pending for one in self.cases):
             text = explain.searching(case.plan, case.now, max(bits), self.tests.get(lead))
@@ -248,15 +252,16 @@ class _Round:
             self.free |= dict.fromkeys(sorted(machines - self.present), 1)
             ask()
 
-    def _fill(self, machine: str, outlooks: dict[int, Outlook]) -> float:
-        """Ask a machine for as many boots as it can take; the bits of the best choice."""
-        own = [
+    def _moved_on(self, machine: str, outlooks: dict[int, Outlook]) -> list[int]:
+        """The subjects of a machine that the commit may move."""
+        return [
             at
             for at in outlooks
             if self.subjects[at].machine == machine and self.views[at].moved >= HARDLY_MOVED
         ]
-        if not own:
-            return 0.0
+
+    def _fill(self, machine: str, own: list[int], outlooks: dict[int, Outlook]) -> float:
+        """Ask a machine for as many boots as it can take; the bits of the best choice."""
         (at,) = [self.lead] if self.lead in own else self._one_of_each_machine(own)
         wanted = max(min(self.free.get(machine, 0), self.left), 0)
         actions, bits = stages.search_boots(
