@@ -6,6 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
+from labagent.directions import SKIP, Directions
+from labagent.model import Metric
+from labagent.readers.formats import Content, Result
 
 from agents.tests.histories import TRACKERS, commit, write
 from agents.tests.server import FakeServer, listening
@@ -87,6 +90,15 @@ def test_of_several_branches_each_is_mapped(labagent, server, tmp_path, capsys):
     assert {run["tree"] for run in server.runs.values()} == {"a", "b"}
     metrics = [run["metrics"]["codespeed.value"] for run in server.runs.values()]
     assert {(one["unit"], one["better"]) for one in metrics} == {("kpps", "more")}
+
+
+def test_who_leaves_out_a_metric_when_asked_for_its_unit_is_not_asked_for_its_direction(tmp_path):
+    asked = []
+    directions = Directions(tmp_path / "d.json", ask=lambda one: asked.append(one) or SKIP)
+    unknown = Result(Metric("x", "", ""), (1.0,))
+    content, left = directions.complete(Content(results=[unknown]))
+    assert (content.results, left) == ([], ["x (no unit)"])
+    assert len(asked) == 1
 
 
 def test_asv_and_conbench_move_in_too(labagent, server):

@@ -100,6 +100,14 @@ def test_one_that_findings_were_merged_away_from_stands_as_the_other_did(
     assert (alert.state, alert.is_active, "standing" in log(alert)) == ("acknowledged", True, False)
 
 
+@pytest.mark.parametrize("of_one_build", [0, 1])
+def test_builds_that_confirm_one_confirm_both(pair: tuple[Alert, Alert], of_one_build: int) -> None:
+    Alert.objects.filter(pk=pair[of_one_build].pk).update(one_build=True)
+    source, into = Revision.objects.filter(name__in=["r115", "r117"]).order_by("position")
+    merge_revisions(source=source, into=into)
+    assert not Alert.objects.get(revision=into).one_build
+
+
 def test_it_was_opened_when_the_first_of_the_two_was(pair: tuple[Alert, Alert], ada: User) -> None:
     early = pair[0].opened_at - timedelta(days=3)
     Alert.objects.filter(pk=pair[0].pk).update(opened_at=early)

@@ -43,6 +43,12 @@ def test_noise_below_the_least_span_looks_flat() -> None:
     assert abs(low - high) < 2
 
 
+def test_points_keep_a_margin_of_a_twentieth_from_both_ends() -> None:
+    # From 99 to 121 in 88 pixels, four a unit, above the base at 100.
+    means = (100.0, 120.0)
+    assert heights(Lane((0, 1), means, means, means)) == [96.0, 16.0]
+
+
 def test_a_long_whisker_is_cut_and_does_not_flatten_the_lane() -> None:
     plain = heights(a_lane(100.0, 120.0))
     wide = Lane((0, 1), (100.0, 120.0), (0.0, 119.0), (101.0, 121.0))

@@ -4,10 +4,11 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from webapp.charts import control, strip, svg
+from webapp.charts import control, curve, strip, svg
 from webapp.charts.control import Control
+from webapp.charts.curve import Level
 from webapp.charts.strip import Strip
-from webapp.charts.theme import cell_class
+from webapp.charts.theme import SeriesStyle, cell_class
 
 SPACE = "{http://www.w3.org/2000/svg}"
 
@@ -76,3 +77,14 @@ def test_a_control_chart_without_limits_shows_its_boots() -> None:
     image = ET.fromstring(control.draw(Control([1.0], ["a"], [0], None, "pps")))
     assert "limit" not in {one.get("class") for one in image.findall(f"{SPACE}line")}
     assert image.find(f"{SPACE}circle") is not None
+
+
+def test_the_lines_of_a_curve_reach_from_end_to_end_of_its_axis() -> None:
+    levels = [Level(value, 100.0, 90.0, 110.0) for value in (1.0, 2.0, 9.0)]
+    image = ET.fromstring(curve.draw(levels, knob="queues", unit="pps", style=SeriesStyle(0, "")))
+    lines = image.findall(f"{SPACE}line")
+    ((left, right),) = {(float(one.get("x1", "")), float(one.get("x2", ""))) for one in lines}
+    dots = [float(one.get("cx", "")) for one in image.findall(f".//{SPACE}circle")]
+    # 4 % of the axis lie free at either end: 1/27 of the distance between the outermost dots.
+    free = (dots[-1] - dots[0]) * 0.04
+    assert (dots[0] - left, right - dots[-1]) == pytest.approx((free, free), abs=0.2)

@@ -9,7 +9,7 @@ from django.db import IntegrityError
 from django.utils import timezone
 
 from webapp.labs import services
-from webapp.labs.models import Agent, Lab, Token
+from webapp.labs.models import MOST_DAYS, Agent, Lab, Token
 
 pytestmark = pytest.mark.django_db
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -90,8 +90,15 @@ def test_the_command_limits_scopes_and_days() -> None:
     token = Token.objects.matching(out.getvalue().strip())
     assert token is not None
     assert token.scopes == ["upload", "read"]
-    with pytest.raises(CommandError, match="--scope"):
-        call_command("create_agent", "control", "--lab", "netlab", "--scope", "root")
+    for refused in (("--scope", "root"), ("--days", "0"), ("--days", str(MOST_DAYS + 1))):
+        with pytest.raises(CommandError, match=refused[0]):
+            call_command("create_agent", "control", "--lab", "netlab", *refused)
+
+
+def test_the_command_takes_the_most_days_that_a_token_may_be_good_for() -> None:
+    out = io.StringIO()
+    call_command("create_agent", "bee", "--lab", "hive", "--days", str(MOST_DAYS), stdout=out)
+    assert Token.objects.matching(out.getvalue().strip()) is not None
 
 
 def test_a_token_that_expired_is_good_for_nothing(agent: Agent) -> None:

@@ -218,6 +218,14 @@ def test_the_report_is_markdown_with_hardware_table_and_blocks(client: Client) -
     assert text.count("```") == 4
 
 
+@pytest.mark.usefixtures("pair")
+def test_the_text_names_every_mode_that_is_not_compared(client: Client) -> None:
+    for mode in ("ipfw", "nat"):
+        make.run(Revision.objects.get(name="r303642"), in_mode=mode, samples=OLD)
+    lines = client.get(f"/compare.txt?{TWO}").content.decode().splitlines()
+    assert "Not compared, only A was measured: Atom C2758 T540-CR: ipfw, nat." in lines
+
+
 def test_a_simulated_comparison_says_so_in_every_form(client: Client) -> None:
     machine = make.hardware("Sim/x", of=make.lab("Simulation", simulated=True))
     for name in ("r303642", "r303643"):

@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 
 from tests.documents import run_document
 from tests.pages.conftest import words
-from tests.results.steps import upload
+from tests.results.steps import mode, upload
 from webapp.results.models import Run, Series
 from webapp.results.services import withdraw_run
 
@@ -50,6 +50,14 @@ def test_a_quantile_opens_to_the_distributions_of_both_sides(client: Client) -> 
     before, after = next(one.means for one in tails.rows if one.quantile == "p99")
     assert after / before == pytest.approx(2, rel=0.1)
     assert client.get(tails.rows[0].link).status_code == 200
+
+
+def test_of_two_modes_the_map_is_that_of_the_first(client: Client) -> None:
+    upload(*(document(f"r30000{at}") for at in range(1, 5)))
+    upload(document("r300004") | {"mode": mode("pf")})
+    link = row("latency_p99").replace("r300004:bench/nic:forwarding", "r300004:bench/nic:pf")
+    link = link.replace("r300001", "r300004")
+    assert "The last 4 measured revisions" in words(client.get(link).content.decode())
 
 
 def test_a_quantile_that_is_not_derived_has_its_reason(client: Client) -> None:

@@ -165,6 +165,14 @@ def test_when_nothing_is_open_the_headline_says_so_with_the_last_change(
     approved("pages/overview/when-nothing-is-open-the-headline-says-so", client.get("/"))
 
 
+def test_a_change_before_the_revisions_shown_is_not_the_last_one(visit: Visit) -> None:
+    series, along = measured([120.0] * 10)
+    make.finding(series, along[0], along[1], change_pct=20.0, revisions_after=61)
+    text = visit("/")
+    assert "No change is proven in the revisions shown." in text
+    assert "The last change" not in text
+
+
 def test_an_instance_of_history_alone_says_so_and_calls_no_machine_silent(visit: Visit) -> None:
     series, along = measured([100.0] * 5 + [90.0] * 5, days_ago=3000)
     make.finding(series, along[4], along[5])

@@ -62,6 +62,13 @@ def test_a_version_is_one_word_of_a_subject(client: Client) -> None:
     assert first(client, "11.1") == first(client, "12.0.1") == named.get_absolute_url()
 
 
+def test_two_letters_are_a_word_of_a_subject_and_one_is_none(client: Client) -> None:
+    at = make.revision("r1", subject="pf: drop")
+    make.revision("r2", subject="a drop")
+    assert first(client, "pf") == at.get_absolute_url()
+    assert groups(client, "a drop")["Commits"] == ["r2", "r1"]
+
+
 def test_commits_are_found_by_words_of_subject_and_author(client: Client) -> None:
     make.revision("r1", subject="Implement trivial backoff for locks", author_name="Mateusz Guzik")
     make.revision("r2", subject="Implement if_bridge(4) spans", author_name="Kristof Provost")

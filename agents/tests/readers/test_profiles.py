@@ -162,6 +162,12 @@ def test_a_row_whose_callee_is_missing_and_a_line_of_noise_are_named(read):
     assert profile.warnings == ["line 4 and 2 more not understood, left out"]
 
 
+def test_a_line_of_noise_in_a_script_is_named_by_its_number(read):
+    lines = made.PERF.splitlines(keepends=True)
+    lines.insert(3, "???\n")
+    assert read("".join(lines)).warnings[0] == "line 4 not understood, left out"
+
+
 def test_a_document_has_parents_before_their_children_and_every_sample(read):
     profile = read(made.GRAPH)
     profile.iteration, profile.pps = 1, 1.5e6

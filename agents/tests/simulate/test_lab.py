@@ -162,6 +162,7 @@ def test_several_workers_crash_are_started_again_and_drain(tmp_path, truth):
     assert "simulated crash" in err
     assert "starting it again" in err
     assert {poll["worker"] for poll in server.jobs.polls} == {"sim-1-1", "sim-1-2"}
+    assert {one.name for one in (tmp_path / "s").iterdir()} == {"sim-1-1", "sim-1-2"}
 
 
 def test_workers_leave_when_the_one_that_started_them_is_killed(tmp_path, truth):

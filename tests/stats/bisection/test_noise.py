@@ -4,6 +4,7 @@ from math import inf
 
 import numpy as np
 import pytest
+from scipy.integrate import quad
 
 from webapp.stats.bisection.noise import (
     Noise,
@@ -71,6 +72,22 @@ def test_the_belief_in_the_scatter_of_builds_keeps_its_spread():
     # A flat prior on the standard deviation takes one degree of freedom.
     mean = known @ nodes.build / known.sum()
     assert mean == pytest.approx(0.09 * 20 / 17, rel=0.08)
+
+
+def test_the_belief_in_the_scatter_of_builds_is_the_likelihood_of_the_history():
+    # Revisions of one boot each scatter by 1 %, as boots do: builds scatter by 0, or by more.
+    noise = Noise(1.0, within_df=8, build_df=20, history_boots=1)
+    nodes = noise_nodes(noise, 0.0)
+    found = np.sqrt(nodes.build[nodes.within == 1][:3])
+
+    def belief(sd):
+        revisions = sd**2 + 1
+        return revisions**-10 * np.exp(-10 / revisions)
+
+    whole = quad(belief, 0, 10)[0]
+    shares = [quad(belief, 0, sd)[0] / whole for sd in found]
+    # A belief of steps of a sixtieth is no closer.
+    assert shares == pytest.approx([0.125, 0.5, 0.875], abs=0.006)
 
 
 def test_no_scatter_of_builds_in_few_boots_does_not_prove_that_there_is_none():

@@ -11,6 +11,7 @@ from benchmarks.worlds.noises import with_modes
 from benchmarks.worlds.reading import USUAL, draw
 from tests.stats.series import find, mirrored, worlds
 from webapp.stats.changes import BadSeriesError, Findings, Point
+from webapp.stats.changes.levels import Level, freedom_between
 
 
 def series(shift, seed=1, scatter=USUAL):
@@ -296,3 +297,13 @@ def test_equal_values_are_one_level_and_nothing_slow(value):
 
     assert findings.slow == ()
     assert len(findings.stretches) == 1
+
+
+def test_levels_that_scatter_apart_have_welchs_degrees_of_freedom():
+    def freedom(*sides):
+        return freedom_between(*(Level(0, 9, 0.0, *one, 9) for one in sides))
+
+    # (1 + 1)² / (1/4 + 1/12), and (1 + 2)² / (1/4 + 4/8); alike: those of the one estimate.
+    assert freedom((1.0, 4.0), (1.0, 12.0)) == pytest.approx(12)
+    assert freedom((1.0, 4.0), (2.0, 8.0)) == pytest.approx(12)
+    assert freedom((1.0, 7.0), (2.0, 7.0)) == 7

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.stats import ttest_ind
 
 from benchmarks.profile_worlds import Machine, World
 from tests.stats.profiles.sides import Stacks, boot, side
@@ -54,6 +55,17 @@ def test_where_all_rise_together_no_function_is_dearer() -> None:
     assert found.claims == 0
     assert found.total is not None
     assert found.total.change == pytest.approx(11.1, abs=0.1)
+
+
+def test_the_cost_of_a_packet_is_compared_by_students_t_of_its_logarithms() -> None:
+    a, b = side(STACKS, pps=1e6), side(STACKS, (2, -1, 3, 4), pps=0.9999e6)
+    total = difference(a, b).total
+    assert total is not None
+    rates = [[1e6 * (1 + step / 1e4) for step in (0, 3, -2, 1, -1)]]
+    rates += [[0.9999e6 * (1 + step / 1e4) for step in (2, -1, 3, 4)]]
+    expected = ttest_ind(*(np.log(one) for one in rates)).pvalue
+    assert 0.1 < expected < 0.9
+    assert total.p_value == pytest.approx(expected, rel=0.01)
 
 
 def test_without_rates_a_cheaper_function_makes_no_other_dearer() -> None:
