@@ -1,6 +1,7 @@
 """Quantile curves and the map of a histogram over revisions."""
 
 import re
+from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
@@ -14,6 +15,8 @@ from webapp.charts.quantiles import (
     round_values,
 )
 from webapp.stats.histograms import Histogram
+
+SPACE = "{http://www.w3.org/2000/svg}"
 
 
 def exponential(scale: float, seed: int = 1) -> Histogram:
@@ -41,6 +44,20 @@ def test_a_side_has_a_line_for_all_and_one_a_boot() -> None:
     assert len(re.findall('class="series-1 side"', drawn)) == 1
     assert "99.9 %" in drawn
     assert ">&lt;B&gt;<" in drawn
+
+
+def test_the_legend_stands_above_the_curves_which_keep_their_height() -> None:
+    heights = []
+    for sides in (1, 3):
+        image = ET.fromstring(curves([side("A", exponential(100))] * sides, unit="us"))
+        lines = [one.get("points", "").split() for one in image.iter(f"{SPACE}polyline")]
+        places = [float(at.partition(",")[2]) for line in lines for at in line]
+        labels = [one for one in image.iter(f"{SPACE}text") if one.text == "A"]
+        assert len(labels) == sides
+        assert max(float(one.get("y", "")) for one in labels) < min(places)
+        assert max(places) < float(image.get("height", ""))
+        heights.append(max(places) - min(places))
+    assert heights[1] == pytest.approx(heights[0], abs=0.2)
 
 
 @pytest.mark.parametrize(
@@ -72,8 +89,12 @@ def test_the_map_is_deepest_where_most_values_are() -> None:
 
 def test_a_map_of_values_with_zeros_reaches_down_to_the_smallest_other() -> None:
     column = Histogram.of([0.0, 10.0, 1000.0], [1, 98, 1]).middles()
-    low, high = map_figure([("r1", column)] * 3, unit="us")["layout"]["yaxis"]["range"]
+    figure = map_figure([("r1", column)] * 3, unit="us")
+    low, high = figure["layout"]["yaxis"]["range"]
     assert low < 1 < 3 < high
+    (trace,) = figure["data"]
+    assert len(trace["y"]) == len(trace["z"]) + 1
+    assert np.log10([trace["y"][0], trace["y"][-1]]) == pytest.approx([low, high], abs=1e-5)
 
 
 def test_a_figure_has_the_count_and_the_quantile_of_each_cell_and_point() -> None:

@@ -4,11 +4,12 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from webapp.charts import control, curve, strip, svg
+from webapp.charts import control, curve, quantiles, strip, svg
 from webapp.charts.control import Control
 from webapp.charts.curve import Level
 from webapp.charts.strip import Strip
 from webapp.charts.theme import SeriesStyle, cell_class
+from webapp.stats.histograms import Histogram
 
 SPACE = "{http://www.w3.org/2000/svg}"
 
@@ -88,3 +89,31 @@ def test_the_lines_of_a_curve_reach_from_end_to_end_of_its_axis() -> None:
     # 4 % of the axis lie free at either end: 1/27 of the distance between the outermost dots.
     free = (dots[-1] - dots[0]) * 0.04
     assert (dots[0] - left, right - dots[-1]) == pytest.approx((free, free), abs=0.2)
+
+
+ACROSS, DOWN = ("x", "x1", "x2", "cx"), ("y", "y1", "y2", "cy")
+LEVELS = [Level(value, 100.0, 90.0, 110.0) for value in (1.0, 2.0, 9.0)]
+HISTOGRAM = Histogram.of([10.0, 1000.0], [9_990, 10])
+SIDE = quantiles.Curve("A", HISTOGRAM.total, HISTOGRAM.curve(), [HISTOGRAM.curve()])
+
+
+@pytest.mark.parametrize(
+    "drawn",
+    [
+        control.draw(Control([1.0, 2.0, 9.0], ["a", "b", "c"], [0, 0, 1], (0.0, 1.5, 3.0), "pps")),
+        curve.draw(LEVELS, knob="queues", unit="pps", style=SeriesStyle(0, "")),
+        quantiles.curves([SIDE] * 3, unit="us"),
+        quantiles.over_revisions([("r1", HISTOGRAM.middles())] * 9, unit="us"),
+        strip.draw([Strip("r1", [1.0, 2.0], 1.5, (1.0, 2.0))] * 2, unit="pps"),
+    ],
+    ids=["control", "curve", "quantiles", "over revisions", "strip"],
+)
+def test_all_of_a_picture_lies_within_it(drawn: str) -> None:
+    image = ET.fromstring(drawn)
+    width, height = (float(image.get(name, "")) for name in ("width", "height"))
+    for one in image.iter():
+        points = [at.split(",") for at in one.get("points", "").split()]
+        xs = [float(one.get(name, 0)) for name in ACROSS] + [float(x) for x, _ in points]
+        ys = [float(one.get(name, 0)) for name in DOWN] + [float(y) for _, y in points]
+        assert 0 <= min(xs) <= max(xs) <= width, one.attrib
+        assert 0 <= min(ys) <= max(ys) <= height, one.attrib

@@ -47,14 +47,14 @@ def draw(control: Control) -> str:
 
 
 def _frame(control: Control, x: Scale, y: Scale) -> list[str]:
-    right, base = WIDTH - MARGINS.right, y.start
+    base = y.start
     parts = [svg.label(control.title, x=4.0, y=MARGINS.top - 10.0, class_="axis-title")]
     values = ticks(y.low, y.high)
     for value, text in zip(values, tick_texts(values), strict=True):
         at = y(value)
-        parts.append(svg.element("line", x1=x.start, x2=right, y1=at, y2=at, class_="grid"))
+        parts.append(svg.element("line", x1=x.start, x2=x.end, y1=at, y2=at, class_="grid"))
         parts.append(svg.label(text, x=x.start - 6, y=at + 4, class_="tick end"))
-    parts.append(svg.element("line", x1=x.start, x2=right, y1=base, y2=base, class_="axis"))
+    parts.append(svg.element("line", x1=x.start, x2=x.end, y1=base, y2=base, class_="axis"))
     parts += [
         svg.label(control.days[at], x=x(at), y=base + 18, class_="tick middle")
         for at in spread_labels(len(control.days), LABELS)
@@ -65,10 +65,9 @@ def _frame(control: Control, x: Scale, y: Scale) -> list[str]:
 def _limits(control: Control, x: Scale, y: Scale) -> list[str]:
     if control.lines is None:
         return []
-    right = WIDTH - MARGINS.right
     names = ("limit", "centre", "limit")
     return [
-        svg.element("line", x1=x.start, x2=right, y1=y(at), y2=y(at), class_=name)
+        svg.element("line", x1=x.start, x2=x.end, y1=y(at), y2=y(at), class_=name)
         for name, at in zip(names, control.lines, strict=True)
     ]
 

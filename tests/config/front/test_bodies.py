@@ -2,13 +2,16 @@
 
 import contextlib
 import gzip
+import io
 import json
 import select
 from collections.abc import Iterator
+from typing import Any
 
 import httpx2
 import pytest
 from django.contrib.staticfiles.storage import staticfiles_storage
+from django.test import RequestFactory
 
 from tests import make
 from tests.config.front.server import (
@@ -20,6 +23,7 @@ from tests.config.front.server import (
     wait_until,
 )
 from webapp.config import settings
+from webapp.config.admission import Admission
 from webapp.labs import services
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -83,6 +87,22 @@ def test_a_stranger_hears_401_and_is_not_listened_to(server: Server, is_chunked:
             "POST", "/api/v1/runs", body, chunked=is_chunked, Authorization=token
         )
         assert status == 401
+
+
+def test_the_body_of_a_stranger_is_read_to_its_end_for_clients_that_read_last() -> None:
+    body, answered = io.BytesIO(PIECE), io.BytesIO()
+
+    def application(environ: Any, start_response: Any) -> list[bytes]:
+        answered.write(environ["CONTENT_LENGTH"].encode())
+        start_response("413 Content Too Large", [])
+        return [b"too large"]
+
+    environ = RequestFactory().post("/api/v1/runs", content_type=JSON).environ
+    environ |= {"wsgi.input": body, "CONTENT_LENGTH": str(len(PIECE))}
+    answer = Admission(application)(environ, lambda *_: lambda _: None)
+    assert b"".join(answer) == b"too large"
+    assert body.tell() == len(PIECE)
+    assert int(answered.getvalue()) > settings.UPLOAD_MAX_BYTES
 
 
 def test_a_stranger_is_refused_before_it_sends(server: Server) -> None:

@@ -150,3 +150,11 @@ def test_flaky_boots_are_a_mixture_by_build():
     # Where others went wrong too, two that agree prove no build.
     others = ([0.0, -9.0], [0.1, -9.0, -2.0], [0.0, -9.0], [0.0])
     assert odd_of([-9.0, -9.1], *others) == [0, 1, 3, 5, 8]
+
+
+def test_a_boot_is_set_aside_six_standard_deviations_of_build_and_boot_beyond_a_level():
+    # √(0.3² + 0.4²) = 0.5: three percent beyond the good level, or below the bad one.
+    noisy = Plan((1.0,) * COMMITS, -2.0, Noise(0.0, boot=0.3, build=0.4))
+    ends = [Boot(index, value) for index, value in ((0, 0.0), (16, -2.0)) for _ in range(10)]
+    for value, odd in ((2.9, ()), (3.1, (20,)), (-4.9, ()), (-5.1, (20,))):
+        assert odd_boots(noisy, [*ends, Boot(4, value)], COMMITS) == odd
