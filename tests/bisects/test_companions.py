@@ -85,6 +85,14 @@ def test_the_canary_of_the_same_runs_tells_a_drift_and_every_decision_can_be_mad
     assert [row.text for row in again] == [row.text for row in bisect.decisions.all()]
 
 
+def test_what_the_machine_lost_is_added_to_a_boot(with_canary: None) -> None:
+    view = view_of(started(Truth()))
+    row = view.boots[0]
+    vars(view)["lab_shifts"] = {row.number: -20.0}
+    dot = view.dot_of(row)
+    assert dot.steady == pytest.approx(1.25 * dot.value)
+
+
 def test_a_metric_of_the_same_run_that_is_no_canary_is_no_companion(with_canary: None) -> None:
     assert started(Truth(), marked=False).companions == []
 

@@ -21,6 +21,16 @@ def test_a_strip_plot_has_a_dot_for_each_sample_and_a_row_for_each_set() -> None
     assert len(image.findall(f".//{SPACE}rect")) == 1
 
 
+def test_the_interval_and_the_tick_of_a_mean_lie_around_the_dots() -> None:
+    image = ET.fromstring(strip.draw([Strip("r1", [1.0, 2.0, 3.0], 2.0, (1.5, 2.5))], unit="pps"))
+    (bar,) = image.findall(f".//{SPACE}rect")
+    (tick,) = [one for one in image.iter(f"{SPACE}line") if one.get("class") == "mean"]
+    middle = float(bar.get("y", "")) + float(bar.get("height", "")) / 2
+    ends = [float(tick.get(name, "")) for name in ("y1", "y2")]
+    assert {float(dot.get("cy", "")) for dot in image.findall(f".//{SPACE}circle")} == {middle}
+    assert ends[0] < middle < ends[1]
+
+
 def test_equal_samples_lie_beside_each_other() -> None:
     image = ET.fromstring(strip.draw([Strip("r1", [5.0, 5.0, 5.0], 5.0, None)], unit=""))
     assert len({dot.get("cy") for dot in image.findall(f".//{SPACE}circle")}) == 3

@@ -19,7 +19,7 @@ from webapp.stats.bisection import Kind, Measure, Noise, Purpose
 from webapp.stats.bisection.playing import SimulatedLab
 from webapp.stats.errors import OutOfRangeError
 from webapp.stats.proportion import proportion
-from webapp.stats.simulate.bisect_cells import Cell, here, simulate
+from webapp.stats.simulate.bisect_cells import Cell, here, question_of, simulate
 from webapp.stats.simulate.bisect_worlds import World, draw_culprits, levels_of
 
 pytestmark = pytest.mark.bench
@@ -222,6 +222,17 @@ def test_a_culprit_outside_the_range_is_told_and_on_which_side(side, kind):
 
     assert result.outcomes[kind] >= 0.75
     assert result.outside_right == result.outcomes[kind]
+
+
+@pytest.mark.parametrize(("side", "level"), [(-1, 2.02), (1, -2.02)])
+def test_history_lies_a_step_away_beyond_a_culprit_outside_the_range(side, level):
+    cell = Cell(16, -2.0, 0.01, 0.01, world=World(outside=side))
+
+    beyond = question_of(cell, np.random.default_rng(1)).known.beyond
+
+    assert [boot.value for boot in beyond] == pytest.approx([level] * len(beyond), abs=0.1)
+    assert all((boot.index > 16) if side > 0 else (boot.index < 0) for boot in beyond)
+    assert beyond
 
 
 def test_a_loss_with_a_gain_behind_it_is_told_as_more_than_one():
