@@ -157,4 +157,4 @@ def test_a_boot_is_set_aside_six_standard_deviations_of_build_and_boot_beyond_a_
     noisy = Plan((1.0,) * COMMITS, -2.0, Noise(0.0, boot=0.3, build=0.4))
     ends = [Boot(index, value) for index, value in ((0, 0.0), (16, -2.0)) for _ in range(10)]
     for value, odd in ((2.9, ()), (3.1, (20,)), (-4.9, ()), (-5.1, (20,))):
-        assert odd_boots(noisy, [*ends, Boot(4, value)], COMMITS) == odd
+        assert outlier_boots(noisy, [*ends, Boot(4, value)], COMMITS) == odd
