@@ -1,7 +1,10 @@
 """A lane of a machine's page."""
 
+import re
 from dataclasses import replace
 from xml.etree import ElementTree as ET
+
+import pytest
 
 from webapp.charts import lane
 from webapp.charts.lane import Change, Lane, Mark
@@ -68,6 +71,23 @@ def test_a_label_at_the_end_stands_to_the_left_of_its_riser() -> None:
     image = drawn(a_lane(100, 80, changes=[CHANGE]), length=2)
     (label,) = list(image.iter("text"))
     assert label.get("text-anchor") == "end"
+
+
+@pytest.mark.parametrize("length", [4, 2], ids=["to the right", "to the left"])
+@pytest.mark.parametrize("after", [99.0, 101.0])
+def test_a_label_of_a_small_change_does_not_stand_on_the_line_of_a_level(
+    after: float, length: int
+) -> None:
+    levels = [Level(0, 1, 100.0, 100.0), Level(1, 3, after, after)]
+    small = replace(CHANGE, before=100.0, after=after)
+    image = drawn(a_lane(100, 100, after, after, levels=levels, changes=[small]), length)
+    (label,) = image.iter("text")
+    foot = float(label.get("y", ""))
+    (levels_drawn,) = paths(image, "lv")
+    before, _, since, _ = map(float, re.findall(r"[ML][\d.]+ ([\d.]+)", levels_drawn))
+    beside = before if label.get("text-anchor") == "end" else since
+    assert before != since
+    assert not foot - 9 <= beside <= foot
 
 
 def test_a_candidate_is_drawn_hollow_and_has_no_label() -> None:

@@ -42,6 +42,10 @@ TURN = 0.8
 """From this share of the width on, a label stands to the left of its riser."""
 
 TIP = 5.0
+CLEAR = 22.0
+"""A shorter riser leaves no room for a label between the lines of both levels."""
+ABOVE, BELOW = -5.0, 12.0
+"""From the line of a level to the foot of a label that stands clear of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +235,7 @@ def _tips(lane: Lane, length: int, y: Scale) -> list[str]:
 
 def _tip(one: Change, share: float, y: Scale, *, labelled: bool) -> str:
     up = one.after > one.before
-    end, middle = y.clamped(one.after), y.clamped((one.before + one.after) / 2)
+    end = y.clamped(one.after)
     size = min(1.6 * TIP, max(abs(end - y.clamped(one.before)), 4.0))
     back = end + size if up else end - size
     candidate = "" if one.is_proven else " candidate"
@@ -241,14 +245,26 @@ def _tip(one: Change, share: float, y: Scale, *, labelled: bool) -> str:
         f"<title>{escape(one.text)}</title></path>"
     )
     left = share > TURN
+    foot = _foot(one, y, left=left)
     text = (
-        f'<text class="{verdict} strong halo" x="{-8 if left else 8}" y="{middle + 4:.1f}"'
+        f'<text class="{verdict} strong halo" x="{-8 if left else 8}" y="{foot:.1f}"'
         f"{' text-anchor=' + chr(34) + 'end' + chr(34) if left else ''}>{percent(one.percent)}"
         "\N{NARROW NO-BREAK SPACE}%</text>"
         if labelled and one.percent is not None
         else ""
     )
     return f'<svg class="at" x="{100 * share:.2f}%">{triangle}{text}</svg>'
+
+
+def _foot(one: Change, y: Scale, *, left: bool) -> float:
+    """Where the label of a change stands: at the middle of its riser, or beside a short one on the
+    side of the level's line where nothing is drawn.
+    """
+    before, after = y.clamped(one.before), y.clamped(one.after)
+    if abs(after - before) >= CLEAR:
+        return y.clamped((one.before + one.after) / 2) + 4
+    is_above = (after > before) != left
+    return (before if left else after) + (ABOVE if is_above else BELOW)
 
 
 def _mark_text(one: Mark, length: int) -> str:
