@@ -46,9 +46,9 @@ SELECT series.id,
        (analysis.summary->'smallest'->>'pct')::float8
   FROM results_series AS series
   LEFT JOIN analysis_seriesanalysis AS analysis ON analysis.series_id = series.id
-  LEFT JOIN LATERAL (SELECT point.mean, point.revision_id FROM results_point AS point
-                      WHERE point.series_id = series.id
-                      ORDER BY point.position DESC LIMIT 1) AS newest ON true
+  JOIN LATERAL (SELECT point.mean, point.revision_id FROM results_point AS point
+                 WHERE point.series_id = series.id
+                 ORDER BY point.position DESC LIMIT 1) AS newest ON true
   LEFT JOIN LATERAL (SELECT max(COALESCE(run.measured_at, run.received_at)) AS at
                        FROM results_run AS run
                       WHERE run.revision_id = newest.revision_id AND run.mode_id = series.mode_id
@@ -77,6 +77,8 @@ SELECT series.id,
 BY_NAME = itemgetter(2, 4, 5, 0)
 Named = tuple[Any, ...]
 Values = tuple[Any, ...]
+Stamp = tuple[int, str]
+"""The id of a series, and what changes when its row or that of its analysis is written."""
 
 TILES = """
 SELECT wanted.id, points.positions, points.means, points.first, points.last,
@@ -169,9 +171,9 @@ class WallTile(NamedTuple):
     changes: list[Change]
 
 
-def wall_series() -> dict[tuple[int, str], Named]:
-    """The names of every measured series of the plain kernel, by tree and mode, under its id and a
-    stamp that is another one where `series_values` may be; in one statement.
+def wall_series() -> dict[Stamp, Named]:
+    """The names of every measured series of the plain kernel, by tree and mode, under a stamp that
+    is another one where `series_values` may be; in one statement.
     """
     with connection.cursor() as cursor:
         cursor.execute(SERIES)
@@ -180,13 +182,14 @@ def wall_series() -> dict[tuple[int, str], Named]:
     return {(row[0], row[-1]): row[:-1] for row in sorted(rows, key=BY_NAME)}
 
 
-def series_values(series: Sequence[int], *, counted: int) -> dict[int, Values]:
-    """What `WallSeries` has of each series (by id) after its names, in one statement. ``newest`` is
-    None where there is no point.
+def series_values(stamped: Sequence[Stamp], *, counted: int) -> dict[Stamp, Values]:
+    """What `WallSeries` has of each series after its names, nothing where it has no point; in one
+    statement.
     """
     with connection.cursor() as cursor:
-        cursor.execute(NEWEST, {"series": list(series), "counted": counted})
-        return {row[0]: row[1:] for row in cursor.fetchall()}
+        cursor.execute(NEWEST, {"series": [pk for pk, _ in stamped], "counted": counted})
+        found = {row[0]: row[1:] for row in cursor.fetchall()}
+    return {stamp: found.get(stamp[0], ()) for stamp in stamped}
 
 
 def wall_tiles(series: Sequence[int], *, last: int) -> dict[int, WallTile]:

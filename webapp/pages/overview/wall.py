@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from html import escape
 from itertools import pairwise
 from math import inf
@@ -28,8 +29,6 @@ from webapp.pages.parts.cache import Cache
 from webapp.pages.parts.components import machine_html
 
 MOST_TILES = 60
-NEWEST = 1
-"""Where the values of a series have its newest mean."""
 REVISIONS_SHOWN = 60
 """The last so many of each series: one pixel in three of a tile holds a dot."""
 
@@ -85,17 +84,8 @@ def every_series() -> list[WallSeries]:
     statement, and another where some were written since the last look.
     """
     named = wall_series()
-    values = VALUES.get_all(named, _values)
-    return [
-        WallSeries._make(names + values[key])
-        for key, names in named.items()
-        if key in values and values[key][NEWEST] is not None
-    ]
-
-
-def _values(stamped: Sequence[tuple[int, str]]) -> dict[tuple[int, str], tuple[Any, ...]]:
-    found = series_values([pk for pk, _ in stamped], counted=REVISIONS_SHOWN)
-    return {key: found[key[0]] for key in stamped if key[0] in found}
+    values = VALUES.get_all(named, partial(series_values, counted=REVISIONS_SHOWN))
+    return [WallSeries._make(named[key] + values[key]) for key in named if values[key]]
 
 
 def is_changed(one: WallSeries) -> bool:
