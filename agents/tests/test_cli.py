@@ -307,6 +307,16 @@ def test_a_file_in_no_format_is_left_out_and_named(labagent, tmp_path, capsys):
     assert "bench.*.receiver" in capsys.readouterr().err
 
 
+def test_the_one_line_of_a_file_of_numbers_that_is_none_is_named(labagent, tmp_path, capsys):
+    file = tmp_path / "pf.txt"
+    file.write_text("1\n2\n\n1,234\n3\n")
+    assert labagent("upload", file, *WHENCE, "--mode", "pf") == 1
+    assert "pf.txt line 4 is no number, and most lines are" in capsys.readouterr().err
+    file.write_text("date\npf\n1\n")
+    assert labagent("upload", file, *WHENCE, "--mode", "pf") == 1
+    assert "pf.txt: no format that is known" in capsys.readouterr().err
+
+
 def test_bare_numbers_need_a_mode_and_a_direction_that_is_remembered_as_their_unit_is(
     labagent, server, tmp_path, capsys
 ):

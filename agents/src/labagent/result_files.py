@@ -115,6 +115,9 @@ def read_result_file(
         raise formats.UnreadableError(str(error)) from error
     found = form or formats.detect(printed)
     if found is None:
+        line = formats.broken_line(printed)
+        if line:
+            raise formats.UnreadableError(f"{line} is no number, and most lines are")
         raise formats.UnreadableError(f"{path.name}: {UNKNOWN}", "name it: --format")
     return found, formats.read_results(printed, found)
 

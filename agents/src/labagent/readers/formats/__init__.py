@@ -28,6 +28,7 @@ from labagent.readers.formats.base import (
     Result,
     UnreadableError,
 )
+from labagent.readers.formats.plain import broken_line
 
 FORMATS: dict[str, Format] = {
     one.name: one
@@ -55,6 +56,7 @@ __all__ = [
     "Provenance",
     "Result",
     "UnreadableError",
+    "broken_line",
     "detect",
     "format_named",
     "read_results",

@@ -30,6 +30,13 @@ def claims_values(printed: base.Printed) -> bool:
     return bool(lines) and all(base.is_number(line) for line in lines)
 
 
+def broken_line(printed: base.Printed) -> str:
+    """The place of the first line that is no number where most are; empty where most are none."""
+    lines = [(where, base.is_number(line)) for where, line in _lines(printed)]
+    broken = [where for where, is_number in lines if not is_number]
+    return broken[0] if 0 < len(broken) < len(lines) / 2 else ""
+
+
 def read_values(printed: base.Printed) -> base.Content:
     """The numbers as samples of the metric that was named. Raises UnreadableError."""
     found = tuple(base.finite(line, where) for where, line in _lines(printed))
