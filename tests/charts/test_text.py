@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webapp.charts import text
-from webapp.charts.scale import TICK_ROOM, fitting, tick_texts, ticks
+from webapp.charts.scale import TICK_ROOM, level_text, tick_texts, ticks
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_numbers_at_ticks_differ_as_the_ticks_do(level: float, step: float) -> N
     ],
 )
 def test_a_level_beside_a_chart_fits(value: float, written: str) -> None:
-    assert fitting(value) == written
+    assert level_text(value) == written
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from webapp.charts import svg
-from webapp.charts.scale import Scale, fitting, y_range
+from webapp.charts.scale import Scale, level_text, y_range
 from webapp.charts.trend.series import Level
 
 SHOWN = 13
@@ -165,8 +165,8 @@ def _figures(around: Around, y: Scale, x: float) -> list[str]:
         sign = 1 if since >= before else -1
         before, since = middle - sign * gap / 2, middle + sign * gap / 2
     return [
-        svg.label(fitting(around.before), x=x, y=before),
-        svg.label(fitting(around.since), x=x, y=since, class_="ink strong"),
+        svg.label(level_text(around.before), x=x, y=before),
+        svg.label(level_text(around.since), x=x, y=since, class_="ink strong"),
     ]
 
 

@@ -11,7 +11,7 @@ from sys import float_info
 import numpy as np
 import numpy.typing as npt
 
-from webapp.charts.text import LARGE, THOUSANDS, number, with_sign
+from webapp.charts.text import LARGE, number, thousands_of, with_sign
 
 LEAST_SPAN = 0.025
 """The y axis reaches at least this share of the level to either side: noise is no drama."""
@@ -162,11 +162,9 @@ def tick_texts(values: Sequence[float], *, room: int = TICK_ROOM) -> list[str]:
     texts = [number(value) for value in values]
     if max(map(len, texts), default=0) <= room:
         return texts
-    largest = max(map(abs, values))
-    found = [(letter, unit) for letter, unit in THOUSANDS if unit <= largest]
-    if not found:
+    letter, unit = thousands_of(max(map(abs, values)))
+    if not letter:
         return texts
-    letter, unit = found[0]
     shown = [value / unit for value in values]
     decimals = next(
         (
@@ -179,12 +177,12 @@ def tick_texts(values: Sequence[float], *, room: int = TICK_ROOM) -> list[str]:
     return [with_sign(f"{one:,.{decimals}f} {letter}" if one else "0") for one in shown]
 
 
-def fitting(value: float) -> str:
+def level_text(value: float) -> str:
     """``value`` in full where `TICK_ROOM` holds it, else to four digits with the letter of its
     thousands: ``94.17 G``.
     """
     text = number(value)
     if len(text) <= TICK_ROOM or not 1e3 <= abs(value) < LARGE:
         return text
-    letter, unit = next(one for one in THOUSANDS if abs(value) >= one[1])
+    letter, unit = thousands_of(abs(value))
     return with_sign(f"{value / unit:.4g} {letter}")

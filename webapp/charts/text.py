@@ -105,6 +105,13 @@ def all_rounded(values: Sequence[float | None]) -> list[float | None]:
     return found
 
 
+def thousands_of(size: float) -> tuple[str, float]:
+    """The letter of the largest power of a thousand that ``size`` reaches, and that power; below a
+    thousand no letter, and 1.
+    """
+    return next(((letter, unit) for letter, unit in THOUSANDS if size >= unit * 0.9995), ("", 1.0))
+
+
 def short_number(value: float | None) -> str:
     """``value`` to three digits with the letter of its thousands: ``1.16 M``, ``981 k``."""
     if value is None or not isfinite(value):
@@ -112,9 +119,7 @@ def short_number(value: float | None) -> str:
     size = abs(value)
     if size and (size >= LARGE or size < SMALL):
         return number(value)
-    letter, unit = next(
-        ((letter, unit) for letter, unit in THOUSANDS if size >= unit * 0.9995), ("", 1.0)
-    )
+    letter, unit = thousands_of(size)
     shown = value / unit
     decimals = 2 if abs(shown) < 9.995 else 1 if abs(shown) < 99.95 else 0
     return with_sign(f"{shown:,.{decimals}f} {letter}".rstrip())

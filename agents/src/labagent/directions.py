@@ -13,7 +13,8 @@ from labagent.readers.formats import Content
 
 BETTER = ("more", "less")
 FILE = "directions.json"
-ONE, UNIT_OF = "1", "unit of "
+ONE = "1"
+UNIT_OF = "unit of "
 """Before the name of a metric, the key of an answer that is a unit."""
 NO_DIRECTION = (
     "nothing states its unit, or which way is better: pass --better METRIC=more or METRIC=less,"

@@ -10,8 +10,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from django.db.models import Exists, OuterRef
-from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_safe
@@ -41,10 +41,10 @@ from webapp.pages.commits.table import Surroundings, Table, tables
 from webapp.pages.lab.marked_samples import marked_runs
 from webapp.pages.lab.quality import disagreements, needs_runs
 from webapp.pages.parts.cache import Cache, fingerprint
-from webapp.pages.parts.links import compare_link, diff_link
+from webapp.pages.parts.links import commit_at, compare_link, diff_link
 from webapp.pages.parts.summary_rows import drawn, steps, strip
 from webapp.pages.parts.variants import variants_of_commit
-from webapp.results.models import Profile, Revision, Run, Tree
+from webapp.results.models import Profile, Revision, Run
 from webapp.results.queries import NamedSeries, Neighbour, Neighbours, neighbours_of, tested_near
 from webapp.stats.compare import MORE_BUILDS
 
@@ -77,11 +77,7 @@ def page(request: HttpRequest, tree: str, revision: str) -> HttpResponse:
     `?part=…` opens one of `PARTS`; htmx gets that part alone. With ``hardware`` or ``mode``, only
     their runs are listed.
     """
-    found = get_object_or_404(Tree, name=tree)
-    commit = Revision.objects.named(tree=found, name=revision)
-    if commit is None:
-        raise Http404(f"No revision {revision} is known in {tree}.")
-    commit.tree = found
+    commit = commit_at(tree, revision)
     if commit.name != revision:
         return redirect(commit)
     if commit.is_waiting:

@@ -9,19 +9,17 @@ from urllib.parse import quote
 from uuid import UUID
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
 from webapp.accounts.services import signed_in_user, triager_required
-from webapp.pages.parts.links import read_number
+from webapp.pages.parts.links import commit_at, read_number
 from webapp.results.models import (
     Mark,
     Measurement,
-    Revision,
     Run,
     SampleDecision,
-    Tree,
     why_counted,
 )
 from webapp.results.services import Unprocessable, decide_samples, undo_sample_decision
@@ -82,11 +80,7 @@ def marked_runs(runs: Iterable[Run]) -> list[MarkedRun]:
 @triager_required
 def act(request: HttpRequest, tree: str, revision: str) -> HttpResponse:
     """Have marked samples count or not, or undo that. Http404 for an unknown commit."""
-    found = get_object_or_404(Tree, name=tree)
-    commit = Revision.objects.named(tree=found, name=revision)
-    if commit is None:
-        raise Http404(f"No revision {revision} is known in {tree}.")
-    commit.tree = found
+    commit = commit_at(tree, revision)
     try:
         messages.success(request, _do(request))
     except Unprocessable as error:

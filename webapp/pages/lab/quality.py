@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
@@ -17,7 +17,7 @@ from webapp.alerts import queries
 from webapp.analysis.queries import CommitPoint
 from webapp.charts import bars
 from webapp.charts.text import half_width
-from webapp.pages.parts.links import days_before, days_of, read_number
+from webapp.pages.parts.links import commit_at, days_before, days_of, read_number
 from webapp.results.models import Point, PoolingDecision, Revision, Run, Tree
 from webapp.results.queries import NamedSeries
 from webapp.results.services import Unprocessable, count_together, undo_pooling_decision
@@ -153,16 +153,12 @@ def waiting() -> list[WaitingLine]:
 @triager_required
 def act(request: HttpRequest, tree: str, revision: str) -> HttpResponse:
     """Count runs together, or undo that. Http404 for an unknown commit."""
-    found = get_object_or_404(Tree, name=tree)
-    commit = Revision.objects.named(tree=found, name=revision)
-    if commit is None:
-        raise Http404(f"No revision {revision} is known in {tree}.")
+    commit = commit_at(tree, revision)
     try:
         messages.success(request, _do(request, commit))
     except Unprocessable as error:
         for problem in error.problems:
             messages.error(request, problem.message)
-    commit.tree = found
     return redirect(commit)
 
 

@@ -7,7 +7,8 @@ from contextlib import suppress
 from datetime import datetime, timedelta
 from functools import cache, lru_cache
 
-from django.http import HttpRequest
+from django.http import Http404, HttpRequest
+from django.shortcuts import get_object_or_404
 from django.urls import get_script_prefix, reverse
 
 from webapp.analysis.queries import (
@@ -20,11 +21,12 @@ from webapp.analysis.queries import (
     with_query,
 )
 from webapp.labs.services import AgentMissing, agent_wheel_name
-from webapp.results.models import Revision, Run
+from webapp.results.models import Revision, Run, Tree
 
 __all__ = [
     "READABLE",
     "agent_address",
+    "commit_at",
     "commit_link",
     "compare_link",
     "job_new_link",
@@ -48,6 +50,16 @@ NUMBER_MAX = 2**63 - 1  # of a bigint
 def _asking() -> str:
     """Asked for by each of a page's cells: it stays where it is while the process runs."""
     return reverse("job_new")
+
+
+def commit_at(tree: str, name: str) -> Revision:
+    """The commit that an address names, with its tree. Http404 for an unknown one."""
+    found = get_object_or_404(Tree, name=tree)
+    commit = Revision.objects.named(tree=found, name=name)
+    if commit is None:
+        raise Http404(f"No revision {name} is known in {tree}.")
+    commit.tree = found
+    return commit
 
 
 def commit_link(tree: str, name: str) -> str:
