@@ -147,9 +147,32 @@ def test_refused_runs_end_with_one_and_are_named(labagent, server, archive, caps
     assert out.startswith("stored 1, known 0, rejected 1")
     run = "Atom_C2558_4Cores/Intel_i350 r317849 pf (fbsd12-head.r317849)"
     assert f"rejected 1: hardware: {unknown} ({run})" in err
+    assert "`labagent upload --rejected`" in err
     server.judge = lambda _run: None
     assert labagent("upload", archive) == 0
     assert len(server.runs) == 2
+
+
+def test_what_was_refused_is_sent_again_without_its_directory(
+    labagent, server, archive, environ, capsys
+):
+    server.judge = lambda run: ("hardware", "unknown") if run["mode"]["workload"] == "pf" else None
+    assert labagent("upload", archive, "--history") == 1
+    assert labagent("upload", "--rejected") == 1, "the cause is still there"
+    assert capsys.readouterr().out.splitlines()[-1].startswith("stored 0, known 0, rejected 1")
+    server.judge = lambda _run: None
+    assert labagent("upload") == 0, "nothing is sent again unless asked"
+    assert len(server.runs) == 1
+    assert labagent("upload", archive, "--rejected") == 0, "of a run read anew there is one"
+    assert capsys.readouterr().out.splitlines()[-1].startswith("stored 1, known 1, rejected 0")
+    assert not list(Path(environ["DRIFTLINE_SPOOL"]).glob("*/rejected/*"))
+    assert labagent("upload", "--rejected") == 0
+
+
+def test_what_was_refused_is_not_sent_by_a_dry_run(labagent, server, capsys):
+    assert labagent("upload", "--rejected", "--dry-run") == 2
+    assert "--rejected sends" in capsys.readouterr().err
+    assert not server.requests
 
 
 def test_nothing_to_send_is_no_error(labagent, server, capsys):

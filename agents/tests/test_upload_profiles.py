@@ -65,6 +65,17 @@ def test_an_upload_sends_profiles_after_their_runs_and_says_how_many(
     assert (ipfw["name"], ipfw["iteration"], ipfw["pps"]) == ("bench.ipfw.1.pmc.graph", 1, 700.0)
 
 
+def test_profiles_that_were_refused_follow_their_runs_when_these_are_sent_again(
+    labagent, server, archive, capsys
+):
+    server.judge = lambda _run: ("hardware", "unknown")
+    assert labagent("upload", archive) == 1
+    server.judge = lambda _run: None
+    assert labagent("upload", "--rejected") == 0
+    assert "profiles stored 3, known 0, rejected 0\n" in capsys.readouterr().out
+    assert sum(map(len, server.profiles.values())) == 3
+
+
 def test_what_is_sent_is_the_document_of_the_file(labagent, server, archive):
     labagent("upload", archive)
     sent = {one["name"]: one for found in server.profiles.values() for one in found}

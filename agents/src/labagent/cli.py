@@ -152,6 +152,7 @@ def parse(
 @override_options
 @click.option("--register", is_flag=True, help="Add hardware that the server does not know.")
 @click.option("--history", is_flag=True, help="These runs are old: nobody is to be mailed.")
+@click.option("--rejected", is_flag=True, help="Send again what the server refused before.")
 @click.option("--replace", is_flag=True, help="Let other content take a stored run's place.")
 @click.option(
     "--report",
@@ -181,6 +182,7 @@ def upload(
     spool: Path | None,
     register: bool,
     history: bool,
+    rejected: bool,
     replace: bool,
     dry_run: bool,
     every: bool,
@@ -205,6 +207,8 @@ def upload(
     overrides, directions = overrides_of(**options), directions_of(settings, better, units)
     given = Files(form, directions, Naming.of(mapped, by_date=order == "date"))
     if dry_run:
+        if rejected:
+            raise click.UsageError("--dry-run reads directories and files; --rejected sends")
         rehearse(settings, directories, overrides, given, every=every)
         return
     url, secret = settings.need_server(), settings.need_token()
@@ -214,7 +218,12 @@ def upload(
     kept = Spool(settings.server_spool)
     announce_leftovers(kept)
     flags = Flags(register, history, replace)
-    aside = spool_runs(kept, runs_of(outcomes), flags)
+    documents = [run.document() for run in runs_of(outcomes)]
+    if rejected:
+        kept.take_back_profiles()
+        read_again = {document["uuid"] for document in documents}
+        documents += [run for run in kept.rejected_runs() if run["uuid"] not in read_again]
+    aside = spool_runs(kept, documents, flags)
     outcomes += name_unread(spool_profiles(kept, runs_of(outcomes), aside), every=every)
     with world.connect(url, secret) as client:
         tally = send(client, kept, outcomes, aside, flags, every=every)

@@ -227,8 +227,8 @@ def admit_profiles(tally: ProfileTally, spool: Spool) -> None:
     """Raises RunsRejectedError or UnavailableError where not every profile has arrived."""
     if tally.rejected:
         raise errors.RunsRejectedError(
-            f"{len(tally.rejected)} profiles are refused, now in {spool.directory}/rejected",
-            "mend what is said above, then send them again: what is there already is not doubled",
+            f"profiles refused {len(tally.rejected)}, kept in {spool.directory}/rejected",
+            "remove the causes named above, then `labagent upload --rejected` sends them again",
         )
     if tally.waiting:
         raise errors.UnavailableError(f"{tally.waiting} profiles wait", KEPT, passing=False)

@@ -295,7 +295,7 @@ class _Sending:
         """Spool the runs, call ``is_spooled``, and send what the spool holds."""
         kept = Spool(self.settings.server_spool)
         announce_leftovers(kept)
-        aside = spool_runs(kept, runs_of(outcomes), self.flags)
+        aside = spool_runs(kept, (one.document() for one in runs_of(outcomes)), self.flags)
         is_spooled()
         access = (self.settings.need_server(), self.settings.need_token())
         with self.world.connect(*access) as client:

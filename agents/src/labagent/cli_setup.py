@@ -187,6 +187,8 @@ def _check_spool(settings: Settings) -> Check:
     rejected = spool.rejected()
     text = f"{waiting} runs wait, {len(rejected)} rejected, in {spool.directory}"
     remedy = "`labagent upload` sends them" if waiting else ""
+    if rejected:
+        remedy = "`labagent upload --rejected` sends all of them, once their causes are removed"
     return Check("spool", good=True, text=text, remedy=remedy)
 
 

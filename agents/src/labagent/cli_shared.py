@@ -266,10 +266,11 @@ def admit(
             passing=False,
         )
     if tally and spool and tally.rejected:
-        refused = f"{len(tally.rejected)} runs are refused, now in {spool.directory}/rejected"
+        refused = f"refused {len(tally.rejected)}, kept in {spool.directory}/rejected"
         raise RunsRejectedError(
             f"{refused}; {left_out}" if unread else refused,
-            f"mend what is said above, then upload their directories again: {again}",
+            "remove the causes named above; then `labagent upload --rejected` sends them again as"
+            f" they are, and an upload of their directories with other options: {again}",
         )
     if unread:
         raise IncompleteError(left_out, f"mend them, then call it again: {again}")

@@ -15,7 +15,7 @@ import contextlib
 import hashlib
 import json
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -98,6 +98,17 @@ class Spool:
         """The files of the runs that were refused."""
         return sorted(self._rejected.glob("*.json")) if self._rejected.is_dir() else []
 
+    def rejected_runs(self) -> Iterator[dict[str, Any]]:
+        """The runs that were refused. Their files stay until the server has answered for them."""
+        for path in self.rejected():
+            yield _refused(path)["run"]
+
+    def take_back_profiles(self) -> None:
+        """Have the profiles that were refused wait again."""
+        for path in self._rejected.glob("*.profile"):
+            content = _refused(path)
+            self.add_profile(content["run"], content["profile"])
+
     def add_profile(self, run: str, document: Mapping[str, Any]) -> Path:
         """Put a profile to disk; written twice it is one."""
         content = json.dumps({"run": run, "profile": document}, allow_nan=False).encode()
@@ -122,22 +133,31 @@ class Spool:
 
     def done_profile(self, profile: SpooledProfile) -> None:
         """Forget a profile that the server has, and that it refused it before."""
-        self._refused(profile).unlink(missing_ok=True)
+        self._refusal_of(profile).unlink(missing_ok=True)
         profile.path.unlink(missing_ok=True)
 
     def reject_profile(self, profile: SpooledProfile, reason: str) -> None:
         """Set a refused profile aside, with the reason."""
         content = {"reason": reason, "run": profile.run, "profile": profile.document}
-        _write(self._refused(profile), json.dumps(content).encode())
+        _write(self._refusal_of(profile), json.dumps(content).encode())
         profile.path.unlink(missing_ok=True)
 
-    def _refused(self, profile: SpooledProfile) -> Path:
+    def _refusal_of(self, profile: SpooledProfile) -> Path:
         return self._rejected / f"{profile.path.stem}.profile"
 
     def count(self, paths: Iterable[Path]) -> int:
         """How many runs wait in these batches."""
         batches = (self.load(path) for path in paths)
         return sum(len(batch.runs) for batch in batches if batch)
+
+
+def _refused(path: Path) -> dict[str, Any]:
+    """What `Spool.reject` or `Spool.reject_profile` wrote."""
+    try:
+        content: dict[str, Any] = json.loads(path.read_text("utf-8"))
+    except _UNREADABLE as error:
+        raise _unreadable(path, error) from error
+    return content
 
 
 def _unreadable(path: Path, error: Exception) -> SettingsError:

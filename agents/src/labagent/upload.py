@@ -60,12 +60,14 @@ class Tally:
         return ", ".join(f"{what} {n}" for what, n in counts.items() if n or what in always)
 
 
-def spool_runs(spool: Spool, runs: Iterable[Run], flags: Flags) -> dict[str, Skip]:
-    """Put the runs to disk in batches. Those that no server takes are set aside and returned, by
-    their UUIDs."""
+def spool_runs(
+    spool: Spool, documents: Iterable[dict[str, Any]], flags: Flags
+) -> dict[str, Skip]:
+    """Put the documents of runs to disk in batches. Those that no server takes are set aside and
+    returned, by their UUIDs."""
     aside: dict[str, Skip] = {}
-    documents = _within_limits(spool, (run.document() for run in runs), aside)
-    while batch := list(islice(documents, BATCH_RUNS)):
+    taken = _within_limits(spool, documents, aside)
+    while batch := list(islice(taken, BATCH_RUNS)):
         spool.add(batch, flags)
     return aside
 
