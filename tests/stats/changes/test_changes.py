@@ -126,6 +126,12 @@ def test_two_modes_of_runs_are_recognised_and_raise_no_alert(seed):
     assert not detect(simulated(seed=seed + 10)).is_bimodal
 
 
+@pytest.mark.parametrize("revisions", [4, 5, 7, 10, 20])
+def test_few_samples_of_one_mode_are_rarely_taken_for_two(revisions):
+    analyses = [detect(simulated(seed=seed, revisions=revisions)) for seed in range(60)]
+    assert sum(analysis.is_bimodal for analysis in analyses) <= 1
+
+
 def test_builds_that_differ_are_not_two_modes_of_runs():
     far_apart = Scatter(run=0.001, build=0.03)
 

@@ -64,8 +64,10 @@ class DrawnLane:
 
     @property
     def detects(self) -> str:
-        """The smallest change that the next two revisions would prove in 80 of 100 cases."""
-        return self.text.smallest
+        """The smallest change that the next two revisions would prove in 80 of 100 cases; empty
+        where that is not known.
+        """
+        return self.text.smallest if self.text.knows_smallest else ""
 
     @property
     def search(self) -> str:

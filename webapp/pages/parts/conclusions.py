@@ -125,6 +125,16 @@ class SeriesText:
         return _figure(self._smallest)
 
     @property
+    def knows_smallest(self) -> bool:
+        """Whether `smallest` is a figure."""
+        return self._smallest is not None
+
+    @property
+    def knows_noise(self) -> bool:
+        """Whether any noise is known, from run to run or from build to build."""
+        return any(self._noise.get(f"{of}_pct") is not None for of in ("run", "within", "build"))
+
+    @property
     def what_helps(self) -> str:
         """What would show smaller changes."""
         if self.summary.get("smallest") and self._smallest is None:
