@@ -61,6 +61,17 @@ def dip_series(count: int = 40, back_at: int = 25) -> list[dict[str, Any]]:
     return documents
 
 
+def counted_series(unit: str, *counts: int) -> list[dict[str, Any]]:
+    """Runs of revisions with a count each, five times, in ``unit``."""
+    documents = []
+    for i, count in enumerate(counts):
+        metric = {"unit": unit, "better": "less", "samples": [float(count)] * 5}
+        documents.append(
+            run_document(uuid=str(uuid4()), revision=f"r{100 + i}", metrics={"lost": metric})
+        )
+    return documents
+
+
 def told() -> list[tuple[str, str]]:
     """The events of all findings, in the order they were added."""
     rows = FindingEvent.objects.select_related("revision").order_by("pk")
@@ -104,6 +115,23 @@ def test_a_step_is_found_at_its_revision_and_flagged_there(agent: Agent) -> None
     assert finding.why.startswith("Confirmed: ")
     flagged = Comparison.objects.exclude(flag="")
     assert [row.revision.name for row in flagged] == [finding.revision.name]
+
+
+@pytest.mark.parametrize("unit", ["segments", "allocs/op", "%"])
+def test_a_count_that_was_zero_and_is_no_more_is_found(agent: Agent, unit: str) -> None:
+    store_runs(agent, *counted_series(unit, *[0] * STEP_AT, *[200, 190, 210] * 5))
+    analyse()
+    finding = Finding.objects.get()
+    assert (finding.revision.name, finding.verdict) == (f"r{100 + STEP_AT}", "worse")
+    assert finding.level_before == pytest.approx(0.01 if unit == "%" else 1)
+
+
+def test_a_time_of_zero_is_a_measurement_that_failed(agent: Agent) -> None:
+    store_runs(agent, *counted_series("ms", *[0] * STEP_AT, *[200, 190, 210] * 5))
+    analyse()
+    assert not Finding.objects.exists()
+    summary = SeriesAnalysis.objects.get().summary
+    assert summary["left_out"] == [f"r{100 + i}" for i in range(STEP_AT)]
 
 
 def test_the_findings_are_those_of_the_pure_function(agent: Agent) -> None:

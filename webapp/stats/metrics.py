@@ -6,6 +6,7 @@ years in microseconds, and 10⁻¹⁵ a femtosecond. Within them no figure leave
 of freedom and the squares summed over 10¹⁰ samples far below 1e150.
 """
 
+import re
 from typing import Final, Literal
 
 Better = Literal["more", "less"]
@@ -34,6 +35,31 @@ of its machine say (`webapp.stats.changes.level_findings`)."""
 def is_sample(value: float) -> bool:
     """Whether ``value`` is 0 or has a magnitude within the limits."""
     return value == 0 or SMALLEST_SAMPLE <= abs(value) <= LARGEST_SAMPLE
+
+
+COUNTED = re.compile(
+    r"(allocs|allocations|B|bytes|calls|connections|crashes|drops|errors|events|failures|faults"
+    r"|frames|interrupts|messages|migrations|misses|packets|requests|retries|retransmits|segments"
+    r"|switches|syscalls|tests|timeouts|wakeups)(/op)?"
+)
+"""Units of what is counted in whole things."""
+
+LEAST_COUNT, LEAST_PERCENT = 1.0, 0.01
+
+
+def least_of(unit: str) -> float:
+    """The value, in ``unit``, that a sample between 0 and it counts as in the history of a series;
+    0: none.
+
+    Where things are counted a sample of 0 is a result (no segment was sent again) which has no
+    logarithm; in other units it is a measurement that failed. With 1 rather than one half for a 0,
+    series of rare counts (Poisson, 0.2 a sample) have no false changes in place of 0.3 in 60
+    revisions, and steps from 0 to 5 or 200 are found in 92 to 100 % of series in place of 72 to 78;
+    the price is a step from 0 to 1, which is none.
+    """
+    if unit == "%":
+        return LEAST_PERCENT
+    return LEAST_COUNT if COUNTED.fullmatch(unit) else 0.0
 
 
 MOST_TOLD = 100.0

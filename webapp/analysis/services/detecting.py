@@ -24,6 +24,7 @@ from webapp.stats import changes, single_build
 from webapp.stats.changes import Finding as Found
 from webapp.stats.changes import Findings
 from webapp.stats.machine_excursions import faint_excursions
+from webapp.stats.metrics import least_of
 from webapp.stats.slow_parts import largest_parts
 
 
@@ -125,7 +126,8 @@ def detect_changes(
     checkpoints.delete_outdated(claimed)
     resumed = resume(claimed, epochs)
     costs = {series.pk for series in claimed if series.is_cost}
-    points = _points_after(resumed, costs, seen_until)
+    least = {one.pk: 0.0 if one.is_cost else least_of(one.metric.unit) for one in claimed}
+    points = _points_after(resumed, costs, seen_until, least)
     several = [pk for pk, one in resumed.items() if one.first_whole and one.epochs.starts]
     stored_pairs = _first_pairs_of(several)
     kept: list[checkpoints.Kept] = []
@@ -231,9 +233,11 @@ def _points_after(
     resumed: Mapping[int, EpochStates],
     costs: Collection[int],
     seen_until: Mapping[int, datetime],
+    least: Mapping[int, float],
 ) -> dict[int, list[changes.Point]]:
     """The points of each series (id) that its states do not hold, without late runs. Those of
-    ``costs`` are read apart; no query where there are none.
+    ``costs`` are read apart; no query where there are none. A sample from 0 to ``least`` (by
+    series) is that.
     """
     points: dict[int, list[changes.Point]] = {}
     for is_cost, statement in SAMPLES_OF.items():
@@ -243,7 +247,7 @@ def _points_after(
         ):
             counting = [row for row in group if counted(row[3], row[4], row[6])[0]]
             if counting:  # late runs aside, none may be left
-                points.setdefault(pk, []).append(_point(position, name, counting))
+                points.setdefault(pk, []).append(_point(position, name, counting, least[pk]))
     return points
 
 
@@ -262,14 +266,14 @@ def _rows_after(
     return ((*row[:3], *unpack_measured(*row[3:5]), *row[5:]) for row in rows)
 
 
-def _point(position: int, name: str, rows: Sequence[Row]) -> changes.Point:
+def _point(position: int, name: str, rows: Sequence[Row], least: float) -> changes.Point:
     """One revision. Boots count within their run, so a boot is (run, index); unknown stays None."""
     samples: list[float] = []
     boots: list[object] = []
     builds: list[object] = []
     for number, (_, _, _, stored, of_boots, build, left_out) in enumerate(rows):
         values, indices = counted(stored, of_boots, left_out)
-        samples += values
+        samples += [least if 0 <= one < least else one for one in values]
         boots += [None] * len(values) if indices is None else [(number, one) for one in indices]
         builds += [build] * len(values)
     return changes.Point(position, name, samples, boots, builds)
