@@ -86,7 +86,7 @@ class TestTrend:
         make.run(first, measured_at=make.DAY_ONE)
         image = client.get("/trends.svg?mode=forwarding&y=indexed&a=1@r1").content.decode()
         for text in (
-            "Too few revisions to tell of a change",
+            "Too little known to prove a change",
             "Atom C2758 T540-CR: forwarding",
             f"freebsd-head, {first.name} to {last.name}; newest run 2026-01-01",
             "http://testserver/trends/?tree=freebsd-head&amp;metric=pps&amp;mode=forwarding&amp;y=i",

@@ -350,7 +350,7 @@ def news(one: WallSeries, shown: WallTile) -> str:
     size = f'<span class="nowrap">{percent(apart)} %</span>'
     moved = "" if apart is None else f"{size} first to last"
     if not can_tell(one):
-        return f'<span class="muted">too few to tell{moved and f", {moved}"}</span>'
+        return f'<span class="muted">cannot tell{moved and f", {moved}"}</span>'
     if apart is not None and abs(apart) > (one.smallest or 0.0):
         return f'<span class="muted">{moved}, not proven</span>'
     return f'<span class="muted nowrap">= {PLUS_MINUS} {half_width(one.smallest or 0.0)} %</span>'

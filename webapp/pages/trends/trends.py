@@ -285,7 +285,7 @@ def too_few_known(trend: Trend) -> int:
 
 def headline(trend: Trend, *, too_few: int) -> str:
     """The last proven change, with its figure and its place; that there is none where there is, and
-    of how many series ``too_few`` revisions are known to tell.
+    of how many series, ``too_few``, too little is known to prove one.
     """
     count = len(trend.series)
     if not count:
@@ -340,9 +340,9 @@ def _capital(text: str) -> str:
 
 def _unproven(count: int, too_few: int) -> str:
     if too_few == count:
-        return "Too few revisions to tell of a change"
+        return "Too little known to prove a change"
     said = f"No proven change in {count} series" if count > 1 else "No proven change"
-    return f"{said}; of {too_few} too few revisions are known to tell" if too_few else said
+    return f"{said}; of {too_few} too little is known to prove one" if too_few else said
 
 
 def _cost(series: TrendSeries, found: Found) -> str:
