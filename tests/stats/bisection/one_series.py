@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from webapp.stats import bisection
 from webapp.stats.bisection import Asked, Subject, playing
+from webapp.stats.bisection.joint import views
 
 
 def decide(plan, evidence, pending=(), agents=1, now=None):
@@ -12,6 +13,11 @@ def decide(plan, evidence, pending=(), agents=1, now=None):
     found = bisection.decide([Subject(plan, evidence)], asked, {"": agents}, now)
     actions = tuple(one.measure for one in found.actions)
     return replace(found, actions=actions, odd=found.odd[0])
+
+
+def posterior(plan, evidence):
+    (view,) = views([Subject(plan, evidence)])
+    return view.posterior
 
 
 def forecast(plan, evidence, **options):

@@ -5,8 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from tests.stats.bisection.one_series import posterior
 from tests.stats.bisection.test_posterior import FLAT, merged
-from webapp.stats.bisection import Boot, Companion, Evidence, Noise, Plan, Purpose, posterior
+from webapp.stats.bisection import Boot, Companion, Evidence, Noise, Plan, Purpose
 from webapp.stats.bisection.hypotheses import (
     SPREAD_BESIDE,
     SPREADS,

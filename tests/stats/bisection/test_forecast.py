@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from tests.stats.bisection.one_series import forecast
-from webapp.stats.bisection import Boot, Evidence, Kind, Noise, Plan, Purpose, posterior
+from tests.stats.bisection.one_series import forecast, posterior
+from webapp.stats.bisection import Boot, Evidence, Kind, Noise, Plan, Purpose
 from webapp.stats.bisection.forecast import Trial, forecast_from, quantile
 from webapp.stats.bisection.forecast_labs import Believed, Culprits, chance_of_several
 from webapp.stats.bisection.posterior import TWO_STEPS_PRIOR

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from webapp.stats.bisection import Boot, Costs, Evidence, Noise, Plan, posterior
+from tests.stats.bisection.one_series import posterior
+from webapp.stats.bisection import Boot, Costs, Evidence, Noise, Plan
 from webapp.stats.bisection.information import (
     best_option,
     expect,

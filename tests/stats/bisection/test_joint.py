@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from webapp.stats.bisection import Boot, Evidence, Noise, Plan, Purpose, Subject, posterior
+from tests.stats.bisection.one_series import posterior
+from webapp.stats.bisection import Boot, Evidence, Noise, Plan, Purpose, Subject
 from webapp.stats.bisection.joint import views
 from webapp.stats.bisection.plan import check_subjects
-from webapp.stats.bisection.tally import tally
 from webapp.stats.errors import OutOfRangeError
 
 COMMITS, DOUBT = 6, 0.1
@@ -36,7 +36,7 @@ def subject(its_boots, machine, spared=0.0, plan=PLAN):
 
 
 def seen(*subjects):
-    return views(subjects, [tally(one.plan, one.evidence) for one in subjects])
+    return views(subjects)
 
 
 def by_products(*subjects):

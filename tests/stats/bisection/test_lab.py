@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.stats.bisection.one_series import decide
-from webapp.stats.bisection import Boot, Evidence, Kind, Noise, Plan, Purpose, posterior
+from tests.stats.bisection.one_series import decide, posterior
+from webapp.stats.bisection import Boot, Evidence, Kind, Noise, Plan, Purpose
 from webapp.stats.bisection.explain import lab
 from webapp.stats.bisection.posterior import Lab
 from webapp.stats.bisection.tally import outlier_boots

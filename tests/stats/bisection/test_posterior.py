@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from webapp.stats.bisection import Boot, Evidence, Noise, Plan, Purpose, log_percent, posterior
+from tests.stats.bisection.one_series import posterior
+from webapp.stats.bisection import Boot, Evidence, Noise, Plan, Purpose, log_percent
 from webapp.stats.bisection.hypotheses import (
     DIFFERENCE_SPREAD,
     EFFECT_SPREAD,

@@ -20,7 +20,7 @@ from webapp.stats.bisection import (
     explain,
 )
 from webapp.stats.bisection.confirming import MOST_BOOTS
-from webapp.stats.bisection.posterior import SHARE, Sizes
+from webapp.stats.bisection.posterior import SHARE, largest_size
 from webapp.stats.student import TWO_SIDED_95
 
 PLAN = Plan((1.0,) * 32, -2.0, Noise(0.4, 0.4))
@@ -140,10 +140,10 @@ def test_of_a_machine_that_moved_it_is_said_that_nothing_is_known():
 
 
 def test_the_largest_size_holds_so_much_of_the_mixture():
-    one = Sizes(np.array([0.0]), np.array([1.0]), np.array([1.0]))
-    far = Sizes(np.array([3.0]), np.array([1.0]), np.array([1.0]))
-    both = Sizes(np.array([0.0, -3.0]), np.array([1e-6, 1e-6]), np.array([0.5, 0.5]))
+    one = largest_size(np.array([0.0]), np.array([1.0]), np.array([1.0]))
+    far = largest_size(np.array([3.0]), np.array([1.0]), np.array([1.0]))
+    both = largest_size(np.array([0.0, -3.0]), np.array([1e-6, 1e-6]), np.array([0.5, 0.5]))
 
-    assert one.largest() == pytest.approx(TWO_SIDED_95, abs=1e-5)
-    assert far.largest() == pytest.approx(3 + 1.644854, abs=1e-4)
-    assert both.largest() == pytest.approx(3.0, abs=1e-3)
+    assert one == pytest.approx(TWO_SIDED_95, abs=1e-5)
+    assert far == pytest.approx(3 + 1.644854, abs=1e-4)
+    assert both == pytest.approx(3.0, abs=1e-3)

@@ -9,7 +9,6 @@ from webapp.stats.bisection import Boot, Evidence, Noise, Plan, Purpose, Subject
 from webapp.stats.bisection.forecast import POOL, Worlds, draw_moves, hardness
 from webapp.stats.bisection.forecast_labs import Believed, Culprits
 from webapp.stats.bisection.joint import views
-from webapp.stats.bisection.tally import tally
 
 PLAN = Plan(weights=(1.0,) * 16, effect=-2.0, noise=Noise(0.3, 0.4))
 PAST = tuple(Boot(-back, 0.01 * back) for back in range(6))
@@ -107,7 +106,7 @@ class TestWhichMachinesMove:
             Subject(PLAN, Evidence((*PAST, *boots)), machine, 0.1)
             for boots, machine in ((there, "a"), (without, "b"))
         ]
-        known = views(subjects, [tally(one.plan, one.evidence) for one in subjects])
+        known = views(subjects)
         assert self.share([one.moved for one in known], [(True, False)]) > 0.99
 
 
@@ -118,7 +117,7 @@ class TestSeveral:
 
     def test_a_set_that_moves_no_machine_is_none(self):
         subjects = [Subject(PLAN, Evidence(PAST), name, 0.5) for name in "ab"]
-        known = views(subjects, [tally(one.plan, one.evidence) for one in subjects])
+        known = views(subjects)
         several = Culprits.of([SEEN, SEEN], known[0].posterior, [0.5, 0.5], rng())
         assert several is not None
         moved = np.array([sizes.any(axis=1) for sizes in several.sizes])

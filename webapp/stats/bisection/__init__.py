@@ -15,7 +15,7 @@ from webapp.stats.bisection.deciding import Asked, Decision, decide
 from webapp.stats.bisection.ending import Kind, Outcome, credible_set
 from webapp.stats.bisection.explain import leaders
 from webapp.stats.bisection.forecast import TOLD_APART_FROM, TOLD_FROM, Forecast, Way, forecast
-from webapp.stats.bisection.joint import View, posterior
+from webapp.stats.bisection.joint import View
 from webapp.stats.bisection.noise import Noise, estimate_noise
 from webapp.stats.bisection.plan import (
     SPARED,

@@ -22,7 +22,6 @@ from webapp.stats.bisection.information import Outlook, expect
 from webapp.stats.bisection.joint import View, views
 from webapp.stats.bisection.plan import Plan, Purpose, Subject, check_subjects
 from webapp.stats.bisection.posterior import Posterior
-from webapp.stats.bisection.tally import tally
 from webapp.stats.bisection.validation import BOUND, Validation, fresh_boots, validate
 from webapp.stats.errors import OutOfRangeError
 
@@ -125,8 +124,7 @@ class _Round:
         free: dict[str, int],
         now: datetime | None,
     ) -> "_Round":
-        data = [tally(one.plan, one.evidence) for one in subjects]
-        seen = views(subjects, data)
+        seen = views(subjects)
         hours = sum(one.evidence.hours for one in subjects)
         effort = sum(one.evidence.effort for one in subjects)
         left = subjects[0].plan.budget.boots - effort - len(pending)
@@ -136,7 +134,7 @@ class _Round:
             Case(
                 _with_builds(subjects, at),
                 one.evidence,
-                data[at],
+                seen[at].data,
                 seen[at].posterior,
                 tuple(each.measure for each in pending if each.subject == at),
                 max(min(free.get(one.machine, 1), left), 0),

@@ -20,7 +20,6 @@ from webapp.stats.bisection.ending import Kind
 from webapp.stats.bisection.joint import View, views
 from webapp.stats.bisection.plan import Subject, check_subjects
 from webapp.stats.bisection.playing import SimulatedLab, play
-from webapp.stats.bisection.tally import tally
 
 TRIALS = 40
 SEED = 20
@@ -245,7 +244,7 @@ def _way(trials: Sequence[Trial], weights: forecast_labs.Floats | None = None) -
 def _forecast(
     subjects: tuple[Subject, ...], trials: int, seed: int, simulated_from: float
 ) -> Forecast:
-    known = views(subjects, [tally(one.plan, one.evidence) for one in subjects])
+    known = views(subjects)
     series = [forecast_labs.Believed.of(one.plan, one.evidence) for one in subjects]
     now, moves = known[0].posterior, [1 - one.spared for one in subjects]
     several = forecast_labs.Culprits.of(series, now, moves, np.random.default_rng(seed))

@@ -17,7 +17,7 @@ from math import sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from webapp.stats.bisection.hypotheses import EFFECT_SPREAD, Fit, Joint, lab_step_spread, weigh
+from webapp.stats.bisection.hypotheses import EFFECT_SPREAD, Joint, lab_step_spread, weigh
 from webapp.stats.bisection.noise import Noise
 from webapp.stats.bisection.plan import Evidence, Plan
 from webapp.stats.bisection.playing import LabChanges, SimulatedLab
@@ -112,13 +112,13 @@ class Believed:
         else:
             log_chance = self.joint.log[:, gap]
             node, state = divmod(_chosen(rng, log_chance.ravel()), log_chance.shape[1])
-            fit = self.joint.effect
+            fit = self.joint
         if culprit is None:
             return node, state, {}
         return node, state, {culprit: self._size(rng, fit, node, gap, state)}
 
     def _size(
-        self, rng: np.random.Generator, fit: Fit | None, node: int, gap: int, state: int
+        self, rng: np.random.Generator, fit: Joint | None, node: int, gap: int, state: int
     ) -> float:
         mean, variance = self.plan.effect, (EFFECT_SPREAD * self.plan.effect) ** 2
         if fit is not None:

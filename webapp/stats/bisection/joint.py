@@ -20,23 +20,19 @@ Two commits may move different subjects: of each one a pair of steps moves both,
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import exp, log
+from math import exp, inf, log
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from webapp.stats.bisection.hypotheses import Joint, lab_prior, log_sum, pair_evidence, weigh
-from webapp.stats.bisection.plan import Evidence, Plan, Subject
+from webapp.stats.bisection.hypotheses import TINY, Joint, log_sum, weigh
+from webapp.stats.bisection.plan import Subject
 from webapp.stats.bisection.posterior import (
-    TINY,
+    TWO_STEPS_PRIOR,
     Posterior,
-    Remainder,
-    Steady,
-    chance_of_two,
     figures,
     figures_before,
-    ranges,
     remainder_of,
 )
 from webapp.stats.bisection.tally import Tally, tally
@@ -53,42 +49,74 @@ Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Seen:
-    """What one subject's boots say. ``by_lab`` (M + 2, X): log evidence of its gaps and of no step,
-    for each thing that its lab may have done, of which ``prior`` (X,) is the logarithm. ``own``
-    (G,): its gap of each common one. ``without_companions``: the same, where it has any.
+    """What the boots of one subject show. ``own`` (G,): its gap of each common one. ``spared``: the
+    chance that the commit does not move it. ``without_companions``: the same, where it has any.
     """
 
-    subject: Subject
-    data: Tally
-    line: Timeline
     joint: Joint
-    prior: Floats
-    by_lab: Floats
     own: Indices
+    machine: str
+    spared: float
     without_companions: "Seen | None"
+
+    @classmethod
+    def of(cls, subject: Subject, data: Tally, line: Timeline, own: Indices) -> "Seen":
+        """With the companions of its line, if any."""
+        alone = None if line.is_alone else cls.of(subject, data, line.alone(), own)
+        joint = weigh(subject.plan, data, line)
+        return cls(joint, own, subject.machine, subject.spared, alone)
 
     @property
     def alone(self) -> "Seen":
         """By the series alone, since nothing is assumed of what two culprits do to companions."""
         return self.without_companions or self
 
+    @cached_property
+    def by_lab(self) -> Floats:
+        """Log evidence (M + 2, X) of the gaps and of no step, for each thing that the lab may have
+        done.
+        """
+        return log_sum(self.joint.log) - self.joint.prior
+
+    @cached_property
+    def step_times(self) -> Floats:
+        """The times (U,) at which the lab may have stepped."""
+        line = self.joint.line
+        return step_times(line.fresh[line.own], line.time[line.own])
+
     def separates(self, first: Indices, second: Indices) -> NDArray[np.bool_]:
         """For which pairs of common gaps its boots distinguish two steps from one."""
         one, other = self.own[first], self.own[second]
         return np.asarray((one > 0) & (other < len(self.by_lab) - 2) & (one < other))
 
-    def rest(self, likeliest: int) -> Remainder:
-        """What a step at the ``likeliest`` candidate leaves to a second one in this series."""
-        plan, alone = self.subject.plan, self.alone
-        gap_of = np.searchsorted(self.line.slots, np.arange(1, plan.bad + 1))
-        gap_prior = np.bincount(gap_of, self.data.prior, len(self.line.slots) + 1)
-        with np.errstate(divide="ignore"):
-            prior = np.log(np.append((1 - plan.doubt) * gap_prior, plan.doubt))
-        one = float(log_sum((alone.by_lab + alone.prior + prior[:, None]).ravel()))
-        steady = Steady(self.data, alone.joint.steady, gap_of, one)
-        return remainder_of(plan, steady, likeliest)
+    def by_machine(self, times: Floats) -> Floats:
+        """Evidence (M + 2, X) by the machine's states and by its step at each of ``times``, whether
+        companions follow it or not.
+        """
+        line, count = self.joint.line, len(self.joint.line.states)
+        states, places = self.by_lab[:, :count], self.by_lab[:, count:]
+        if not line.is_alone:
+            follow, still, half = log(FOLLOWS), log(1 - FOLLOWS), places.shape[1] // 2
+            moving = np.logaddexp(follow + states[:, 1::2], still + states[:, 2::2])
+            places = np.logaddexp(follow + places[:, :half], still + places[:, half:])
+            states = np.hstack([states[:, :1], moving])
+        # A step behind its last boot is one that this subject did not feel, and so is one before
+        # its first where nothing was measured earlier.
+        at = np.searchsorted(self.step_times, times)
+        fresh = line.time[line.own & line.fresh]
+        if len(fresh) == line.own.sum() and len(fresh):
+            at[times <= fresh.min()] = len(self.step_times)
+        return np.hstack([states, np.hstack([places, states[:, :1]])[:, at]])
+
+    def columns(self, times: Floats) -> Indices:
+        """For each state of the subject's own the common one."""
+        places = len(STATES) + np.searchsorted(times, self.step_times)
+        if self.joint.line.is_alone:
+            return np.concatenate([np.arange(len(STATES)), places])
+        states = np.append(0, np.repeat(np.arange(1, len(STATES)), 2))
+        return np.concatenate([states, places, places])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -105,16 +133,30 @@ class Machine:
     none: tuple[Floats, ...]
     column: tuple[Indices, ...]
 
+    @classmethod
+    def of(cls, seen: Sequence[Seen]) -> "Machine":
+        """By the times at which any of its subjects may have felt a step."""
+        times = np.unique(np.concatenate([one.step_times for one in seen]))
+        each = STEP_WEIGHT / max(len(times), 1)
+        prior = np.log([state.weight for state in STATES] + [each] * len(times))
+        by_lab = [one.by_machine(times) for one in seen]
+        return cls(
+            tuple(seen),
+            prior,
+            tuple(its[one.own] for one, its in zip(seen, by_lab, strict=True)),
+            tuple(its[-1] for its in by_lab),
+            tuple(one.columns(times) for one in seen),
+        )
+
     def of_gaps(self, but: int = -1) -> Floats:
         """log Π of the mixtures of all subjects ``but`` one, (G, X), with the prior."""
-        parts = [
-            _either(log1m(one.subject.spared), moved, one.subject.spared, none)
-            for at, (one, moved, none) in enumerate(
-                zip(self.seen, self.moved, self.none, strict=True)
-            )
-            if at != but
-        ]
-        return np.asarray(sum(parts, self.prior + np.zeros((len(self.moved[0]), 1))))
+        total = self.prior + np.zeros((len(self.moved[0]), 1))
+        for at, (one, moved, none) in enumerate(zip(self.seen, self.moved, self.none, strict=True)):
+            if at != but:
+                with np.errstate(divide="ignore"):
+                    spared = np.log(one.spared) + none
+                total = total + np.logaddexp(log(1 - one.spared) + moved, spared)
+        return total
 
     def of_none(self, but: int = -1) -> Floats:
         """The same for no step at all, (X,)."""
@@ -126,153 +168,46 @@ class Machine:
 class View:
     """The common posterior with the figures of one subject: its step, levels, noise and machine.
 
-    ``moved``: the chance that the commit moves this subject, if there is such a commit.
+    ``moved``: the chance that the commit moves this subject, if there is such a commit. ``data``:
+    its evidence reduced.
     """
 
     posterior: Posterior
     moved: float
+    data: Tally
 
 
-def posterior(plan: Plan, evidence: Evidence) -> Posterior:
-    """The posterior of one series from the raw evidence; without any boot, the prior.
+def views(subjects: Sequence[Subject]) -> list[View]:
+    """What is known now, as each subject sees it. One that was never booted shows nothing.
 
     Raises `OutOfRangeError` for a build that stands for revisions between which a candidate lies.
     """
-    (view,) = views([Subject(plan, evidence, spared=0.0)], [tally(plan, evidence)])
-    return view.posterior
-
-
-def views(subjects: Sequence[Subject], data: Sequence[Tally]) -> list[View]:
-    """What is known now, as each subject sees it. One that was never booted says nothing."""
+    data = [tally(one.plan, one.evidence) for one in subjects]
     lines = [timeline(one.plan, its) for one, its in zip(subjects, data, strict=True)]
     booted = [at for at, line in enumerate(lines) if len(line.value)]
-    if not booted:
-        shared = _before(data[0], subjects[0].plan.doubt)
-        return [_unbooted(one, shared) for one in subjects]
-    gap_of, own = _common_gaps(subjects, [lines[at] for at in booted])
-    seen = {at: _seen(subjects[at], data[at], lines[at], own[row]) for row, at in enumerate(booted)}
+    # Candidates lie in order, and so do the gaps of each line: a common gap ends where any does.
+    count = subjects[0].plan.bad
+    gaps = np.zeros((len(booted), count), np.intp)
+    for row, at in enumerate(booted):
+        gaps[row] = np.searchsorted(lines[at].slots, np.arange(1, count + 1))
+    begins = np.append(True, (np.diff(gaps, axis=1) != 0).any(axis=0))
+    seen = {
+        at: Seen.of(subjects[at], data[at], lines[at], gaps[row, begins])
+        for row, at in enumerate(booted)
+    }
+    gap_of = np.cumsum(begins) - 1
     common = _Common.of(list(seen.values()), data[0], gap_of, subjects[0].plan.doubt)
     return [
-        common.view(seen[at]) if at in seen else _unbooted(one, common.shared)
+        common.view(seen[at])
+        if at in seen
+        else View(Posterior(**common.shared, **figures_before(one.plan)), 1 - one.spared, data[at])
         for at, one in enumerate(subjects)
     ]
 
 
-def _before(data: Tally, doubt: float) -> dict[str, Any]:
-    """The fields of a posterior that are the same for every subject, before any boot."""
-    return {
-        "candidates": (1 - doubt) * data.prior,
-        "equal": (1 - doubt) * data.equal,
-        "none": doubt,
-        "two": 0.0,
-        "two_gaps": None,
-        "gap_of": np.zeros(len(data.prior), np.intp),
-    }
-
-
-def _unbooted(subject: Subject, shared: dict[str, Any]) -> View:
-    """A subject that says nothing: it has the figures that its plan expects."""
-    return View(Posterior(**shared, **figures_before(subject.plan)), 1 - subject.spared)
-
-
-def log1m(chance: float) -> float:
-    """log(1 − chance)."""
-    return log(1 - chance)
-
-
-def _either(log_moved: float, moved: Floats, spared: float, none: Floats) -> Floats:
-    """Moved by the commit or spared by it."""
-    if spared == 0:
-        return moved
-    return np.logaddexp(log_moved + moved, log(spared) + none)
-
-
-def _common_gaps(
-    subjects: Sequence[Subject], lines: Sequence[Timeline]
-) -> tuple[Indices, NDArray[np.intp]]:
-    """The gap of each candidate between all measured slots, and each subject's own of these."""
-    candidates = np.arange(1, subjects[0].plan.bad + 1)
-    each = np.stack([np.searchsorted(line.slots, candidates) for line in lines])
-    # Candidates lie in order, and so do the gaps of each line: a common gap ends where any does.
-    begins = np.append(True, (np.diff(each, axis=1) != 0).any(axis=0))
-    return np.cumsum(begins) - 1, each[:, begins]
-
-
-def _seen(subject: Subject, data: Tally, line: Timeline, own: Indices) -> Seen:
-    joint = weigh(subject.plan, data, line)
-    prior = lab_prior(line, joint.log.shape[2] - len(line.states))
-    alone = None if line.is_alone else _seen(subject, data, line.alone(), own)
-    return Seen(subject, data, line, joint, prior, log_sum(joint.log) - prior, own, alone)
-
-
-def _machines(seen: list[Seen]) -> list[Machine]:
-    names = dict.fromkeys(one.subject.machine for one in seen)
-    return [_machine([one for one in seen if one.subject.machine == name]) for name in names]
-
-
-def _machine(seen: list[Seen]) -> Machine:
-    if len(seen) == 1:
-        (one,) = seen
-        own, column = one.by_lab[one.own], np.arange(len(one.prior))
-        return Machine((one,), one.prior, (own,), (one.by_lab[-1],), (column,))
-    times = np.unique(np.concatenate([_own_times(one) for one in seen]))
-    each = STEP_WEIGHT / max(len(times), 1)
-    prior = np.log([state.weight for state in STATES] + [each] * len(times))
-    aligned = [_aligned(one, times) for one in seen]
-    return Machine(
-        tuple(seen),
-        prior,
-        tuple(by_lab[one.own] for one, by_lab in zip(seen, aligned, strict=True)),
-        tuple(by_lab[-1] for by_lab in aligned),
-        tuple(_columns(one, times) for one in seen),
-    )
-
-
-def _own_times(one: Seen) -> Floats:
-    own = one.line.own
-    return step_times(one.line.fresh[own], one.line.time[own])
-
-
-def _aligned(one: Seen, times: Floats) -> Floats:
-    """Evidence (M + 2, X) by the machine's states and by its step at each of ``times``."""
-    states, places = _without_companions(one)
-    own = _own_times(one)
-    steady = states[:, :1]
-    # A step behind its last boot is one that this subject did not feel, and so is one before its
-    # first where nothing was measured earlier.
-    padded = np.hstack([places, steady])
-    at = np.searchsorted(own, times)
-    past = (~one.line.fresh[one.line.own]).any()
-    first = one.line.time[one.line.own & one.line.fresh]
-    unfelt = np.zeros(len(times), np.bool_) if past or not len(first) else times <= first.min()
-    return np.hstack([states, padded[:, np.where(unfelt, len(own), at)]])
-
-
-def _without_companions(one: Seen) -> tuple[Floats, Floats]:
-    """By the states of the lab and by its step's places, whether companions follow it or not."""
-    count = len(one.line.states)
-    states, places = one.by_lab[:, :count], one.by_lab[:, count:]
-    if one.line.is_alone:
-        return states, places
-    follow, still = log(FOLLOWS), log1m(FOLLOWS)
-    moving = np.logaddexp(follow + states[:, 1::2], still + states[:, 2::2])
-    half = places.shape[1] // 2
-    either = np.logaddexp(follow + places[:, :half], still + places[:, half:])
-    return np.hstack([states[:, :1], moving]), either
-
-
-def _columns(one: Seen, times: Floats) -> Indices:
-    """For each state of the subject's own the common one."""
-    own = len(STATES) + np.searchsorted(times, _own_times(one))
-    if one.line.is_alone:
-        return np.concatenate([np.arange(len(STATES)), own])
-    states = [0, *(at for at in range(1, len(STATES)) for _ in range(2))]
-    return np.concatenate([states, own, own]).astype(np.intp)
-
-
 @dataclass(frozen=True, eq=False)
 class _Common:
-    """What all subjects together say. ``gaps`` (G,): log evidence of the common gaps.
+    """What all subjects together show. ``gaps`` (G,): log evidence of the common gaps.
     ``without_companions``: the same, where a subject has any.
     """
 
@@ -287,111 +222,106 @@ class _Common:
 
     @classmethod
     def of(cls, seen: list[Seen], data: Tally, gap_of: Indices, doubt: float) -> "_Common":
-        machines, alone = _machines(seen), [one.alone for one in seen]
+        alone = [one.alone for one in seen]
         fewer = None if alone == seen else cls.of(alone, data, gap_of, doubt)
-        gaps = sum(log_sum(one.of_gaps(), axis=1) for one in machines)
-        none = sum(float(np.logaddexp.reduce(one.of_none())) for one in machines)
+        names = dict.fromkeys(one.machine for one in seen)
+        machines = [Machine.of([one for one in seen if one.machine == name]) for name in names]
         prior = np.bincount(gap_of, data.prior).astype(np.float64)
-        return cls(tuple(machines), data, doubt, gap_of, prior, np.asarray(gaps), none, fewer)
+        gaps = sum((log_sum(one.of_gaps(), axis=1) for one in machines), np.zeros(len(prior)))
+        none = sum(float(np.logaddexp.reduce(one.of_none())) for one in machines)
+        return cls(tuple(machines), data, doubt, gap_of, prior, gaps, none, fewer)
 
-    @property
-    def top(self) -> float:
-        """The largest log evidence, from which all are counted."""
-        return max(float(self.gaps[self.prior > 0].max(initial=-np.inf)), self.none)
+    @cached_property
+    def log_prior(self) -> Floats:
+        """Of a step in each common gap, (G,)."""
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log((1 - self.doubt) * self.prior))
 
     @cached_property
     def shared(self) -> dict[str, Any]:
         """The fields of a posterior that are the same for every subject."""
-        z, none = np.exp(self.gaps - self.top), self.doubt * exp(self.none - self.top)
+        top = max(float(self.gaps[self.prior > 0].max(initial=-inf)), self.none)
+        z, none = np.exp(self.gaps - top), self.doubt * exp(self.none - top)
         total = (1 - self.doubt) * float(z @ self.prior) + none
         equal = (1 - self.doubt) * z[self.gap_of] * self.data.equal
         two, pair = (self.without_companions or self).chance_of_two()
+        inside = [np.flatnonzero(self.gap_of == gap) + 1 for gap in pair]
         return {
             "candidates": (1 - self.doubt) * z[self.gap_of] * self.data.prior / total,
             "equal": equal / (float(equal.sum()) + none),
             "none": none / total,
             "two": two,
-            "two_gaps": ranges(pair, self.gap_of),
+            "two_gaps": tuple((int(each[0]), int(each[-1])) for each in inside) or None,
             "gap_of": self.gap_of,
         }
 
-    def chance_of_two(self) -> tuple[float, tuple[int, int] | None]:
-        """The chance of two steps against everything else, and the likeliest pair of gaps."""
-        log_two, pair = _two_steps(self.machines, self.prior)
-        with np.errstate(divide="ignore"):
-            one = self.gaps + np.log((1 - self.doubt) * self.prior)
-        log_one = float(log_sum(np.append(one, self.none + log(self.doubt))))
-        return chance_of_two(self.doubt, log_two, log_one), pair
+    def chance_of_two(self) -> tuple[float, tuple[int, ...]]:
+        """The chance of two commits in steady labs against everything else, and the likeliest pair
+        of gaps; none where no boot separates two.
+        """
+        possible = np.flatnonzero(self.prior)
+        first, second = (possible[at] for at in np.triu_indices(len(possible), 1))
+        every = [seen for machine in self.machines for seen in machine.seen]
+        separated = np.any([seen.separates(first, second) for seen in every], axis=0)
+        if not separated.any():
+            return 0.0, ()
+        first, second = first[separated], second[separated]
+        total = np.log(2 * np.maximum(self.prior[first] * self.prior[second], TINY))
+        total = total + len(self.machines) * log(STATES[0].weight)
+        total = sum((_of_pairs(seen, first, second) for seen in every), total)
+        best = int(np.argmax(total))
+        log_one = log_sum(np.append(self.gaps + self.log_prior, self.none + log(self.doubt)))
+        share = (1 - self.doubt) * TWO_STEPS_PRIOR
+        odds = float(log_sum(total)) + log(share / (1 - share)) - float(log_one)
+        chance = 1 / (1 + exp(-odds)) if odds > -700 else 0.0
+        return chance, (int(first[best]), int(second[best]))
 
     def view(self, seen: Seen) -> View:
-        """The figures of one subject, under what the others say of the commit."""
+        """The figures of one subject, under what the others show of the commit."""
+        joint = seen.joint
         weight, kept = self._weights(seen)
-        log_chance = seen.joint.log + weight
+        log_chance = joint.log + weight
         most = float(log_chance.max())
         chance = np.exp(log_chance - most)
         steps = float(chance[:, :-1].sum())
-        spared = float(np.exp(seen.joint.log[:, -1] + kept - most).sum())
-        own = figures(
-            seen.subject.plan, seen.data, seen.line, seen.joint, chance / float(chance.sum())
-        )
-        moved = steps / max(steps + spared, TINY)
+        spared = float(np.exp(joint.log[:, -1] + kept - most).sum())
+        own = figures(joint, chance / float(chance.sum()))
         top = int(np.argmax(self.shared["candidates"])) + 1
-        return View(Posterior(**self.shared, **own, rest=seen.rest(top)), moved)
+        now = Posterior(**self.shared, **own, rest=remainder_of(seen.alone.joint, top))
+        return View(now, steps / max(steps + spared, TINY), joint.data)
 
     def _weights(self, seen: Seen) -> tuple[Floats, Floats]:
         """Logarithms of what the others make of each gap and state of a subject, (M + 2, X), and of
         that part of no step, (X,), in which another subject has it.
         """
         machine = next(one for one in self.machines if seen in one.seen)
-        at, spared = machine.seen.index(seen), seen.subject.spared
+        at = machine.seen.index(seen)
         elsewhere = self.gaps - log_sum(machine.of_gaps(), axis=1)
         nowhere = self.none - float(np.logaddexp.reduce(machine.of_none()))
+        by_gap = machine.of_gaps(but=at) + (elsewhere + self.log_prior)[:, None]
         with np.errstate(divide="ignore"):
-            prior, log_spared = np.log((1 - self.doubt) * self.prior), np.log(spared)
-        by_gap = machine.of_gaps(but=at) + (elsewhere + prior)[:, None]
-        kept = log_spared + np.logaddexp.reduce(by_gap, axis=0)
+            kept = np.log(seen.spared) + np.logaddexp.reduce(by_gap, axis=0)
         weight = np.full((seen.by_lab.shape[0], by_gap.shape[1]), -np.inf)
-        np.logaddexp.at(weight, seen.own, log1m(spared) + by_gap)
+        np.logaddexp.at(weight, seen.own, log(1 - seen.spared) + by_gap)
         weight[-1] = np.logaddexp(kept, log(self.doubt) + machine.of_none(but=at) + nowhere)
         # A subject's evidence holds its own prior of what the lab does, the machine's the common.
         column = machine.column[at]
         return weight[:, column] - machine.prior[column], kept[column] - machine.prior[column]
 
 
-def _two_steps(machines: Sequence[Machine], prior: Floats) -> tuple[float, tuple[int, int] | None]:
-    """Log evidence of two commits in steady labs, and the likeliest pair of common gaps."""
-    if len(prior) < 2:
-        return -np.inf, None
-    possible = np.flatnonzero(prior)
-    first, second = (possible[at] for at in np.triu_indices(len(possible), 1))
-    every = [seen for machine in machines for seen in machine.seen]
-    is_seen = np.any([seen.separates(first, second) for seen in every], axis=0)
-    if not is_seen.any():
-        return -np.inf, None
-    first, second = first[is_seen], second[is_seen]
-    total = np.log(2 * np.maximum(prior[first] * prior[second], TINY))
-    total = total + len(machines) * log(STATES[0].weight)
-    for seen in every:
-        total = total + _pairs_of(seen, first, second)
-    best = int(np.argmax(total))
-    return float(log_sum(total)), (int(first[best]), int(second[best]))
-
-
-def _pairs_of(seen: Seen, first: Indices, second: Indices) -> Floats:
-    """One subject's log evidence of each pair of gaps."""
+def _of_pairs(seen: Seen, first: Indices, second: Indices) -> Floats:
+    """One subject's log evidence (Q,) of two steps in each pair of common gaps."""
     steady, inner = seen.by_lab[:, 0], seen.separates(first, second)
     one, other = seen.own[first], seen.own[second]
     both = np.where(one > 0, steady[one], steady[other])
-    both[inner] = pair_evidence(
-        seen.subject.plan, seen.data, seen.joint.steady, one[inner] - 1, other[inner] - 1
-    )
-    a = seen.subject.spared
-    if a == 0:
+    both[inner] = seen.joint.log_pairs(one[inner] - 1, other[inner] - 1)
+    if seen.spared == 0:
         return both
+    moved, spared = log(1 - seen.spared), log(seen.spared)
     parts = [
-        2 * log1m(a) + both,
-        log1m(a) + log(a) + steady[one],
-        log1m(a) + log(a) + steady[other],
-        2 * log(a) + np.full_like(both, steady[-1]),
+        2 * moved + both,
+        moved + spared + steady[one],
+        moved + spared + steady[other],
+        2 * spared + np.full_like(both, steady[-1]),
     ]
     return log_sum(np.stack(parts))

@@ -13,20 +13,29 @@ measured revisions, against everything with one step at most.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import exp, inf, log, sqrt
+from functools import partial
+from math import inf, log, sqrt
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from webapp.stats.bisection import hypotheses
+from webapp.stats.bisection.hypotheses import (
+    EFFECT_SPREAD,
+    SPREAD_BESIDE,
+    SPREADS,
+    TINY,
+    WIDE_SPREAD,
+    Columns,
+    Joint,
+    lab_step_spread,
+    log_sum,
+)
 from webapp.stats.bisection.plan import Plan
-from webapp.stats.bisection.tally import Tally
-from webapp.stats.bisection.timeline import STATES, STEP_WEIGHT, Timeline
+from webapp.stats.bisection.timeline import STATES, STEP_WEIGHT
 
-Indices = NDArray[np.intp]
-
+Floats = NDArray[np.float64]
 SHARE = 0.5
 """Of the alerted step: a second change of this size is looked for before one commit is named."""
 
@@ -39,28 +48,8 @@ BOUND = log((1 - ERROR) / ERROR)
 NOT_RULED_OUT = 0.95
 """What is said of the size of another change holds with this probability, if there is one."""
 
-Floats = NDArray[np.float64]
 TWO_STEPS_PRIOR = 0.05
 """Chance that the interval holds two steps, given that there is any."""
-TINY = float(np.finfo(np.float64).tiny)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Sizes:
-    """Of another change, a normal mixture: ``mean`` and ``sd`` (log percent), ``weight`` (K,)."""
-
-    mean: Floats
-    sd: Floats
-    weight: Floats
-
-    def largest(self) -> float:
-        """The size, log percent of either sign, below which it is with `NOT_RULED_OUT`."""
-        low, high = 0.0, float((np.abs(self.mean) + 5 * self.sd).max(initial=0.0))
-        for _ in range(40):
-            size = (low + high) / 2
-            below = ndtr((size - self.mean) / self.sd) - ndtr((-size - self.mean) / self.sd)
-            low, high = (low, size) if self.weight @ below >= NOT_RULED_OUT else (size, high)
-        return high
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,64 +70,56 @@ class Remainder:
         return -BOUND < self.ratio < BOUND
 
 
-NONE = Remainder()
+def remainder_of(joint: Joint, likeliest: int) -> Remainder:
+    """What a step at the candidate ``likeliest`` leaves in one series on a steady machine.
 
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Steady:
-    """What the boots of one series say where its machine stayed as it was.
-
-    ``products`` of the columns of its cuts; ``gap_of`` (N,): the gap between measured slots of each
-    candidate; ``log_one``: log evidence of all hypotheses with one step at most.
+    Both steps together are the alerted one, as in `Joint.log_pairs`.
     """
-
-    data: Tally
-    products: hypotheses.Products
-    gap_of: Indices
-    log_one: float
-
-
-def remainder_of(plan: Plan, seen: Steady, likeliest: int) -> Remainder:
-    """What a step at the candidate ``likeliest`` leaves."""
-    top, last = int(seen.gap_of[likeliest - 1]), seen.products.square.shape[-1] + 1
-    gap_prior = np.bincount(seen.gap_of, seen.data.prior, last + 1)
+    plan, data, last = joint.plan, joint.data, len(joint.line.slots)
+    gap_of = np.searchsorted(joint.line.slots, np.arange(1, plan.bad + 1))
+    top, gap_prior = int(gap_of[likeliest - 1]), np.bincount(gap_of, data.prior, last + 1)
     others = np.array([gap for gap in range(1, last) if gap != top and gap_prior[gap]], np.intp)
     if not (len(others) and 0 < top < last and gap_prior[top]):
-        return NONE
-    pairs = hypotheses.Pairs.of(seen.products, others - 1, np.full(len(others), top - 1))
+        return Remainder()
+    columns = joint.steady.of(others - 1, np.full(len(others), top - 1))
+    by_sign = []
+    for size in (-SHARE * abs(plan.effect), SHARE * abs(plan.effect)):
+        own, priors = np.diag([(EFFECT_SPREAD * size) ** -2, 0.0]), []
+        for share, chance in SPREADS:
+            total = np.ones((2, 2)) / (share * plan.effect) ** 2
+            priors.append((chance, (size, plan.effect - size), own + total))
+        by_sign.append(joint.log_sizes(columns, priors))
     prior = np.log(gap_prior[others] / gap_prior[others].sum())
-    by_place = np.logaddexp(*(_evidence(plan, seen, pairs, sign) for sign in (-1, 1)))
-    by_place = by_place - log(2) + prior
+    by_place = np.logaddexp(*by_sign) - log(2) + prior
+    with np.errstate(divide="ignore"):
+        log_prior = np.log(np.append((1 - plan.doubt) * gap_prior, plan.doubt))
+    one = float(log_sum((log_sum(joint.log) + log_prior[:, None]).ravel()))
     known = log(STATES[0].weight * (1 - plan.doubt) * float(gap_prior[top]))
-    ratio = float(np.logaddexp.reduce(by_place)) + known - seen.log_one
-    inside = np.flatnonzero(seen.gap_of == others[int(np.argmax(by_place))]) + 1
-    between = int(inside[0]), int(inside[-1])
-    return Remainder(ratio, between, lambda: _sizes(plan, seen, pairs, prior).largest())
+    inside = np.flatnonzero(gap_of == others[int(np.argmax(by_place))]) + 1
+    return Remainder(
+        float(np.logaddexp.reduce(by_place)) + known - one,
+        (int(inside[0]), int(inside[-1])),
+        partial(_largest_other, joint, columns, prior),
+    )
 
 
-def _evidence(plan: Plan, seen: Steady, pairs: hypotheses.Pairs, sign: int) -> Floats:
-    """Log evidence (Q,) of a second step of one sign at the first columns of ``pairs``, with the
-    first step at the others; both together are the alerted step, as in `hypotheses.pair_evidence`.
-    """
-    size = sign * SHARE * abs(plan.effect)
-    spread = (hypotheses.EFFECT_SPREAD * size) ** 2
-    found = []
-    for share, chance in hypotheses.SPREADS:
-        total = (share * plan.effect) ** 2
-        prior = hypotheses.PairPrior((size, plan.effect - size), spread, -spread, total + spread)
-        found.append((chance, hypotheses.two_columns(pairs, prior)))
-    log_z = hypotheses.mixed(found).log_z + np.log(seen.data.nodes.weight)[:, None]
-    return np.asarray(np.logaddexp.reduce(log_z, axis=0))
-
-
-def _sizes(plan: Plan, seen: Steady, pairs: hypotheses.Pairs, chance: Floats) -> Sizes:
+def _largest_other(joint: Joint, columns: Columns, prior: Floats) -> float:
     """Of a change at each of the first columns, of which nothing is assumed, nor of the step."""
-    free = (hypotheses.WIDE_SPREAD * plan.effect) ** 2
-    prior = hypotheses.PairPrior((0.0, plan.effect), free, 0.0, free)
-    fit = hypotheses.two_columns(pairs, prior)
-    log_z = fit.log_z + np.log(seen.data.nodes.weight)[:, None] + chance
+    effect = joint.plan.effect
+    fit = columns.fit((0.0, effect), np.eye(2) / (WIDE_SPREAD * effect) ** 2)
+    log_z = fit.log_z + np.log(joint.data.nodes.weight)[:, None] + prior
     weight = np.exp(log_z - log_z.max())
-    return Sizes(fit.mean.ravel(), np.sqrt(fit.variance).ravel(), (weight / weight.sum()).ravel())
+    return largest_size(fit.mean, np.sqrt(fit.variance), weight / weight.sum())
+
+
+def largest_size(mean: Floats, sd: Floats, weight: Floats) -> float:
+    """The size, of either sign, below which a mixture of normal densities has `NOT_RULED_OUT`."""
+    low, high = 0.0, float((np.abs(mean) + 5 * sd).max(initial=0.0))
+    for _ in range(40):
+        size = (low + high) / 2
+        below = weight * (ndtr((size - mean) / sd) - ndtr((-size - mean) / sd))
+        low, high = (low, size) if below.sum() >= NOT_RULED_OUT else (size, high)
+    return high
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,10 +154,6 @@ class Lab:
             return 0.0
         before = self.shift[self.step_after - 1] if self.step_after else 0.0
         return self.shift[min(self.step_after, len(self.shift) - 1)] - before
-
-
-UNKNOWN = Lab(1 - STATES[0].weight - STEP_WEIGHT, STEP_WEIGHT, 0, (), 1.0)
-"""Before any boot."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -218,111 +195,69 @@ class Posterior:
         return float(-(chances * np.log2(chances)).sum())
 
 
-def chance_of_two(doubt: float, log_two: float, log_one: float) -> float:
-    """The chance of two steps, from the log evidence of two and that of everything else."""
-    if log_two == -inf:
-        return 0.0
-    share = (1 - doubt) * TWO_STEPS_PRIOR
-    odds = log_two + log(share / (1 - share)) - log_one
-    return 1 / (1 + exp(-odds)) if odds > -700 else 0.0
-
-
-def ranges(
-    gaps: tuple[int, int] | None, gap_of: NDArray[np.intp]
-) -> tuple[tuple[int, int], tuple[int, int]] | None:
-    """The candidates (first, last) in each of two gaps."""
-    if gaps is None:
-        return None
-    first, second = (np.flatnonzero(gap_of == gap) + 1 for gap in gaps)
-    return (int(first[0]), int(first[-1])), (int(second[0]), int(second[-1]))
-
-
 def figures_before(plan: Plan) -> dict[str, Any]:
-    """What is believed of a subject before any of its boots: what its plan expects."""
+    """Fields of a `Posterior` before any boot of a subject: what its plan expects."""
     return {
         "effect": plan.effect,
-        "effect_sd": hypotheses.EFFECT_SPREAD * abs(plan.effect),
+        "effect_sd": EFFECT_SPREAD * abs(plan.effect),
         "good_level": 0.0,
         "boot_sd": sqrt(plan.noise.boot_variance(plan.runs)),
         "build_sd": plan.noise.build,
-        "lab": UNKNOWN,
-        "rest": NONE,
+        "lab": Lab(1 - STATES[0].weight - STEP_WEIGHT, STEP_WEIGHT, 0, (), 1.0),
+        "rest": Remainder(),
     }
 
 
-def figures(
-    plan: Plan, data: Tally, line: Timeline, joint: hypotheses.Joint, chance: Floats
-) -> dict[str, Any]:
-    """Means over all hypotheses, ``chance`` (S, M + 2, X) of each."""
+def figures(joint: Joint, chance: Floats) -> dict[str, Any]:
+    """The same as means over all hypotheses, ``chance`` (S, M + 2, X) of each; without ``rest``."""
+    plan, line = joint.plan, joint.line
     steps = chance[:, :-1] / max(float(chance[:, :-1].sum()), TINY)
-    mean, variance = joint.effect.mean[:, :-1], joint.effect.variance[:, :-1]
+    mean, variance = joint.mean[:, :-1], joint.variance[:, :-1]
     effect = float((steps * mean).sum())
     node = chance.sum(axis=(1, 2))
-    within = float(node @ data.nodes.within)
-    level, lab = _likeliest(plan, data, line, joint, chance)
+    within = float(node @ joint.data.nodes.within)
+    level, shift = _level_and_shift(joint, chance)
+    states, places = np.split(chance.sum(axis=(0, 1)), [len(line.states)])
+    fresh, begins = line.fresh & line.own, 0
+    if len(places):
+        begins = int(fresh.sum() - line.lab_steps[line.own, int(places.argmax())].sum())
     return {
         "effect": effect,
         "effect_sd": sqrt(float((steps * (variance + (mean - effect) ** 2)).sum())),
         "good_level": line.origin + level,
         "boot_sd": sqrt(plan.noise.boot_variance(plan.runs) * within),
-        "build_sd": sqrt(float(node @ data.nodes.build)),
-        "lab": lab,
+        "build_sd": sqrt(float(node @ joint.data.nodes.build)),
+        "lab": Lab(
+            moves=float(states[1:].sum()),
+            steps=float(places.sum()),
+            step_after=begins,
+            shift=tuple(shift[fresh].tolist()),
+            scatter=sqrt(within),
+        ),
     }
 
 
-def _likeliest(
-    plan: Plan, data: Tally, line: Timeline, joint: hypotheses.Joint, chance: Floats
-) -> tuple[float, Lab]:
-    """The level before the step from the line's origin, and the lab.
-
-    ``chance`` (S, M + 2, X) is that of each hypothesis with at most one step.
+def _level_and_shift(joint: Joint, chance: Floats) -> tuple[float, Floats]:
+    """The level before the step from the line's origin, and the expected shift of all T rows, by
+    the one likeliest hypothesis.
     """
-    states, positions = np.split(chance.sum(axis=(0, 1)), [len(line.states)])
-    steps = line.lab_steps[line.own]
-    at = int(positions.argmax()) if len(positions) else 0
-    fresh = line.fresh & line.own
-    begins = int(fresh.sum() - steps[:, at].sum()) if len(positions) else 0
-    level, shift = _shift(plan, data, line, joint, chance)
-    node = chance.sum(axis=(1, 2))
-    lab = Lab(
-        moves=float(states[1:].sum()),
-        steps=float(positions.sum()),
-        step_after=begins,
-        shift=tuple(shift[fresh].tolist()),
-        scatter=sqrt(float(node @ data.nodes.within)),
-    )
-    return level, lab
-
-
-def _shift(
-    plan: Plan, data: Tally, line: Timeline, joint: hypotheses.Joint, chance: Floats
-) -> tuple[float, Floats]:
-    """The level, and the expected shift of all T rows, by the one likeliest hypothesis."""
+    plan, line, nodes = joint.plan, joint.line, joint.data.nodes
     node, gap, state = (int(at) for at in np.unravel_index(int(chance.argmax()), chance.shape))
-    scale = float(data.nodes.within[node])
-    builds = data.nodes.build[node : node + 1] / scale
-    states = line.states
-    own = states[state] if state < len(states) else states[0]
-    boots = scale * line.covariances(plan, builds, [own])[0, 0]
-    if state < len(states):
-        variance = scale * plan.noise.boot_variance(plan.runs)
-        lab = variance * line.kernel(own)
+    scale = float(nodes.within[node])
+    own = line.states[state if state < len(line.states) else 0]
+    boots = scale * line.covariances(plan, nodes.build[node : node + 1] / scale, [own])[0, 0]
+    if state < len(line.states):
+        lab = scale * plan.noise.boot_variance(plan.runs) * line.kernel(own)
     else:
-        column = line.lab_steps[:, state - len(states)]
-        lab = hypotheses.lab_step_spread(plan) ** 2 * np.outer(column, column)
+        column = line.lab_steps[:, state - len(line.states)]
+        lab = lab_step_spread(plan) ** 2 * np.outer(column, column)
         boots = boots + lab
     values = line.value
     if 0 < gap < len(line.slots):
-        values = values - joint.effect.mean[node, gap, state] * line.after()[:, gap - 1]
-        if line.can_step.any():
-            boots = boots + _stepping_beside(plan, line, gap)
+        values = values - joint.mean[node, gap, state] * line.after()[:, gap - 1]
+        beside = line.after(beside=True)[:, gap - 1]
+        boots = boots + (SPREAD_BESIDE * plan.effect) ** 2 * np.outer(beside, beside)
     levels = line.levels()
     solved = np.linalg.solve(boots, np.column_stack([levels, values]))
     known = np.linalg.solve(levels.T @ solved[:, :-1], levels.T @ solved[:, -1])
     return float(known[0]), lab @ (solved[:, -1] - solved[:, :-1] @ known)
-
-
-def _stepping_beside(plan: Plan, line: Timeline, gap: int) -> Floats:
-    """Covariance of what the culprit may have done to the companions."""
-    column = line.after(beside=True)[:, gap - 1]
-    return np.asarray((hypotheses.SPREAD_BESIDE * plan.effect) ** 2 * np.outer(column, column))
