@@ -14,7 +14,7 @@ SEVERAL = Way(45, 90, 15.0, 30.0, 9)
 
 def told(several: Way | None) -> Forecast:
     return Forecast(
-        21, 40, 7.0, 13.0, {Kind.SINGLE: 0.997, Kind.RANGE: 0.003}, 24, ONE, several, 0.045
+        21, 40, 7.0, 13.0, 24, {Kind.SINGLE: 0.997, Kind.RANGE: 0.003}, ONE, several, 0.045
     )
 
 

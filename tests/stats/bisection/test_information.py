@@ -6,12 +6,14 @@ from scipy import integrate, stats
 
 from tests.stats.bisection.one_series import posterior
 from webapp.stats.bisection import Boot, Costs, Evidence, Noise, Plan
+from webapp.stats.bisection.confirming import Case
 from webapp.stats.bisection.information import (
     best_option,
     expect,
     look_ahead,
     mutual_information,
 )
+from webapp.stats.bisection.tally import tally
 
 
 def entropy(p):
@@ -42,7 +44,8 @@ def test_nothing_is_learnt_where_the_answer_is_known_or_no_answer_is_heard():
 
 
 def outlook(plan, evidence):
-    return look_ahead(plan, evidence.boots, posterior(plan, evidence))
+    data, now = tally(plan, evidence), posterior(plan, evidence)
+    return look_ahead(Case(plan, evidence, data, now, (), 1, ""), now)
 
 
 ENDS = (Boot(0, 0.0), Boot(0, 0.1), Boot(32, -2.0), Boot(32, -2.1))

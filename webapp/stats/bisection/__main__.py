@@ -5,7 +5,7 @@ import json
 import os
 import sys
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from typing import Any
 
 from webapp.stats.bisection.plan import DEFAULT_BOOTS
@@ -51,9 +51,12 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--commits", type=int, default=64, help="candidates between good and bad")
     number = parser.add_argument
     number("--step", type=float, default=-2.0, metavar="PCT", help="the true step, signed")
-    number("--run-noise", type=float, default=0.5, metavar="PCT", help="sd of runs in a boot")
-    number("--boot-noise", type=float, default=0.5, metavar="PCT", help="sd of boots in a build")
-    number("--build-noise", type=float, default=0.0, metavar="PCT", help="sd between builds")
+    for kind, usual, about in (
+        ("run", 0.5, "sd of runs in a boot"),
+        ("boot", 0.5, "sd of boots in a build"),
+        ("build", 0.0, "sd between builds"),
+    ):
+        number(f"--{kind}-noise", dest=kind, type=float, default=usual, metavar="PCT", help=about)
     number(
         "--history",
         type=int,
@@ -82,7 +85,14 @@ def _add_world(number: Callable[..., Any]) -> None:
     """What breaks the model; a comma separates the steps of several culprits."""
     usual = AS_MODELLED
     number("--true-noise", type=float, default=1.0, metavar="FACTOR", help="over the believed")
-    number("--hidden-build-noise", type=float, default=0.0, metavar="PCT", help="history says 0")
+    number(
+        "--hidden-build-noise",
+        dest="hidden_build",
+        type=float,
+        default=0.0,
+        metavar="PCT",
+        help="history says 0",
+    )
     number("--drift", type=float, default=0.0, metavar="PCT", help="of the machine, a boot")
     number("--lab-step", type=float, default=0.0, metavar="PCT", help="of the machine, once")
     number("--lab-step-at", type=int, default=usual.lab_step_at, metavar="BOOT", help="after it")
@@ -101,34 +111,11 @@ def _steps(text: str) -> tuple[float, ...]:
 
 
 def _cell(options: argparse.Namespace) -> Cell:
-    return Cell(
-        commits=options.commits,
-        step=options.step,
-        run=options.run_noise,
-        boot=options.boot_noise,
-        build=options.build_noise,
-        history=options.history,
-        neighbours=options.neighbours,
-        false_alert=options.false_alert,
-        rebuilds=options.rebuilds,
-        budget=options.budget,
-        alerted=options.alerted,
-        world=World(
-            true_noise=options.true_noise,
-            hidden_build=options.hidden_build_noise,
-            drift=options.drift,
-            lab_step=options.lab_step,
-            lab_step_at=options.lab_step_at,
-            flaky=options.flaky,
-            flaky_pct=options.flaky_pct,
-            culprits=options.culprits,
-            misleading_prior=options.misleading_prior,
-            outside=options.outside,
-            beside=options.beside,
-            beside_share=options.beside_share,
-            beside_still=options.beside_still,
-        ),
-    )
+    """Options have the names of the fields of `Cell` and `World`."""
+    given = vars(options)
+    world = World(**{each.name: given[each.name] for each in fields(World)})
+    own = {each.name: given[each.name] for each in fields(Cell) if each.name != "world"}
+    return Cell(**own, world=world)
 
 
 def as_document(cell: Cell, result: Result, options: argparse.Namespace) -> dict[str, Any]:

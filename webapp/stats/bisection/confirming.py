@@ -129,35 +129,36 @@ class Case:
         """The boots that this bisect measured and that count, in their order."""
         return [boot for boot in self.data.counted if boot.purpose is not Purpose.HISTORY]
 
+    @property
+    def is_unexplained(self) -> bool:
+        """Whether the boots of the bisect lie too far from every hypothesis to go on."""
+        is_wide = self.now.lab.scatter >= ending.UNEXPLAINED
+        return is_wide and len(self.fresh) >= ending.LEAST_BOOTS
+
     def boots_for(self, purpose: Purpose) -> list[Boot]:
         """The boots that were measured for a purpose and count."""
         return [boot for boot in self.data.counted if boot.purpose is purpose]
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """The revisions to boot on both sides of the most probable candidate."""
-
-    parent: int
-    culprit: int
-
-
-def find_pair(case: Case) -> Pair | None:
-    """The measurable revisions nearest to the candidate; None where a side has none."""
+def confirming(case: Case) -> Choice | None:
+    """Boots in turn of the measurable revisions nearest to the candidate on both sides, or the
+    name; None where a side has no revision. Builds that scatter as much as the step forbid it.
+    """
     top = case.now.top
     before = [index for index in case.measurable(case.slot(top - 1)) if index < top]
     after = case.measurable(top)
-    return Pair(max(before), min(after)) if before and after else None
-
-
-def confirming(case: Case, pair: Pair) -> Choice:
-    """Boots in turn, or the name. Builds that scatter as much as the step forbid the name."""
+    if not (before and after):
+        return None
+    pair = max(before), min(after)
     needed = _builds_needed(case)
-    builds = {index: case.builds(case.slot(index)) for index in (pair.parent, pair.culprit)}
+    builds = {index: case.builds(case.slot(index)) for index in pair}
     short = [index for index, count in builds.items() if count < needed]
-    made = _made(case, pair)
+    slots = [case.slot(index) for index in pair]
+    made = [case.slot(boot.index) for boot in case.boots_for(Purpose.CONFIRMING)]
+    made = [slot for slot in made if slot in slots]
     if short and not case.plan.can_rebuild and min(builds.values()) >= 1:
-        return _too_noisy(case)
+        text, mass = explain.too_noisy(case.plan, case.now), ending.WIDE_SET_MASS
+        return case.done(ending.stopped(case.now, text, bits=0.0, saturated=True, mass=mass))
     if not short and len(made) >= CONFIRMING_BOOTS and len(set(made)) == 2:
         if second := _second_boots(case):
             text = explain.second(case.plan, case.now)
@@ -258,27 +259,16 @@ def _others(case: Case) -> str:
     return explain.not_ruled_out(other)
 
 
-def _too_noisy(case: Case) -> Choice:
-    text = explain.too_noisy(case.plan, case.now)
-    wide = ending.WIDE_SET_MASS
-    return case.done(ending.stopped(case.now, text, bits=0.0, saturated=True, mass=wide))
-
-
-def _made(case: Case, pair: Pair) -> list[int]:
-    """Slots of the confirming boots of this pair, in the order measured."""
-    slots = [case.slot(boot.index) for boot in case.boots_for(Purpose.CONFIRMING)]
-    return [slot for slot in slots if slot in (case.slot(pair.parent), case.slot(pair.culprit))]
-
-
-def _boots(case: Case, pair: Pair, made: list[int], short: list[int]) -> list[Measure]:
+def _boots(case: Case, pair: tuple[int, int], made: list[int], short: list[int]) -> list[Measure]:
     actions = case.pins(Purpose.CONFIRMING)
     coming = [case.slot(measure.index) for measure in (*case.pending, *actions)]
     done = [*made, *coming]
     while len(actions) < case.wanted and (
         short or len(done) < CONFIRMING_BOOTS or len(set(done)) < 2
     ):
-        culprit_first = done.count(case.slot(pair.culprit)) <= done.count(case.slot(pair.parent))
-        index = pair.culprit if culprit_first else pair.parent
+        parent, culprit = pair
+        culprit_first = done.count(case.slot(culprit)) <= done.count(case.slot(parent))
+        index = culprit if culprit_first else parent
         index = short[0] if short and index not in short else index
         rebuild = index in short and case.builds(case.slot(index)) > 0
         actions.append(Measure(index, Purpose.CONFIRMING, rebuild=rebuild))

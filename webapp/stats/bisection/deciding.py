@@ -18,7 +18,7 @@ import numpy as np
 from webapp.stats.bisection import explain, stages
 from webapp.stats.bisection.confirming import Case, Choice, Measure, State
 from webapp.stats.bisection.ending import Kind, Outcome
-from webapp.stats.bisection.information import Outlook, expect
+from webapp.stats.bisection.information import Outlook, expect, look_ahead
 from webapp.stats.bisection.joint import View, views
 from webapp.stats.bisection.plan import Plan, Purpose, Subject, check_subjects
 from webapp.stats.bisection.posterior import Posterior
@@ -94,6 +94,19 @@ def decide(
     return _Round.of(subjects, pending, free, now).decide()
 
 
+def with_builds(subjects: Sequence[Subject], at: int) -> Plan:
+    """The plan of a subject with the builds that the machine has made for its other modes."""
+    own = subjects[at]
+    made = {
+        boot.index
+        for one in subjects
+        if one.machine == own.machine and one is not own
+        for boot in one.evidence.boots
+        if 0 <= boot.index <= own.plan.bad
+    }
+    return replace(own.plan, cached=own.plan.cached | made) if made else own.plan
+
+
 def _free(subjects: Sequence[Subject], pending: Sequence[Asked]) -> dict[str, int]:
     busy = {subjects[one.subject].machine for one in pending}
     return {one.machine: int(one.machine not in busy) for one in subjects}
@@ -132,7 +145,7 @@ class _Round:
         left = 0 if stop else left
         cases = [
             Case(
-                _with_builds(subjects, at),
+                with_builds(subjects, at),
                 one.evidence,
                 seen[at].data,
                 seen[at].posterior,
@@ -143,7 +156,7 @@ class _Round:
             for at, one in enumerate(subjects)
         ]
         sound = [at for at, case in enumerate(cases) if not _failure(case)]
-        usable = [at for at in sound if not stages.is_unexplained(cases[at])] or sound
+        usable = [at for at in sound if not cases[at].is_unexplained] or sound
         worth = [_worth(case, view.moved) for case, view in zip(cases, seen, strict=True)]
         return cls(subjects, cases, seen, free, left, frozenset(free), usable, worth)
 
@@ -221,7 +234,7 @@ class _Round:
         if found is not None:
             self._now_or_later(lambda: self._ask(lead, found.actions))
             return self._decided(lead, found)
-        outlooks = {at: stages.outlook_of(self.cases[at], self.cases[at].now) for at in self.usable}
+        outlooks = {at: look_ahead(self.cases[at], self.cases[at].now) for at in self.usable}
         for at, one in enumerate(self.cases):
             if at in outlooks:
                 for measure in one.pending:
@@ -320,19 +333,6 @@ def _order_of(choice: Choice) -> int:
     order = (Kind.INCONCLUSIVE, Kind.OUTSIDE, Kind.NOT_REPRODUCED)
     kind = choice.outcome.kind if choice.outcome else None
     return order.index(kind) if kind in order else len(order)
-
-
-def _with_builds(subjects: Sequence[Subject], at: int) -> Plan:
-    """Its plan with the builds that the machine has made for its other modes."""
-    own = subjects[at]
-    made = {
-        boot.index
-        for one in subjects
-        if one.machine == own.machine and one is not own
-        for boot in one.evidence.boots
-        if 0 <= boot.index <= own.plan.bad
-    }
-    return replace(own.plan, cached=own.plan.cached | made) if made else own.plan
 
 
 def _share(outlooks: dict[int, Outlook], at: int) -> None:

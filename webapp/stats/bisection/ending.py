@@ -144,11 +144,6 @@ def several_from(now: Posterior) -> float:
     return SEVERAL_BUILDS if may_scatter(now) else SEVERAL
 
 
-def is_unexplained(now: Posterior, boots: int) -> bool:
-    """Whether the ``boots`` of the bisect lie too far from every hypothesis to go on."""
-    return boots >= LEAST_BOOTS and now.lab.scatter >= UNEXPLAINED
-
-
 def is_suspected(now: Posterior) -> bool:
     """Whether a search that cannot name a commit found the machine or the noise instead."""
     if len(credible_set(now)) <= SHORT_RANGE and now.none < 1 - LIKELY:

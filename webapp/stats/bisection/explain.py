@@ -239,7 +239,18 @@ def effect(now: Posterior) -> str:
 
 def leading(plan: Plan, now: Posterior) -> str:
     """The most probable truths, to begin a sentence with."""
-    text = _leaders(plan, now)
+    if now.candidates.max() < max(LEADING, min(2 / plan.bad, 0.3)):
+        parts = [f"None of {plan.bad} candidates leads"]
+    else:
+        parts = leaders(
+            now.candidates,
+            say=percent,
+            name=lambda index: plan.name(index + 1),
+            least=LEAST_CHANCE,
+        )
+    if now.none >= LEAST_CHANCE:
+        parts.append(f"{percent(now.none)} no step")
+    text = ", ".join(parts)
     return text[0].upper() + text[1:]
 
 
@@ -314,22 +325,6 @@ def _another(plan: Plan, now: Posterior) -> str:
         ratio = signed(now.rest.ratio, 1)
         return f"log likelihood ratio {ratio} of another change of {size(SECOND * plan.effect)}"
     return f"{percent(now.two)} that another commit contributes"
-
-
-def _leaders(plan: Plan, now: Posterior) -> str:
-    if now.candidates.max() < max(LEADING, min(2 / plan.bad, 0.3)):
-        parts = [f"none of {plan.bad} candidates leads"]
-    else:
-        parts = leaders(
-            now.candidates,
-            say=percent,
-            name=lambda index: plan.name(index + 1),
-            most=3,
-            least=LEAST_CHANCE,
-        )
-    if now.none >= LEAST_CHANCE:
-        parts.append(f"{percent(now.none)} no step")
-    return ", ".join(parts)
 
 
 def _boots(test: validation.Validation) -> str:

@@ -8,15 +8,21 @@ many more boots that one number for both would be true of neither.
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache, partial
 from itertools import product
 from math import inf, prod, sqrt
 
 import numpy as np
 
-from webapp.stats.bisection import forecast_labs
 from webapp.stats.bisection.ending import Kind
+from webapp.stats.bisection.forecast_labs import (
+    Believed,
+    Culprits,
+    Floats,
+    Truth,
+    chance_of_several,
+)
 from webapp.stats.bisection.joint import View, views
 from webapp.stats.bisection.plan import Subject, check_subjects
 from webapp.stats.bisection.playing import SimulatedLab, play
@@ -58,7 +64,7 @@ POOL = 128
 STRIDE = (sqrt(5) - 1) / 2
 """Of the order, from one world to the next: the multiples of the golden ratio's fraction, less
 whole numbers, are spread evenly however many of them are taken."""
-World = Sequence[forecast_labs.Truth]
+World = Sequence[Truth]
 """What is true of each series."""
 
 
@@ -74,20 +80,15 @@ class Way:
 
 
 @dataclass(frozen=True, slots=True)
-class Forecast:
-    """Boots and machine hours still to come (median, and what nine in ten stay within).
+class Forecast(Way):
+    """Of all trials, each weighed with the chance of its kind.
 
     ``outcomes``: the chance of each ending that came up, the likeliest first. ``one``: if a single
     commit did it; ``several``: if several share the loss, which has the chance ``several_chance``;
     None where no trial was of that kind.
     """
 
-    boots_median: float
-    boots_p90: float
-    hours_median: float
-    hours_p90: float
     outcomes: dict[Kind, float]
-    trials: int
     one: Way | None = None
     several: Way | None = None
     several_chance: float = 0.0
@@ -108,7 +109,7 @@ class Worlds:
     @classmethod
     def of(
         cls,
-        series: Sequence[forecast_labs.Believed],
+        series: Sequence[Believed],
         draw: Callable[[np.random.Generator], World],
         rng: np.random.Generator,
     ) -> "Worlds":
@@ -160,22 +161,17 @@ def forecast_from(
     chances: Counter[Kind] = Counter()
     for trial, weight in zip(every, weights.tolist(), strict=True):
         chances[trial.kind] += weight
-    way = _way(every, weights)
     guilty = [trial for trial in usual if trial.culprits]
     return Forecast(
-        boots_median=way.boots_median,
-        boots_p90=way.boots_p90,
-        hours_median=way.hours_median,
-        hours_p90=way.hours_p90,
+        **asdict(_way(every, weights)),
         outcomes=dict(chances.most_common()),
-        trials=len(every),
         one=_way(guilty) if guilty else None,
         several=_way(rare) if rare else None,
         several_chance=several_chance,
     )
 
 
-def quantile(values: forecast_labs.Floats, weights: forecast_labs.Floats, share: float) -> float:
+def quantile(values: Floats, weights: Floats, share: float) -> float:
     """The value that a further one stays within with the chance ``share``: of n equal weights the
     k-th value has k/(n + 1) (Weibull 1939; Hyndman and Fan 1996, definition 6). With k/n, as a
     sample's own quantile, one of a dozen would be kept in less often than it says.
@@ -185,7 +181,7 @@ def quantile(values: forecast_labs.Floats, weights: forecast_labs.Floats, share:
     return float(np.interp(share, positions, values[order]))
 
 
-def hardness(series: Sequence[forecast_labs.Believed], world: World) -> float:
+def hardness(series: Sequence[Believed], world: World) -> float:
     """About how many boots it takes to tell the commits of a world: the sum over them of 1/s, where
     s sums the squared step over the variance of a boot and its build, over all series. 0 without a
     step, which is found soon.
@@ -227,7 +223,7 @@ def _played(play_one: Play, seed: list[int], trials: int, least: int, enough: in
     return found
 
 
-def _way(trials: Sequence[Trial], weights: forecast_labs.Floats | None = None) -> Way:
+def _way(trials: Sequence[Trial], weights: Floats | None = None) -> Way:
     weights = np.full(len(trials), 1 / len(trials)) if weights is None else weights
     boots = np.array([trial.boots for trial in trials], np.float64)
     hours = np.array([trial.hours for trial in trials])
@@ -245,9 +241,9 @@ def _forecast(
     subjects: tuple[Subject, ...], trials: int, seed: int, simulated_from: float
 ) -> Forecast:
     known = views(subjects)
-    series = [forecast_labs.Believed.of(one.plan, one.evidence) for one in subjects]
+    series = [Believed.of(one.plan, one.evidence) for one in subjects]
     now, moves = known[0].posterior, [1 - one.spared for one in subjects]
-    several = forecast_labs.Culprits.of(series, now, moves, np.random.default_rng(seed))
+    several = Culprits.of(series, now, moves, np.random.default_rng(seed))
 
     def played(draw: Callable[[np.random.Generator], World]) -> Play:
         worlds = Worlds.of(series, draw, np.random.default_rng([seed, 2]))
@@ -256,7 +252,7 @@ def _forecast(
     return forecast_from(
         played(partial(_one_or_none, series, known)),
         None if several is None else played(partial(_several, series, several)),
-        forecast_labs.chance_of_several(now, series[0].data.prior),
+        chance_of_several(now, series[0].data.prior),
         trials=trials,
         seed=seed,
         simulated_from=simulated_from,
@@ -264,7 +260,7 @@ def _forecast(
 
 
 def _one_or_none(
-    series: Sequence[forecast_labs.Believed], known: Sequence[View], rng: np.random.Generator
+    series: Sequence[Believed], known: Sequence[View], rng: np.random.Generator
 ) -> World:
     now = known[0].posterior
     chances = np.append(now.candidates, now.none)
@@ -277,8 +273,8 @@ def _one_or_none(
 
 
 def _several(
-    series: Sequence[forecast_labs.Believed],
-    several: forecast_labs.Culprits,
+    series: Sequence[Believed],
+    several: Culprits,
     rng: np.random.Generator,
 ) -> World:
     indices, sizes = several.draw(rng)
@@ -287,7 +283,7 @@ def _several(
 
 def _play(
     subjects: Sequence[Subject],
-    series: Sequence[forecast_labs.Believed],
+    series: Sequence[Believed],
     worlds: Worlds,
     rng: np.random.Generator,
     number: int,
@@ -302,12 +298,12 @@ def _play(
 
 def _labs(
     subjects: Sequence[Subject],
-    series: Sequence[forecast_labs.Believed],
-    truths: Sequence[forecast_labs.Truth],
+    series: Sequence[Believed],
+    truths: Sequence[Truth],
     rng: np.random.Generator,
 ) -> list[SimulatedLab]:
     """One for each subject. Those of one machine have its boots behind them and move alike."""
-    paths: dict[str, forecast_labs.Floats] = {}
+    paths: dict[str, Floats] = {}
     begin: dict[str, int] = {}
     labs = []
     for subject, one, truth in zip(subjects, series, truths, strict=True):

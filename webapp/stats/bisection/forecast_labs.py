@@ -58,25 +58,6 @@ Truth = tuple[int, int, dict[int, float]]
 """The node of the noise, the state of the machine, and the steps at their candidates."""
 
 
-@dataclass(frozen=True, slots=True)
-class Moving:
-    """What a machine will do: ``slope`` (log percent a boot) or the scatter of its ``walk`` from
-    boot to boot, and one ``step`` before boot number ``step_at``.
-    """
-
-    slope: float = 0.0
-    walk: float = 0.0
-    step: float = 0.0
-    step_at: int = 0
-
-    def path(self, rng: np.random.Generator, begin: int, count: int) -> Floats:
-        """How far it moved (``count``,) before each boot from number ``begin`` on."""
-        numbers = np.arange(begin, begin + count)
-        walked = np.cumsum(self.walk * rng.standard_normal(count))
-        steps = np.where(numbers >= self.step_at, self.step, 0.0)
-        return np.asarray(self.slope * (numbers - begin) + walked + steps)
-
-
 @dataclass(frozen=True, eq=False)
 class Believed:
     """One series and what its own boots say; what companions say of the machine is left out."""
@@ -171,8 +152,7 @@ class Believed:
         rest = _Rest.of(self, node, state)
         level, shift, builds, slope = rest.draw(rng, after)
         if path is None:
-            moving = self._coming(rng, node, state, slope)
-            path = moving.path(rng, self.begin, self.plan.budget.boots + 1)
+            path = self._path(rng, node, state, slope)
         noise = self.plan.noise
         scale = sqrt(float(self.data.nodes.within[node]))
         true = Noise(
@@ -185,19 +165,22 @@ class Believed:
         levels = self.line.origin + level + after
         return SimulatedLab(rng, levels, true, builds, changes, self.begin), path
 
-    def _coming(self, rng: np.random.Generator, node: int, state: int, slope: float) -> Moving:
-        """A machine that stayed as it was may step at any boot to come."""
-        sd = sqrt(self.plan.noise.boot_variance(self.plan.runs) * self.data.nodes.within[node])
-        kind = STATES[state].kind if state < len(STATES) else LabKind.STEP
+    def _path(self, rng: np.random.Generator, node: int, state: int, slope: float) -> Floats:
+        """How far the machine moves before each boot to come, log percent: on with its ``slope`` or
+        its walk; one that stayed as it was may step at any of them.
+        """
+        steps = np.zeros(self.plan.budget.boots + 1)
+        kind, walk = (STATES[state].kind if state < len(STATES) else LabKind.STEP), 0.0
         if kind is LabKind.WALK:
-            return Moving(walk=STATES[state].rate * sd)
-        if kind is not LabKind.STEADY:
-            return Moving(slope=slope)
-        left = STEP_WEIGHT * max(1 - self.begin / MOST_POSITIONS, 0.0)
-        if rng.random() >= left / (STATES[0].weight + left):
-            return Moving()
-        step = lab_step_spread(self.plan) * rng.standard_normal()
-        return Moving(step=step, step_at=int(rng.integers(self.begin, MOST_POSITIONS)))
+            variance = self.plan.noise.boot_variance(self.plan.runs) * self.data.nodes.within[node]
+            walk = STATES[state].rate * sqrt(variance)
+        if kind is LabKind.STEADY:
+            left = STEP_WEIGHT * max(1 - self.begin / MOST_POSITIONS, 0.0)
+            if rng.random() < left / (STATES[0].weight + left):
+                step = lab_step_spread(self.plan) * rng.standard_normal()
+                steps[int(rng.integers(self.begin, MOST_POSITIONS)) - self.begin :] = step
+        walked = np.cumsum(walk * rng.standard_normal(len(steps)))
+        return np.asarray(slope * np.arange(len(steps)) + walked + steps)
 
     def _flaky(self, rng: np.random.Generator) -> tuple[float, float]:
         """The share of boots that go wrong, after those seen, and by how much."""

@@ -12,7 +12,6 @@ where the expected loss is largest: Lindley 1956; for a search with noisy answer
 of the posterior when all answers are equally good (Horstein 1963; Jedynak, Frazier, Sznitman 2012).
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -20,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webapp.stats.bisection.confirming import Case, Measure
-from webapp.stats.bisection.plan import Boot, Plan, Purpose
+from webapp.stats.bisection.plan import Plan, Purpose
 from webapp.stats.bisection.posterior import Posterior
 
 Floats = NDArray[np.float64]
@@ -62,12 +61,13 @@ class Outlook:
     step: float
 
 
-def look_ahead(plan: Plan, boots: Sequence[Boot], now: Posterior) -> Outlook:
-    """The outlook with nothing under way, after ``boots`` (those that count)."""
+def look_ahead(case: Case, now: Posterior) -> Outlook:
+    """What ``now`` expects with nothing under way, after the boots that count."""
+    plan = case.plan
     chances = np.append(now.candidates, now.none)
     weight = np.zeros(plan.bad + 1)
     newest: dict[int, str] = {}
-    for boot in boots:
+    for boot in case.data.counted:
         if 0 <= boot.index <= plan.bad:
             if newest.setdefault(boot.index, boot.build) != boot.build:
                 newest[boot.index], weight[boot.index] = boot.build, 0.0
@@ -141,7 +141,10 @@ def mutual_information(q: Floats, distance: Floats) -> Floats:
 
 def anchors(case: Case) -> list[Measure]:
     """The anchor that is due, if any: of the two ends the one whose last boot is longer ago."""
-    every = _every(case)
+    doubt = case.now.lab.unsteady
+    if not case.wanted or doubt < POSSIBLE:
+        return []
+    every = EVERY_LIKELY if doubt >= LIKELY else EVERY_POSSIBLE
     ends = {0: case.measurable(0), case.data.first_bad: case.measurable(case.data.first_bad)}
     order = [case.slot(boot.index) for boot in case.fresh]
     order += [case.slot(measure.index) for measure in case.pending]
@@ -150,7 +153,7 @@ def anchors(case: Case) -> list[Measure]:
         for slot, known in ends.items()
         if known
     }
-    if not case.wanted or not last or not every or len(order) - max(last.values()) < every - 1:
+    if not last or len(order) - max(last.values()) < every - 1:
         return []
     oldest = min(last, key=lambda slot: last[slot])
     return [Measure(ends[oldest][0], Purpose.ANCHOR)]
@@ -215,10 +218,3 @@ def _entropy_of_odds(log_odds: Floats) -> Floats:
 def _quadrature() -> tuple[Floats, Floats]:
     scores, weights = np.polynomial.hermite_e.hermegauss(ANSWER_NODES)
     return scores, weights / weights.sum()
-
-
-def _every(case: Case) -> int:
-    doubt = case.now.lab.unsteady
-    if doubt < POSSIBLE:
-        return 0
-    return EVERY_LIKELY if doubt >= LIKELY else EVERY_POSSIBLE

@@ -121,11 +121,14 @@ def _build_nodes(noise: Noise, inside: float) -> tuple[Floats, Floats]:
 
     ``inside``: what the scatter inside builds adds to that of a history's revisions.
     """
-    if noise.build_df == inf or _shown(noise) == 0:
+    shown = noise.build**2 + inside
+    if noise.build_df == inf or shown == 0:
         return np.array([noise.build**2]), np.ones(1)
-    sd, belief = _build_belief(noise, inside)
+    sd = np.linspace(0, BUILD_REACH * sqrt(shown), BUILD_STEPS)[1:]
+    ratio = (sd**2 + inside) / shown
+    belief = np.cumsum(np.exp(-0.5 * noise.build_df * (np.log(ratio) + 1 / ratio - 1)))
     middles = np.cumsum(BUILD_SHARES) - np.array(BUILD_SHARES) / 2
-    return _quantiles(sd, belief, middles) ** 2, np.array(BUILD_SHARES)
+    return np.interp(middles, belief / belief[-1], sd) ** 2, np.array(BUILD_SHARES)
 
 
 def _with_larger(build: Floats, weight: Floats, effect: float) -> tuple[Floats, Floats]:
@@ -137,23 +140,6 @@ def _with_larger(build: Floats, weight: Floats, effect: float) -> tuple[Floats, 
         np.concatenate([build, usual + larger]),
         np.concatenate([weight * (1 - chances.sum()), chances]),
     )
-
-
-def _shown(noise: Noise) -> float:
-    """Variance of a history's revisions, log percent squared."""
-    return noise.build**2 + (noise.boot**2 + noise.run**2) / noise.history_boots
-
-
-def _build_belief(noise: Noise, inside: float) -> tuple[Floats, Floats]:
-    """Standard deviations between builds, and how well each explains the history."""
-    shown = _shown(noise)
-    sd = np.linspace(0, BUILD_REACH * sqrt(shown), BUILD_STEPS)[1:]
-    ratio = (sd**2 + inside) / shown
-    return sd, np.exp(-0.5 * noise.build_df * (np.log(ratio) + 1 / ratio - 1))
-
-
-def _quantiles(sd: Floats, belief: Floats, shares: Floats) -> Floats:
-    return np.asarray(np.interp(shares, np.cumsum(belief) / belief.sum(), sd))
 
 
 def estimate_noise(revisions: Sequence[Sequence[float] | Floats]) -> Noise:

@@ -222,26 +222,6 @@ def log_percent(value: float, reference: float) -> float:
     return 100 * log(value / reference)
 
 
-def candidate_weights(plan: Plan, evidence: Evidence) -> Sequence[float]:
-    """Prior weights of c_1 … c_N after what people said, which evidence can overrule, and after
-    what builds told, which nothing does.
-    """
-    usual = max(plan.weights)
-    return [
-        (usual if candidate in evidence.allowed else _raised(weight, usual))
-        * _given_weight(evidence, candidate)
-        for candidate, weight in enumerate(plan.weights, start=1)
-    ]
-
-
-def equal_weights(plan: Plan, evidence: Evidence) -> Sequence[float]:
-    """The same as if no candidate had been less likely by the plan; 0 stays 0."""
-    return [
-        float(weight > 0 or candidate in evidence.allowed) * _given_weight(evidence, candidate)
-        for candidate, weight in enumerate(plan.weights, start=1)
-    ]
-
-
 def check_subjects(subjects: Sequence[Subject]) -> None:
     """Raise `OutOfRangeError` unless all of them ask the same question."""
     if not subjects:
@@ -259,14 +239,3 @@ def check_subjects(subjects: Sequence[Subject]) -> None:
     }
     if len(questions) > 1:
         raise OutOfRangeError("subjects: all of them look among the same candidates")
-
-
-def _raised(weight: float, usual: float) -> float:
-    return max(weight, LEAST_WEIGHT * usual) if weight else 0.0
-
-
-def _given_weight(evidence: Evidence, candidate: int) -> float:
-    if candidate in evidence.identical:
-        return 0.0
-    limited = evidence.forced and candidate not in evidence.forced
-    return PERSON if limited or candidate in evidence.excluded else 1.0

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webapp.stats.bisection.confirming import Measure
-from webapp.stats.bisection.deciding import Asked, decide
+from webapp.stats.bisection.deciding import Asked, decide, with_builds
 from webapp.stats.bisection.ending import Kind, Outcome
 from webapp.stats.bisection.noise import Noise
 from webapp.stats.bisection.plan import Boot, Evidence, Plan, Subject
@@ -221,9 +221,11 @@ class _Playing:
         for asked in found.actions:
             machine = self._machine(asked)
             if machine in present:
-                hours = _hours(self.subjects, asked)
+                own = self.subjects[asked.subject]
+                plan = with_builds(self.subjects, asked.subject)
+                hours = hours_of(plan, own.evidence, asked.measure)
                 begins[machine] += hours
-                build = build_key(asked.measure, self.subjects[asked.subject].evidence)
+                build = build_key(asked.measure, own.evidence)
                 self.running.append(_Running(begins[machine], hours, build, asked))
         return found.outcome
 
@@ -243,16 +245,3 @@ class _Playing:
             known, boots=(*known.boots, boot), pinned=(), hours=known.hours + one.hours
         )
         self.subjects[at] = replace(own, evidence=evidence)
-
-
-def _hours(subjects: Sequence[Subject], asked: Asked) -> float:
-    """Of one boot; a build that the machine made for another mode is there."""
-    own = subjects[asked.subject]
-    made = frozenset(
-        boot.index
-        for one in subjects
-        if one.machine == own.machine and one is not own
-        for boot in one.evidence.boots
-    )
-    plan = replace(own.plan, cached=own.plan.cached | made) if made else own.plan
-    return hours_of(plan, own.evidence, asked.measure)

@@ -18,7 +18,6 @@ from webapp.stats.bisection.confirming import (
     Measure,
     State,
     confirming,
-    find_pair,
 )
 from webapp.stats.bisection.ending import Kind, Outcome
 from webapp.stats.bisection.information import Outlook, anchors, best_option, expect, look_ahead
@@ -87,7 +86,7 @@ def validating(case: Case) -> Choice | Validation:
 def reached(case: Case) -> Choice | None:
     """What the posterior makes due: an end, or the boots that confirm a name; else None."""
     now = case.now
-    if is_unexplained(case):
+    if case.is_unexplained:
         return case.done(ending.suspected(now, explain.unexplained(now)))
     if _log_factor_of_none(case) >= BOUND:
         return case.done(Outcome(Kind.NOT_REPRODUCED, (), now.none, explain.step_gone(now)))
@@ -104,16 +103,6 @@ def stopped(case: Case, now: Posterior, bits: float, doubt: str = "") -> Choice:
     if ending.is_suspected(case.now):
         return case.done(ending.suspected(now, explain.suspected(case.plan, now) + text))
     return case.done(ending.stopped(now, text, bits=bits, saturated=not case.stop))
-
-
-def is_unexplained(case: Case) -> bool:
-    """Whether no hypothesis explains the boots of this series."""
-    return ending.is_unexplained(case.now, len(case.fresh))
-
-
-def outlook_of(case: Case, now: Posterior) -> Outlook:
-    """What ``now`` expects, with nothing under way."""
-    return look_ahead(case.plan, case.data.counted, now)
 
 
 def search_boots(
@@ -228,8 +217,7 @@ def _named(case: Case) -> Choice | None:
     now = case.now
     if now.equal[now.top - 1] < SURE:
         return _doubted(case, replace(now, candidates=now.equal))
-    pair = find_pair(case)
-    return confirming(case, pair) if pair else None
+    return confirming(case)
 
 
 def _log_factor_of_none(case: Case) -> float:
@@ -253,7 +241,7 @@ def _owed_ends(case: Case) -> list[Measure]:
 
 def _doubted(case: Case, now: Posterior) -> Choice:
     """The search by ``now``, as if all candidates had begun with the same weight."""
-    outlook = outlook_of(case, now)
+    outlook = look_ahead(case, now)
     for measure in case.pending:
         expect(outlook, measure.index, rebuild=measure.rebuild)
     actions, bits = search_boots(case, outlook)

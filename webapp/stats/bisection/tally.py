@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from webapp.stats.bisection.noise import NoiseNodes, noise_nodes
 from webapp.stats.bisection.plan import (
+    LEAST_WEIGHT,
+    PERSON,
     Boot,
     Evidence,
     Plan,
     Purpose,
-    candidate_weights,
-    equal_weights,
 )
 from webapp.stats.errors import OutOfRangeError
 
@@ -45,19 +45,16 @@ class Tally:
     scatter by more.
 
     ``slot[b]``: the last candidate that can matter up to the build's revision (0: none, the
-    level is the good one). ``boots[b]``, ``precision[b]`` (Σ 1/variance of its boots at the
-    noise's estimate) and ``mean[b]``, counted from ``origin``. ``base[s]`` is the log evidence of
-    the scatter inside builds, ``weights[s, b]`` the precision of a build's mean around its level:
-    1/(σ²build + 1/precision). ``prior[j − 1]`` adds up to 1, as does ``equal``, without the plan's
+    level is the good one). ``boots[b]`` and ``mean[b]``, from that of all. ``base[s]`` is the log
+    evidence of the scatter inside builds, ``weights[s, b]`` the precision of a build's mean around
+    its level. ``prior[j − 1]`` adds up to 1, as does ``equal``, without the plan's
     weights. ``slots``: the slot of each revision 0 … N. ``counted`` are the boots behind it all,
     ``odd`` the numbers of those in the evidence that were set aside.
     """
 
     slot: Indices
     boots: Indices
-    precision: Floats
     mean: Floats
-    origin: float
     base: Floats
     weights: Floats
     by_history: NoiseNodes
@@ -72,8 +69,7 @@ class Tally:
 
 def tally(plan: Plan, evidence: Evidence) -> Tally:
     """Reduce ``evidence``; raises `OutOfRangeError` for a build whose revisions could differ."""
-    prior = np.asarray(candidate_weights(plan, evidence), np.float64)
-    equal = np.asarray(equal_weights(plan, evidence), np.float64)
+    prior, equal = _prior_weights(plan, evidence)
     slots = _slots(prior)
     odd = outlier_boots(plan, evidence.boots, int(np.searchsorted(slots, slots[-1])))
     counted = tuple(boot for i, boot in enumerate(evidence.boots) if i not in odd)
@@ -85,9 +81,7 @@ def tally(plan: Plan, evidence: Evidence) -> Tally:
     return Tally(
         slot=slot.astype(np.intp),
         boots=boots.astype(np.intp),
-        precision=precision,
         mean=mean - origin,
-        origin=origin,
         base=inside_builds(rows, by_history),
         weights=precisions(rows, by_history),
         by_history=by_history,
@@ -179,6 +173,24 @@ def outlier_reach(plan: Plan, runs: int) -> float:
     """How far beyond a level a boot may lie, log percent; half a step is never far."""
     sd = sqrt(plan.noise.boot_variance(runs) + plan.noise.build**2)
     return max(OUTLIER_SCORE * sd, abs(plan.effect) / 2)
+
+
+def _prior_weights(plan: Plan, evidence: Evidence) -> tuple[Floats, Floats]:
+    """Prior weights of c_1 … c_N after what people report, which evidence can overrule, and after
+    what builds showed, which nothing does; and the same if no candidate had been less likely by the
+    plan, where 0 stays 0.
+    """
+    candidates, weights = np.arange(1, plan.bad + 1), np.array(plan.weights, np.float64)
+
+    def is_in(chosen: frozenset[int]) -> NDArray[np.bool_]:
+        return np.isin(candidates, list(chosen))
+
+    usual = weights.max()
+    raised = np.where(weights > 0, np.maximum(weights, LEAST_WEIGHT * usual), 0.0)
+    raised[is_in(evidence.allowed)] = usual
+    doubted = is_in(evidence.excluded) | (bool(evidence.forced) & ~is_in(evidence.forced))
+    given = np.where(is_in(evidence.identical), 0.0, np.where(doubted, PERSON, 1.0))
+    return raised * given, np.where(raised > 0, given, 0.0)
 
 
 def _slots(prior: Floats) -> Indices:

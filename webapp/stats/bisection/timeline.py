@@ -75,8 +75,7 @@ class Timeline:
     noise's estimate, ``slot``, ``build`` (equal: of one build, in one series), ``fresh`` (measured
     by or during the bisect) and ``time``: how many boots the machine
     made before, 0 in the past. ``series``: 0, or
-    the companion's number from 1. ``can_step``: a companion that a commit may move. ``boots``: the
-    fresh ones, in order.
+    the companion's number from 1. ``can_step``: a companion that a commit may move.
     """
 
     value: Floats
@@ -88,7 +87,6 @@ class Timeline:
     series: NDArray[np.intp]
     can_step: NDArray[np.bool_]
     origin: float
-    boots: tuple[Boot, ...]
 
     @cached_property
     def own(self) -> NDArray[np.bool_]:
@@ -133,10 +131,13 @@ class Timeline:
 
     @cached_property
     def lab_steps(self) -> Floats:
-        """Columns (T, U) as of `lab_states.step_columns`; where there are companions the same
-        again, without their rows.
+        """Columns (T, U): 1 from each place on at which the lab may have stepped, the first one
+        between history, if any, and the first boot; where there are companions the same again,
+        without their rows.
         """
-        columns = step_columns(self.fresh, self.time)
+        places = step_times(self.fresh, self.time)
+        since = self.fresh[:, None] & (self.time[:, None] >= places[None, :])
+        columns = since.astype(np.float64)
         if self.is_alone:
             return columns
         return np.hstack([columns, columns * self.own[:, None]])
@@ -151,8 +152,11 @@ class Timeline:
         return np.asarray(inside[None] + builds[:, None, None, None] * same)
 
     def kernel(self, state: LabState) -> Floats:
-        """Covariance (T, T) of the lab's shift, in variances of a boot."""
-        return kernel(state, self.fresh if state.follows else self.fresh & self.own, self.time)
+        """Covariance (T, T) of the lab's shift, in variances of a boot; 0 in the past."""
+        fresh = self.fresh if state.follows else self.fresh & self.own
+        pairs = np.multiply if state.kind is LabKind.TREND else np.minimum
+        shape = pairs(self.time[:, None], self.time[None, :]) + GAP_BOOTS
+        return np.asarray(state.rate**2 * (fresh[:, None] & fresh[None, :]) * shape)
 
 
 def timeline(plan: Plan, data: Tally) -> Timeline:
@@ -180,43 +184,23 @@ def timeline(plan: Plan, data: Tally) -> Timeline:
         series=np.zeros(len(rows), np.intp),
         can_step=np.zeros(len(rows), np.bool_),
         origin=origin,
-        boots=boots[begin:],
     )
-    return _with_companions(plan, line, len(builds))
-
-
-def kernel(state: LabState, fresh: NDArray[np.bool_], time: Floats) -> Floats:
-    """Covariance (T, T) of the lab's shift over T boots; 0 in the past (not ``fresh``)."""
-    both = (fresh[:, None] & fresh[None, :]).astype(np.float64)
-    if state.kind is LabKind.TREND:
-        shape = time[:, None] * time[None, :] + GAP_BOOTS
-    else:
-        shape = np.minimum(time[:, None], time[None, :]) + GAP_BOOTS
-    return state.rate**2 * both * shape
-
-
-def step_columns(fresh: NDArray[np.bool_], time: Floats) -> Floats:
-    """Columns (T, U): 1 from each place on at which the lab may have stepped.
-
-    The first one is between history and the first boot, where there is a history.
-    """
-    positions = step_times(fresh, time)
-    return (fresh[:, None] & (time[:, None] >= positions[None, :])).astype(np.float64)
+    return _with_companions(plan, line, boots[begin:], len(builds))
 
 
 def step_times(fresh: NDArray[np.bool_], time: Floats) -> Floats:
-    """The time from which on each of those columns is 1."""
+    """The times (U,) from which on each of the columns of the lab's steps is 1."""
     when = np.unique(time[fresh])
     positions = when if (~fresh).any() else when[1:]
     return positions[:: 1 + len(positions) // MOST_POSITIONS]
 
 
-def _with_companions(plan: Plan, line: Timeline, builds: int) -> Timeline:
-    """The rows of what the fresh boots measured beside the series."""
-    first = len(line.value) - len(line.boots)
+def _with_companions(plan: Plan, line: Timeline, boots: Sequence[Boot], builds: int) -> Timeline:
+    """With the rows of what the fresh ``boots`` measured beside the series."""
+    first = len(line.value) - len(boots)
     measured = [
         (first + at, number, value)
-        for at, boot in enumerate(line.boots)
+        for at, boot in enumerate(boots)
         for number, value in boot.beside
         if number < len(plan.companions)
     ]

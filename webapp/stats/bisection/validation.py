@@ -15,7 +15,7 @@ before those of the bisect, since a machine that changed in between would look l
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from math import log
+from math import ceil, inf, log
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,16 +88,6 @@ class Outside:
 
 
 @dataclass(frozen=True, slots=True)
-class Segments:
-    """Cumulative Σw, Σwm of B builds, shape (S, B + 1), with Σwm² and the base, shape (S,)."""
-
-    weight: Floats
-    moment: Floats
-    square: Floats
-    base: Floats
-
-
-@dataclass(frozen=True, slots=True)
 class Validation:
     """``ratio``: log likelihood ratio, > 0 for a step. ``boots``: fresh ones, good and bad.
 
@@ -113,15 +103,26 @@ class Validation:
 
 def validate(plan: Plan, evidence: Evidence, data: tally.Tally) -> Validation:
     """Where the sequential test stands; ``data`` is the ``evidence`` reduced."""
-    sides = data.slot == 0, data.slot == data.first_bad
-    weight = data.by_history.weight @ data.weights
+    sides = [data.slot == slot for slot in (0, data.first_bad)]
+    known = data.by_history.weight @ data.weights
+    weight = float(known[sides[0]].sum()), float(known[sides[1]].sum())
     fresh = fresh_boots(evidence, data)
+    limit, more, owed = inf, None, _owes_boots(evidence, data, fresh)
+    if all(side.any() for side in sides):
+        means = [float(known[side] @ data.mean[side] / known[side].sum()) for side in sides]
+        difference, step = means[1] - means[0], SHARE * plan.effect
+        # The log ratio times the variance of the difference, and what builds are of the latter.
+        score = abs(difference * step - step * step / 2)
+        build = float(data.by_history.weight @ data.by_history.build)
+        builds = build * sum(1 / int(side.sum()) for side in sides)
+        limit = score / builds if builds else inf
+        if score and limit > BOUND:
+            needed = 4 * plan.noise.boot_variance(plan.runs) / (score / BOUND - builds)
+            more = max(1, ceil(needed) - sum(fresh))
+        least = min(int(data.boots[side].sum()) for side in sides)
+        owed = owed or (least < LEAST_OUTLIER_BOOTS and _is_strange(plan, difference))
     ratio = log_ratio(plan, data, SHARE * plan.effect)
-    known = float(weight[sides[0]].sum()), float(weight[sides[1]].sum())
-    limit = _limit(plan, data)
-    more = _more_boots(plan, data, sum(fresh))
-    owed = _owes_boots(evidence, data, fresh) or _is_strange(plan, data)
-    return Validation(_verdict(ratio, limit, fresh, owed), ratio, fresh, known, more)
+    return Validation(_verdict(ratio, limit, fresh, owed), ratio, fresh, weight, more)
 
 
 def fresh_boots(evidence: Evidence, data: tally.Tally) -> tuple[int, int]:
@@ -141,9 +142,8 @@ def log_ratio(plan: Plan, data: tally.Tally, step: float) -> float:
     integrated out). 0 while one end was not measured.
     """
     ends = (data.slot == 0) | (data.slot == data.first_bad)
-    segments = segments_of(data.mean[ends], data.weights[:, ends], data.base)
-    cut = int((data.slot == 0).sum())
-    log_z = [log_cuts(segments, effect, 0.0)[:, cut] for effect in (step, 0.0)]
+    builds, cut = (data.mean[ends], data.weights[:, ends], data.base), int((data.slot == 0).sum())
+    log_z = [_log_cuts(*builds, effect, 0.0)[:, cut] for effect in (step, 0.0)]
     top = max(float(z.max()) for z in log_z)
     with_step, without = (float(data.by_history.weight @ np.exp(z - top)) for z in log_z)
     return log(max(with_step, TINY)) - log(max(without, TINY))
@@ -182,28 +182,24 @@ def without_other_side(evidence: Evidence, data: tally.Tally, found: Outside) ->
     return replace(evidence, boots=boots)
 
 
-def segments_of(mean: Floats, weights: Floats, base: Floats) -> Segments:
-    """Cumulative sums over B builds: ``mean`` (B,), ``weights`` (S, B), ``base`` (S,): the log
-    evidence of what scatters inside builds.
+def _log_cuts(mean: Floats, weights: Floats, base: Floats, effect: float, spread: float) -> Floats:
+    """log Z (S, B + 1) of one step N(``effect``, ``spread``²) behind the first 0 … B builds.
+
+    ``mean`` (B,) and ``weights`` (S, B), their precisions; ``base`` (S,): the log evidence of what
+    scatters inside builds.
     """
     moments = weights * mean
-    return Segments(
-        weight=_from_zero(weights),
-        moment=_from_zero(moments),
-        square=moments @ mean,
-        base=base + 0.5 * np.log(weights).sum(axis=1),
-    )
-
-
-def log_cuts(segments: Segments, effect: float, spread: float) -> Floats:
-    """log Z of one step N(``effect``, ``spread``²) behind the first 0 … B builds: (S, B + 1)."""
-    w0, w1, m0, m1 = _sides(segments)
-    rss = segments.square[:, None] - w0 * m0 * m0 - w1 * m1 * m1
+    w0, s0 = (np.pad(np.cumsum(each, axis=1), ((0, 0), (1, 0))) for each in (weights, moments))
+    w1, s1 = w0[:, -1:] - w0, s0[:, -1:] - s0
+    m0 = np.divide(s0, w0, out=np.zeros_like(w0), where=w0 > 0)
+    m1 = np.divide(s1, w1, out=np.zeros_like(w1), where=w1 > 0)
+    rss = (moments @ mean)[:, None] - w0 * m0 * m0 - w1 * m1 * m1
     both = w0 * w1
     d = w0 + w1 + spread * spread * both
     d = np.where(d > 0, d, 1.0)
     off = m1 - m0 - effect
-    return np.asarray(segments.base[:, None] - 0.5 * (rss + np.log(d) + off * off * both / d))
+    base = base + 0.5 * np.log(weights).sum(axis=1)
+    return np.asarray(base[:, None] - 0.5 * (rss + np.log(d) + off * off * both / d))
 
 
 def _owes_boots(evidence: Evidence, data: tally.Tally, fresh: tuple[int, int]) -> bool:
@@ -214,20 +210,10 @@ def _owes_boots(evidence: Evidence, data: tally.Tally, fresh: tuple[int, int]) -
     )
 
 
-def _is_strange(plan: Plan, data: tally.Tally) -> bool:
-    """Whether the ends differ by what neither hypothesis expects, while one boot may be why."""
-    sides = [data.slot == slot for slot in (0, data.first_bad)]
-    boots = [int(data.boots[side].sum()) for side in sides]
-    if min(boots) == 0 or min(boots) >= LEAST_OUTLIER_BOOTS:
-        return False
-    difference = _mean(data, sides[1]) - _mean(data, sides[0])
+def _is_strange(plan: Plan, difference: float) -> bool:
+    """Whether the ends differ by what neither hypothesis expects, so that one boot may be why."""
     reach = 2 * tally.outlier_reach(plan, plan.runs)
     return not min(0.0, plan.effect) - reach <= difference <= max(0.0, plan.effect) + reach
-
-
-def _mean(data: tally.Tally, side: NDArray[np.bool_]) -> float:
-    weight = data.by_history.weight @ data.weights
-    return float(weight[side] @ data.mean[side] / weight[side].sum())
 
 
 def _verdict(ratio: float, limit: float, fresh: tuple[int, int], owed: bool) -> Verdict:
@@ -240,46 +226,6 @@ def _verdict(ratio: float, limit: float, fresh: tuple[int, int], owed: bool) -> 
     return Verdict.EXHAUSTED if max(fresh) >= MOST_BOOTS else Verdict.OPEN
 
 
-def _limit(plan: Plan, data: tally.Tally) -> float:
-    """|log ratio| that endless boots of the builds measured so far would reach, as it looks now."""
-    counts = [int((data.slot == slot).sum()) for slot in (0, data.first_bad)]
-    build = float(data.by_history.weight @ data.by_history.build)
-    if build == 0 or not all(counts):
-        return np.inf
-    return abs(_score(plan, data)) / (build * sum(1 / count for count in counts))
-
-
-def _more_boots(plan: Plan, data: tally.Tally, spent: int) -> int | None:
-    """Boots until the ratio would leave the bounds if both means stayed as they are."""
-    score = abs(_score(plan, data))
-    if _limit(plan, data) <= BOUND or score == 0:
-        return None
-    build = float(data.by_history.weight @ data.by_history.build)
-    counts = [int((data.slot == slot).sum()) for slot in (0, data.first_bad)]
-    spare = score / BOUND - build * sum(1 / max(count, 1) for count in counts)
-    needed = 4 * plan.noise.boot_variance(plan.runs) / spare
-    return max(1, int(np.ceil(needed)) - spent)
-
-
-def _score(plan: Plan, data: tally.Tally) -> float:
-    """x·δ1 − δ1²/2: the log ratio times the variance of the difference x."""
-    sides = [data.slot == slot for slot in (0, data.first_bad)]
-    if not all(side.any() for side in sides):
-        return 0.0
-    step = SHARE * plan.effect
-    return (_mean(data, sides[1]) - _mean(data, sides[0])) * step - step * step / 2
-
-
-def _sides(segments: Segments) -> tuple[Floats, Floats, Floats, Floats]:
-    """W0, W1 and the means of both sides (0 for an empty side) of each cut, shape (S, B + 1)."""
-    w0, s0 = segments.weight, segments.moment
-    w1, s1 = w0[:, -1:] - w0, s0[:, -1:] - s0
-    w1[:, -1] = 0.0
-    m0 = np.divide(s0, w0, out=np.zeros_like(w0), where=w0 > 0)
-    m1 = np.divide(s1, w1, out=np.zeros_like(w1), where=w1 > 0)
-    return w0, w1, m0, m1
-
-
 def _average(z: Floats, chosen: NDArray[np.bool_]) -> float:
     return float(z[chosen].mean()) if chosen.any() else 0.0
 
@@ -287,9 +233,9 @@ def _average(z: Floats, chosen: NDArray[np.bool_]) -> float:
 def _chances_of_cuts(plan: Plan, rows: Floats) -> tuple[Floats, float]:
     """Evidence (B − 1,) of a step between two of B builds along the tree, and of none; relative."""
     nodes = noise_nodes(plan.noise, plan.effect)
-    mean = rows[:, 3] - rows[0, 3]
-    segments = segments_of(mean, tally.precisions(rows, nodes), tally.inside_builds(rows, nodes))
-    log_z = log_cuts(segments, plan.effect, EFFECT_SPREAD * abs(plan.effect))
+    builds = tally.precisions(rows, nodes), tally.inside_builds(rows, nodes)
+    spread = EFFECT_SPREAD * abs(plan.effect)
+    log_z = _log_cuts(rows[:, 3] - rows[0, 3], *builds, plan.effect, spread)
     log_z = log_z + np.log(nodes.weight)[:, None]
     z = np.exp(log_z - log_z.max()).sum(axis=0)
     return np.asarray(z[1:-1]), float(z[-1])
@@ -314,9 +260,3 @@ def _builds(plan: Plan, evidence: Evidence, data: tally.Tally) -> Floats:
         if boot.purpose is Purpose.HISTORY or position_of(boot.index) in missing
     ]
     return tally.build_rows(plan, [*evidence.beyond, *counted], position_of)
-
-
-def _from_zero(values: Floats) -> Floats:
-    sums = np.zeros((values.shape[0], values.shape[1] + 1))
-    np.cumsum(values, axis=1, out=sums[:, 1:])
-    return sums
