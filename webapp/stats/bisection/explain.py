@@ -123,24 +123,20 @@ def searching(plan: Plan, now: Posterior, bits: float, test: validation.Validati
 def doubted(plan: Plan, now: Posterior) -> str:
     """The probability is there as long as the weights of the candidates are right."""
     return (
-        f"{plan.name(now.top)} has {percent(now.candidates[now.top - 1])}, but "
+        f"{_top(plan, now)}, but "
         f"{percent(now.equal[now.top - 1])} if all commits had begun with the same weight. "
     )
 
 
 def confirming(plan: Plan, now: Posterior) -> str:
     """Culprit and parent in turn."""
-    name = plan.name(now.top)
-    return (
-        f"{name} has {percent(now.candidates[now.top - 1])}: it and its parent are booted in turn "
-        "before it is named."
-    )
+    return f"{_top(plan, now)}: it and its parent are booted in turn before it is named."
 
 
 def second(plan: Plan, now: Posterior) -> str:
     """Whether another commit contributes is looked at before one is named."""
     return (
-        f"{plan.name(now.top)} has {percent(now.candidates[now.top - 1])}, but whether another "
+        f"{_top(plan, now)}, but whether another "
         f"commit contributes is open ({_another(plan, now)}): revisions on both sides of where it "
         "would be are booted again before one is named."
     )
@@ -168,10 +164,7 @@ def not_ruled_out(other: float | None) -> str:
 
 def unconfirmed(plan: Plan, now: Posterior, stop: str) -> str:
     """The probability is there, the confirming boots are not."""
-    return (
-        f"{plan.name(now.top)} has {percent(now.candidates[now.top - 1])}, but could not be "
-        f"confirmed: {stop or 'no further boot can be had'}."
-    )
+    return f"{_top(plan, now)}, but could not be confirmed: {stop or 'no further boot can be had'}."
 
 
 def too_noisy(plan: Plan, now: Posterior) -> str:
@@ -317,6 +310,11 @@ def lab(found: Lab) -> str:
         f"The machine drifted by {change(found.moved)} from the first to the last boot "
         f"({percent(found.unsteady)} that it did not stay as it was)."
     )
+
+
+def _top(plan: Plan, now: Posterior) -> str:
+    """The likeliest candidate with its chance."""
+    return f"{plan.name(now.top)} has {percent(now.candidates[now.top - 1])}"
 
 
 def _another(plan: Plan, now: Posterior) -> str:

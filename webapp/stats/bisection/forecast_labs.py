@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from webapp.stats.bisection.hypotheses import EFFECT_SPREAD, Joint, lab_step_spread, weigh
 from webapp.stats.bisection.noise import Noise
-from webapp.stats.bisection.plan import Evidence, Plan
+from webapp.stats.bisection.plan import Boot, Evidence, Plan
 from webapp.stats.bisection.playing import LabChanges, SimulatedLab
 from webapp.stats.bisection.posterior import SHARE, TWO_STEPS_PRIOR, Posterior
 from webapp.stats.bisection.tally import SHARES, SHARES_PRIOR, Tally, outlier_reach, tally
@@ -149,8 +149,7 @@ class Believed:
         after = np.zeros(self.plan.bad + 1)
         for culprit, size in steps.items():
             after[culprit:] += size
-        rest = _Rest.of(self, node, state)
-        level, shift, builds, slope = rest.draw(rng, after)
+        level, shift, builds, slope = _draw_rest(self, rng, node, state, after)
         if path is None:
             path = self._path(rng, node, state, slope)
         noise = self.plan.noise
@@ -245,67 +244,45 @@ def chance_of_several(now: Posterior, prior: Floats) -> float:
     return now.two + (1 - now.two) * TWO_STEPS_PRIOR * near
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Rest:
-    """Level, the machine's shift and the effects of builds as one normal vector.
+def _draw_rest(
+    seen: Believed, rng: np.random.Generator, node: int, state: int, after: Floats
+) -> tuple[float, float, dict[tuple[int, str], float], float]:
+    """The level from the line's origin, the machine's shift at the next boot, the effects of builds
+    by revision and build, and the machine's slope: one normal vector.
 
-    ``columns`` (T, 1 + L + B), with the prior's ``precision`` of all; ``last``: what the L
-    columns of the machine add up to at the next boot; ``slope``: which of them is one, or −1.
+    ``after`` (N + 1,) is what the steps add to each revision.
     """
+    line, nodes = seen.line, seen.data.nodes
+    lab, covariance, last, slope_at = _machine(seen, node, state)
+    numbers, spread = np.unique(line.build), float(nodes.build[node])
+    numbers = numbers if spread else numbers[:0]
+    builds = (line.build[:, None] == numbers[None, :]).astype(np.float64)
+    columns, machine = np.hstack([np.ones((len(line.value), 1)), lab, builds]), lab.shape[1]
+    precision = np.zeros((columns.shape[1],) * 2)
+    precision[1 : 1 + machine, 1 : 1 + machine] = np.linalg.inv(covariance)
+    precision[1 + machine :, 1 + machine :] = np.eye(len(numbers)) / (spread or 1.0)
+    z = rng.standard_normal(len(precision))
+    if len(line.value):
+        weights = 1 / (line.variance * float(nodes.within[node]))
+        inner = columns.T @ (weights[:, None] * columns) + precision
+        moment = columns.T @ (weights * (line.value - after[line.slot]))
+        root = np.linalg.cholesky(inner)
+        drawn = np.linalg.solve(inner, moment) + np.linalg.solve(root.T, z)
+    else:
+        below = np.linalg.inv(np.linalg.cholesky(precision[1:, 1:])).T @ z[1:]
+        drawn = np.append(0.0, below)
+    moved = drawn[1 : 1 + machine]
+    slope = float(moved[slope_at]) if slope_at >= 0 else 0.0
+    effects = _named(seen.data.counted, drawn[1 + machine :])
+    return float(drawn[0]), float(last @ moved), effects, slope
 
-    seen: Believed
-    node: int
-    columns: Floats
-    precision: Floats
-    last: Floats
-    slope: int
 
-    @classmethod
-    def of(cls, seen: Believed, node: int, state: int) -> "_Rest":
-        lab, covariance, last, slope = _machine(seen, node, state)
-        numbers = np.unique(seen.line.build)
-        spread = float(seen.data.nodes.build[node])
-        builds = (seen.line.build[:, None] == numbers[None, :]).astype(np.float64)
-        if spread == 0:
-            builds = builds[:, :0]
-        count = 1 + lab.shape[1]
-        precision = np.zeros((count + builds.shape[1],) * 2)
-        precision[1:count, 1:count] = np.linalg.inv(covariance)
-        precision[count:, count:] = np.eye(builds.shape[1]) / (spread or 1.0)
-        columns = np.hstack([np.ones((len(seen.line.value), 1)), lab, builds])
-        return cls(seen, node, columns, precision, last, slope)
-
-    def draw(
-        self, rng: np.random.Generator, after: Floats
-    ) -> tuple[float, float, dict[tuple[int, str], float], float]:
-        """The level from the line's origin, the shift at the next boot, the builds' effects, and
-        the slope; ``after`` (N + 1,) is what the steps add to each revision.
-        """
-        line, machine = self.seen.line, len(self.last)
-        z = rng.standard_normal(len(self.precision))
-        if not len(line.value):
-            below = np.linalg.inv(np.linalg.cholesky(self.precision[1:, 1:])).T @ z[1:]
-            drawn = np.append(0.0, below)
-        else:
-            weights = 1 / (line.variance * float(self.seen.data.nodes.within[self.node]))
-            inner = self.columns.T @ (weights[:, None] * self.columns) + self.precision
-            root = np.linalg.cholesky(inner)
-            moment = self.columns.T @ (weights * (line.value - after[line.slot]))
-            drawn = np.linalg.solve(inner, moment) + np.linalg.solve(root.T, z)
-        lab, builds = drawn[1 : 1 + machine], drawn[1 + machine :]
-        slope = float(lab[self.slope]) if self.slope >= 0 else 0.0
-        return float(drawn[0]), float(self.last @ lab), self._named(builds), slope
-
-    def _named(self, effects: Floats) -> dict[tuple[int, str], float]:
-        """By revision and build; the line numbers builds in the order of the counted boots."""
-        numbers: dict[tuple[str, int], int] = {}
-        named: dict[tuple[int, str], float] = {}
-        for boot in self.seen.data.counted:
-            key = boot.build, 0 if boot.build else boot.index
-            number = numbers.setdefault(key, len(numbers))
-            if len(effects):
-                named[boot.index, boot.build] = float(effects[number])
-        return named
+def _named(boots: Sequence[Boot], effects: Floats) -> dict[tuple[int, str], float]:
+    """By revision and build; lines number builds in the order of the counted ``boots``."""
+    if not len(effects):
+        return {}
+    numbers = {build: at for at, build in enumerate(dict.fromkeys(one.of_build for one in boots))}
+    return {(one.index, one.build): float(effects[numbers[one.of_build]]) for one in boots}
 
 
 def _machine(seen: Believed, node: int, state: int) -> tuple[Floats, Floats, Floats, int]:

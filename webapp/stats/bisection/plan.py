@@ -161,6 +161,11 @@ class Boot:
         if self.runs < 1:
             raise OutOfRangeError("runs: at least 1 in each boot")
 
+    @property
+    def of_build(self) -> tuple[str, int]:
+        """What its build is known by: a key, or the revision of which that is the only build."""
+        return self.build, 0 if self.build else self.index
+
 
 @dataclass(frozen=True, slots=True)
 class Evidence:

@@ -123,8 +123,7 @@ def build_rows(plan: Plan, boots: Sequence[Boot], position_of: Callable[[int], i
     sums: dict[tuple[str, int], list[float]] = {}
     for boot in boots:
         slot = position_of(boot.index)
-        key = (boot.build, 0 if boot.build else boot.index)
-        row = sums.setdefault(key, [slot, 0, 0, 0, 0, 0, boot.value])
+        row = sums.setdefault(boot.of_build, [slot, 0, 0, 0, 0, 0, boot.value])
         if row[0] != slot:
             raise OutOfRangeError(
                 f"build {boot.build}: it stands for revisions between which a candidate lies: "

@@ -166,19 +166,21 @@ def timeline(plan: Plan, data: Tally) -> Timeline:
     begin = len(boots) if begin is None else begin
     past: dict[tuple[str, int], list[Boot]] = {}
     for boot in boots[:begin]:
-        past.setdefault(_build(boot), []).append(boot)
+        past.setdefault(boot.of_build, []).append(boot)
     rows = [_mean(plan, group) for _, group in sorted(past.items())]
     rows += [(boot, boot.value, plan.noise.boot_variance(boot.runs)) for boot in boots[begin:]]
     value = np.array([mean for _, mean, _ in rows], np.float64)
     variance = np.array([each for _, _, each in rows], np.float64)
     origin = float((value / variance).sum() / (1 / variance).sum()) if rows else 0.0
-    builds = {key: number for number, key in enumerate(dict.fromkeys(map(_build, boots)))}
+    builds = {
+        key: number for number, key in enumerate(dict.fromkeys(boot.of_build for boot in boots))
+    }
     count = len(boots) - begin
     line = Timeline(
         value=value - origin,
         variance=variance,
         slot=np.array([slot_of(data.slots, boot.index) for boot, _, _ in rows], np.intp),
-        build=np.array([builds[_build(boot)] for boot, _, _ in rows], np.intp),
+        build=np.array([builds[boot.of_build] for boot, _, _ in rows], np.intp),
         fresh=np.array([False] * (len(rows) - count) + [True] * count),
         time=np.concatenate([np.zeros(len(rows) - count), _turns(boots[begin:])]),
         series=np.zeros(len(rows), np.intp),
@@ -227,10 +229,6 @@ def _with_companions(plan: Plan, line: Timeline, boots: Sequence[Boot], builds: 
 def _turns(boots: tuple[Boot, ...]) -> Floats:
     """When each was measured, in boots of its machine."""
     return np.array([at if boot.turn < 0 else boot.turn for at, boot in enumerate(boots)], float)
-
-
-def _build(boot: Boot) -> tuple[str, int]:
-    return boot.build, 0 if boot.build else boot.index
 
 
 def _mean(plan: Plan, boots: list[Boot]) -> tuple[Boot, float, float]:
