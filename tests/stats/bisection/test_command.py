@@ -53,6 +53,14 @@ def test_it_prints_outcomes_wrong_answers_and_boots():
     assert (answer["trials"], answer["seed"], answer["history"]) == (8, 5, 30)
 
 
+def test_a_lab_without_noise_names_the_commit():
+    arguments = ["--simulate", "--commits", "8", "--run-noise", "0", "--boot-noise", "0"]
+
+    answer = json.loads(run(*arguments, "--trials", "2").stdout)
+
+    assert answer["right_single"] == 1
+
+
 def test_a_false_alert_is_an_option():
     arguments = [
         "--simulate",

@@ -264,7 +264,9 @@ def question_of(cell: Cell, rng: np.random.Generator) -> Question:
         noise=estimate_noise(past[: cell.history]) if cell.history else cell.noise,
         budget=Budget(boots=cell.budget),
         can_rebuild=cell.rebuilds,
-        companions=(Companion(float(np.hypot(cell.run, cell.boot))),) * world.beside,
+        companions=tuple(
+            Companion(float(np.hypot(cell.run, cell.boot))) for _ in range(world.beside)
+        ),
     )
     boots = tuple(
         Boot(-back, float(value))
