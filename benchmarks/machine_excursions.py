@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webapp.stats.changes import Point, advance, present, start
-from webapp.stats.machine_excursions import faint_excursions, modes_agree
+from webapp.stats.several_series import faint_excursions, modes_agree
 
 Floats = NDArray[np.float64]
 REVISIONS, ODD = 120, 60

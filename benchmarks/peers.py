@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from benchmarks import edivisive
-from webapp.stats.changes.partition import partition
+from webapp.stats.changes.scatter import partition
 
 Floats = NDArray[np.float64]
 Detector = Callable[[Sequence[Floats]], list[list[int]]]

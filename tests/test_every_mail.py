@@ -22,7 +22,7 @@ from webapp.alerts.models import Alert, AlertEvent, AlertFinding
 from webapp.alerts.queries.findings import findings_of
 from webapp.analysis.models import Finding
 from webapp.bisects.services import draft_bisect, start_bisect
-from webapp.notifications.account_mails import ask_address, ask_new_password, notify_of_change
+from webapp.notifications.mails.notices import ask_address, ask_new_password, notify_of_change
 from webapp.notifications.models import Problem
 from webapp.notifications.services.notifying import post_digests
 from webapp.outbox.messages import compose

@@ -19,7 +19,7 @@ from webapp.api.schemas.events import EventIn, ReleaseIn
 from webapp.api.schemas.runs import BatchIn
 from webapp.charts import curve
 from webapp.charts.curve import Level
-from webapp.charts.theme import style_of
+from webapp.charts.svg import style_of
 from webapp.results.fact_names import MOST_NAMES, cut, ends, intervals_of, kept_facts
 from webapp.results.identity import Bound, Evidence, Known, identify
 from webapp.results.models.subjects import FACT_VALUE_MAX

@@ -25,7 +25,7 @@ from webapp.alerts.models import Alert
 from webapp.analysis.queries import Side
 from webapp.bisects.services import start_bisect
 from webapp.experiments.services import keep_comparison
-from webapp.notifications.account_mails import ADDRESS_KIND, ask_address, asked_in
+from webapp.notifications.mails.notices import ADDRESS_KIND, ask_address, asked_in
 from webapp.notifications.queries import Target
 from webapp.outbox.models import Endpoint, Mail
 from webapp.results.models import NameAlias, Revision

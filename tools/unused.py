@@ -24,10 +24,10 @@ _HOOKS = "an attribute or hook of a class of the library, which reads or calls i
 
 ALLOWED: Mapping[str, str] = {
     "agents/src/labagent/driftline.py: to_pandas": "part of the client's documented interface",
-    "webapp/accounts/admin/operators.py: history_view": _HOOKS,
-    "webapp/accounts/admin/operators.py: log_addition": _HOOKS,
-    "webapp/accounts/admin/operators.py: log_deletions": _HOOKS,
-    "webapp/accounts/admin/users.py: get_deleted_objects": _HOOKS,
+    "webapp/accounts/admin.py: history_view": _HOOKS,
+    "webapp/accounts/admin.py: log_addition": _HOOKS,
+    "webapp/accounts/admin.py: log_deletions": _HOOKS,
+    "webapp/accounts/admin.py: get_deleted_objects": _HOOKS,
     "webapp/accounts/models.py: INSERT": "a choice of the column",
     "webapp/accounts/models.py: UPDATE": "a choice of the column",
     "webapp/analysis/queries/wall.py: analysed_us": "one of the versions that rows are compared by",

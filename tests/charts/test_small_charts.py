@@ -8,7 +8,7 @@ from webapp.charts import control, curve, quantiles, strip, svg
 from webapp.charts.control import Control
 from webapp.charts.curve import Level
 from webapp.charts.strip import Strip
-from webapp.charts.theme import SeriesStyle, cell_class
+from webapp.charts.svg import SeriesStyle, cell_class
 from webapp.stats.histograms import Histogram
 
 SPACE = "{http://www.w3.org/2000/svg}"

@@ -12,7 +12,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from webapp.analysis.queries.compare import ComparedRow, Side, compare_sides
 from webapp.demo import published, simulated
-from webapp.demo.benchdirs import published_files
+from webapp.demo.benchdirs import published_files, solve_block
 from webapp.demo.links import (
     SEED_COMPARISONS,
     SeedComparison,
@@ -21,7 +21,6 @@ from webapp.demo.links import (
     planted_commits,
 )
 from webapp.demo.published import PUBLICATIONS, Block, DifferenceFigures, same_digits
-from webapp.demo.samples import solve_block
 from webapp.labs import services
 from webapp.results.models import Revision, Tree
 from webapp.stats import ministat

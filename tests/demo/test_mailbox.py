@@ -16,7 +16,7 @@ from tests.launcher.running import PROJECT, free_port
 from tests.pages.conftest import words
 from tests.system.running import wait_for
 from webapp.config import instance
-from webapp.demo.mailbox import Mailbox
+from webapp.demo.mail_server import Mailbox
 from webapp.launcher.mail import MailServer
 
 EVIL = '<p style="color: red">Hello</p><script src="https://evil.example/x.js"></script>'

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from webapp.demo.benchdirs import solve_block
 from webapp.demo.published import PUBLICATIONS, Block
-from webapp.demo.samples import solve_block
 from webapp.stats import ministat
 
 GOLDENS = Path(__file__).parents[2].parent / "shared" / "goldens" / "seed_blocks.json"

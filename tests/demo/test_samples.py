@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from webapp.demo.benchdirs import FiguresError, solve_block
 from webapp.demo.published import PUBLICATIONS, Block, PublishedRow, RowFigures
-from webapp.demo.samples import FiguresError, solve_block
 from webapp.stats import ministat
 
 BLOCKS = [block for publication in PUBLICATIONS for block in publication.blocks]

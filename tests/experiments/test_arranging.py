@@ -3,7 +3,7 @@
 import pytest
 
 from webapp.analysis.queries import Side
-from webapp.experiments.arranging import Measured, NoSides, arrange, index_of
+from webapp.experiments.directories import Measured, NoSides, arrange, index_of
 from webapp.results.models import ModeName
 
 

@@ -7,7 +7,7 @@ from django.utils import timezone
 from tests.experiments.steps import imported, of_directory, readme, store
 from webapp.experiments.models import Experiment
 from webapp.experiments.services import beside, combine
-from webapp.experiments.services.combining import are_beside
+from webapp.experiments.services.importing import are_beside
 from webapp.results.services import Unprocessable
 
 pytestmark = pytest.mark.django_db

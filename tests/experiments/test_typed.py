@@ -3,7 +3,7 @@
 import pytest
 
 from tests.experiments.steps import FAST, LABELS, SLOW, readme
-from webapp.experiments.typed import Figures, Typed, read_typed, same_text, shared_label
+from webapp.experiments.directories import Figures, Typed, read_typed, same_text, shared_label
 
 
 def test_a_readme_is_a_title_bullets_blocks_and_prose() -> None:

@@ -12,7 +12,7 @@ from tests import make
 from tests.pages.conftest import words
 from tests.smtp import MailServer
 from webapp.accounts.models import User
-from webapp.notifications.account_mails import MOST_A_DAY, NewAddress
+from webapp.notifications.mails.notices import MOST_A_DAY, NewAddress
 from webapp.outbox import mail_settings, services
 
 pytestmark = pytest.mark.django_db

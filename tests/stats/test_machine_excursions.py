@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from webapp.stats.changes import Finding, Point, advance, present, start
-from webapp.stats.machine_excursions import TOGETHER, faint_excursions, modes_agree
 from webapp.stats.metrics import ALONE
+from webapp.stats.several_series import TOGETHER, faint_excursions, modes_agree
 
 REVISIONS, AT = 60, 40
 

@@ -31,7 +31,7 @@ from webapp.api.schemas.runs import RunIn
 from webapp.jobs.models import Job
 from webapp.notifications.models import Problem
 from webapp.outbox.models import HookDelivery, Mail
-from webapp.readiness.services import Reporter, heartbeats, parts
+from webapp.readiness.services import PARTS, Reporter, heartbeats
 from webapp.results.models import Series
 from webapp.results.services import Recorded
 
@@ -133,7 +133,7 @@ def _number(name: str, text: str, value: float) -> GaugeMetricFamily:
 
 def _parts() -> Iterator[GaugeMetricFamily]:
     report = reporter().report()
-    ready = {part: float(report.state_of(part) == "ok") for part in parts.NAMES}
+    ready = {part: float(report.state_of(part) == "ok") for part in PARTS}
     seen = {part: heartbeats.decisive(part, report.ages.get(part, {})) for part in heartbeats.PARTS}
     ages = {part: found[1] for part, found in seen.items() if found}
     yield _gauge("part_ready", "1 when a part does its work, as /readyz has it", ready, "part")
@@ -196,7 +196,7 @@ def readyz(request: HttpRequest) -> HttpResponse:
     report = reporter().report()
     answer = {
         "status": "ok" if report.is_ready else "not ready",
-        **{part: report.state_of(part) for part in parts.NAMES},
+        **{part: report.state_of(part) for part in PARTS},
         "problems": [
             {
                 "part": each.part,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from webapp.charts import svg
 from webapp.charts.scale import Scale, spread_labels, tick_texts, ticks, y_range
-from webapp.charts.theme import MARGINS
+from webapp.charts.svg import MARGINS
 
 WIDTH = 1080.0
 HEIGHT = 280.0

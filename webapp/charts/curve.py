@@ -6,7 +6,7 @@ from math import log10
 
 from webapp.charts import svg
 from webapp.charts.scale import Scale, tick_texts, ticks, y_range
-from webapp.charts.theme import MARGINS, SeriesStyle
+from webapp.charts.svg import MARGINS, SeriesStyle
 
 WIDTH = 720.0
 HEIGHT = 260.0

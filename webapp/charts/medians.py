@@ -10,8 +10,8 @@ from textwrap import wrap
 
 from webapp.charts import svg
 from webapp.charts.scale import Scale, ticks
+from webapp.charts.svg import PALETTE_SIZE
 from webapp.charts.text import short_number
-from webapp.charts.theme import PALETTE_SIZE
 
 WIDTH, HEIGHT = 720.0, 380.0
 LEFT, RIGHT, FOOT = 64.0, 8.0, 26.0

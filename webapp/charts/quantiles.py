@@ -7,8 +7,8 @@ from math import ceil, floor, log10
 
 from webapp.charts import svg
 from webapp.charts.scale import Scale, spread_labels
+from webapp.charts.svg import MARGINS, PALETTE_SIZE
 from webapp.charts.text import number
-from webapp.charts.theme import MARGINS, PALETTE_SIZE
 from webapp.charts.trend.labels import Json, plain
 
 WIDTH, HEIGHT = 720.0, 300.0

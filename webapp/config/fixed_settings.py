@@ -66,7 +66,7 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "webapp.config.audited.Acting",
     "allauth.account.middleware.AccountMiddleware",
-    "webapp.accounts.signing_in.middleware.SignIn",
+    "webapp.accounts.signing_in.limits.SignIn",
     "webapp.config.middleware.PrivateInstance",
     "webapp.config.middleware.RejectNulBytes",
     "django.contrib.messages.middleware.MessageMiddleware",
@@ -116,7 +116,7 @@ AUTH_PASSWORD_VALIDATORS = [
         "NumericPasswordValidator",
     )
 ]
-AUTHENTICATION_BACKENDS = ["webapp.accounts.signing_in.middleware.LimitedBackend"]
+AUTHENTICATION_BACKENDS = ["webapp.accounts.signing_in.limits.LimitedBackend"]
 PASSWORD_HASHERS = ["webapp.accounts.signing_in.hashing.BoundedHasher"]
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = LOGOUT_REDIRECT_URL = "overview"

@@ -5,7 +5,7 @@ from django.urls import include, path
 
 from webapp.config.middleware import at_one_moment, kept_whole
 from webapp.demo import mail_pages
-from webapp.pages.account.sign_in_urls import urlpatterns as sign_in_addresses
+from webapp.pages.account.sign_in import urlpatterns as sign_in_addresses
 from webapp.pages.urls import urlpatterns as page_addresses
 
 urlpatterns = kept_whole(

@@ -16,7 +16,7 @@ from django.views.decorators.http import require_safe
 
 from webapp.accounts.services import operator_required
 from webapp.demo.account import is_local
-from webapp.demo.mailbox import Entry, Mailbox
+from webapp.demo.mail_server import Entry, Mailbox
 
 SHOWN = 100
 HEADERS = (

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from ipaddress import AddressValueError, IPv4Address
 
 from webapp.analysis import queries
+from webapp.experiments.directories import key_of, read_typed
 from webapp.experiments.models import QUESTION_MAX, Cell, Experiment
-from webapp.experiments.typed import key_of, read_typed
 from webapp.results.models import Run, Series
 from webapp.stats.compare import BuildNoise
 from webapp.stats.metrics import MARGIN_PCT, Better

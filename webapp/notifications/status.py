@@ -26,7 +26,7 @@ from webapp.notifications.models import Problem
 from webapp.outbox.models import Backlog, Endpoint, HookDelivery, Mail
 from webapp.outbox.services import LOST, NewMail, post_mails
 from webapp.readiness.models import Backup
-from webapp.readiness.services import Report, Reporter, heartbeats, parts
+from webapp.readiness.services import BROKER, DATABASE, PARTS, Report, Reporter, heartbeats
 from webapp.results.models import Series, WaitingRun
 
 LATE = timedelta(minutes=15)
@@ -45,7 +45,7 @@ LEAST_FREE_BYTES = 2 * 2**30
 UNWATCHED = "Watch it there, or set DRIFTLINE_DATABASE_DISK to a directory on that disk."
 SHOWN = 3
 
-SERVER = {parts.DATABASE: "PostgreSQL", parts.BROKER: "Redis"}
+SERVER = {DATABASE: "PostgreSQL", BROKER: "Redis"}
 
 KIND = "status.changed"
 
@@ -84,7 +84,7 @@ class Check:
 def checks() -> list[Check]:
     """All checks, those that are wrong first. Where PostgreSQL does not answer, its own alone."""
     found = list(_parts())
-    if not any(each.name == SERVER[parts.DATABASE] and each.is_wrong for each in found):
+    if not any(each.name == SERVER[DATABASE] and each.is_wrong for each in found):
         now = timezone.now()
         found += [
             _results(now),
@@ -122,7 +122,7 @@ def _parts() -> Iterator[Check]:
     primary = connections.settings[DEFAULT_DB_ALIAS]
     report = Reporter(primary, settings.REDIS_URL).report()
     problems = {each.part: each for each in report.problems}
-    for part in parts.NAMES:
+    for part in PARTS:
         name = SERVER.get(part, part.capitalize())
         if problem := problems.get(part):
             yield Check(name, State.WRONG, problem.reason, problem.remedy, problem.since)

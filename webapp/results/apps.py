@@ -6,4 +6,4 @@ class ResultsConfig(AppConfig):
     label = "results"
 
     def ready(self) -> None:
-        from webapp.results.services import authors  # noqa: F401, PLC0415  receives a signal
+        from webapp.results.services import revisions  # noqa: F401, PLC0415  receives a signal

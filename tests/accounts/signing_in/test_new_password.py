@@ -23,7 +23,7 @@ from tests.pages.conftest import words
 from tests.smtp import MailServer
 from webapp.accounts.models import User
 from webapp.accounts.signing_in.limits import ASKED
-from webapp.notifications.account_mails import MOST_A_DAY
+from webapp.notifications.mails.notices import MOST_A_DAY
 from webapp.outbox import mail_settings, services
 from webapp.outbox.models import Mail
 

@@ -6,6 +6,7 @@ import pytest
 
 from tests.alerts.plan.known import alert, finding
 from webapp.alerts.models import Alert, AlertEvent
+from webapp.alerts.plan import Draft, conclude, retire, settle
 from webapp.alerts.plan.changes import (
     KnownAlert,
     MarkHistory,
@@ -16,8 +17,6 @@ from webapp.alerts.plan.changes import (
     Stand,
     State,
 )
-from webapp.alerts.plan.making import Draft, retire, settle
-from webapp.alerts.plan.pairing import conclude
 from webapp.alerts.services.writing import ACTS
 
 

@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 import plotly.io
 import pytest
 
-from webapp.charts.theme import style_of
+from webapp.charts.svg import style_of
 from webapp.charts.trend import AlertMark, coloured, draw, figure, room_of
 from webapp.charts.trend.labels import (
     BOLD,

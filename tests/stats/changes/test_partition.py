@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from webapp.stats.changes.partition import partition
+from webapp.stats.changes.scatter import partition
 
 
 def cost_of(costs, starts, penalty):
@@ -69,7 +69,7 @@ def one_by_one(costs, penalty, least):
 
 @pytest.mark.parametrize("block", [1, 2, 7, 64])
 def test_blocks_find_what_one_revision_after_the_other_does(block, monkeypatch):
-    monkeypatch.setattr("webapp.stats.changes.partition.BLOCK", block)
+    monkeypatch.setattr("webapp.stats.changes.scatter.BLOCK", block)
     for seed in range(200):
         rng = np.random.default_rng([seed, block])
         least = int(rng.integers(1, 6))

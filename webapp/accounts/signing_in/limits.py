@@ -1,4 +1,5 @@
-"""How many wrong passwords and codes are looked at within a minute.
+"""The one way in by a password, which the page to sign in and the admin's take, and how many wrong
+passwords and codes are looked at within a minute.
 
 Failures are counted for each name at each address, and for each address. So whoever tries ada's
 password somewhere delays nobody elsewhere, and a try is let through again within a minute. A
@@ -26,17 +27,22 @@ from typing import Any, TypeAlias, TypeVar
 
 import structlog
 from django.conf import settings
+from django.contrib.auth.backends import ModelBackend
 from django.contrib.auth.forms import PasswordChangeForm
+from django.contrib.auth.signals import user_logged_in
 from django.core.exceptions import ValidationError
 from django.core.signing import BadSignature, TimestampSigner
-from django.http import HttpRequest, HttpResponseBase
+from django.dispatch import receiver
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import render
 from limits import RateLimitItem, RateLimitItemPerHour, RateLimitItemPerMinute
 from limits.errors import StorageError
 from limits.storage import MemoryStorage, RedisStorage, Storage
 from limits.strategies import MovingWindowRateLimiter
 
 from webapp.accounts.addresses import client_address, counted_as
-from webapp.accounts.signing_in.factors import TooManyFailures
+from webapp.accounts.models import User
+from webapp.accounts.signing_in.factors import NotNow, TooManyFailures
 
 PER_NAME = RateLimitItemPerMinute(5, namespace="sign-in-name")
 PER_ADDRESS = RateLimitItemPerMinute(20, namespace="sign-in-address")
@@ -213,3 +219,58 @@ class LimitedPasswordChange(PasswordChangeForm):
         except ValidationError:
             attempt.note_failure()
             raise
+
+
+SIGNED_IN = "signed_in_now"
+
+
+class SignIn:
+    """Remember the browser of who signed in, and answer those who have to wait."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        """Answer, and remember the browser where the request signed somebody in."""
+        response = self.get_response(request)
+        name = getattr(request, SIGNED_IN, None)
+        if name is not None:
+            remember(response, name)
+        return response
+
+    def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
+        """The page that says how many seconds to wait; None for any other error."""
+        if not isinstance(error, NotNow):
+            return None
+        response = render(request, "not_now.html", {"message": str(error)}, status=error.status)
+        response["Retry-After"] = str(error.retry_after)
+        return response
+
+
+class LimitedBackend(ModelBackend):
+    """Django's own backend, within the limits of failures. A name that does not exist costs as
+    much time and counts as much as one that does."""
+
+    def authenticate(
+        self,
+        request: HttpRequest | None,
+        username: str | None = None,
+        password: str | None = None,
+        **rest: Any,
+    ) -> Any:
+        """Raises TooManyFailures or HashingBusy; a shell, which has no request, is not limited."""
+        if request is None or username is None:
+            return super().authenticate(request, username, password, **rest)
+        attempt = Attempt(request, username)
+        attempt.ensure_allowed()
+        user = super().authenticate(request, username, password, **rest)
+        if user is None:
+            attempt.note_failure()
+        return user
+
+
+@receiver(user_logged_in)
+def note_sign_in(request: HttpRequest | None, user: User, **_: Any) -> None:
+    """The answer tells the browser (`webapp.accounts.signing_in.limits`)."""
+    if request is not None:
+        setattr(request, SIGNED_IN, user.get_username())

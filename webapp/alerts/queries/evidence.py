@@ -9,16 +9,16 @@ from dataclasses import dataclass, field, replace
 from django.contrib.postgres.aggregates import BoolAnd
 from django.db.models import Count, Q
 
+from webapp.alerts import plan
 from webapp.alerts.assigned import Assigned
 from webapp.alerts.grouping import Evidence
 from webapp.alerts.models import Alert, Assignment
-from webapp.alerts.plan import pairing
+from webapp.alerts.plan import Conclusion
 from webapp.alerts.plan.changes import KnownFinding, KnownHold
-from webapp.alerts.plan.pairing import Conclusion
 from webapp.alerts.queries.min_effects import MinEffects
 from webapp.analysis.models import Finding, Verdict
 from webapp.results.models import Point, Run
-from webapp.stats.machine_excursions import modes_agree
+from webapp.stats.several_series import modes_agree
 
 Measured = tuple[int, int, int]  # revision, hardware, mode
 Odd = tuple[int, int]  # hardware, revision
@@ -50,7 +50,7 @@ def conclude(
     """The alerts that the present findings of a tree would make under ``min_effects``."""
     read = read_evidence(tree, findings, holds=holds, min_effects=min_effects)
     named = Alert.objects.filter(pk__in={one.alert for one in read.assigned})
-    return pairing.conclude(
+    return plan.conclude(
         read.findings,
         holds=holds,
         received=read.received,
@@ -239,7 +239,7 @@ def _with_history(
     opening = [
         row
         for one, row in zip(known, findings, strict=True)
-        if one.is_proven and pairing.is_large(one, holds)
+        if one.is_proven and plan.is_large(one, holds)
     ]
     old = uploaded_as_history(opening)
     return [replace(one, is_history=True) if one.number in old else one for one in known]

@@ -25,7 +25,7 @@ from webapp.alerts.queries.rows import REVISION_NAMES, revision_from, rows_of
 from webapp.analysis.models import Finding, SeriesAnalysis
 from webapp.events.queries import Disturbance, Window, disturbances
 from webapp.results.models import Hardware, Point, Revision, Series, Span
-from webapp.stats.common_location import Location, common_location
+from webapp.stats.several_series import Location, common_location
 
 SURE = 0.8
 """What one commit must hold before it is named: the smallest chance at which four in five who are

@@ -2,8 +2,11 @@
 
 from webapp.analysis.models.analysis import (
     Checkpoint,
+    Comparison,
+    Flag,
     SeriesAnalysis,
     SeriesSettings,
+    Tally,
+    Verdict,
 )
-from webapp.analysis.models.comparisons import Comparison, Flag, Tally, Verdict
 from webapp.analysis.models.findings import Finding, FindingEvent, FindingQuerySet

@@ -8,8 +8,7 @@ from django.db import models
 from django.db.models import Case, F, Func, Max, OuterRef, Q, Subquery, Value, When
 from django.db.models.functions import Abs, Coalesce, JSONObject
 
-from webapp.analysis.models.analysis import SeriesSettings
-from webapp.analysis.models.comparisons import Flag, Verdict
+from webapp.analysis.models.analysis import Flag, SeriesSettings, Verdict
 from webapp.results.models import Point, Revision, Run, Series, Tree
 from webapp.stats.metrics import ALONE
 

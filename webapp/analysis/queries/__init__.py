@@ -30,13 +30,15 @@ from webapp.analysis.queries.links import (
     READABLE,
     TableLinks,
     compare_link,
+    has_real_data,
+    known_revisions,
+    newest_pairs,
     releases_link,
     side_of,
     sides_of,
     trend_link,
     with_query,
 )
-from webapp.analysis.queries.noise import SeriesFacts, build_noise_of, facts_of
 from webapp.analysis.queries.options import (
     Curve,
     CurvePoint,
@@ -73,15 +75,24 @@ from webapp.analysis.queries.ranges import (
     compare_written_ranges,
     is_range,
 )
-from webapp.analysis.queries.ready import (
-    has_real_data,
-    known_revisions,
-    newest_pairs,
-)
 from webapp.analysis.queries.releases import (
     MeasuredRelease,
     measured_releases,
     release_pair,
+)
+from webapp.analysis.queries.series_state import (
+    TODAY,
+    Placed,
+    SeriesFacts,
+    build_noise_of,
+    facts_of,
+    lost_between,
+    lost_between_ranges,
+    stands_by_series,
+    stands_in,
+    stands_of,
+    today_beside,
+    today_in_short,
 )
 from webapp.analysis.queries.side_points import compare_points, moment_of
 from webapp.analysis.queries.sides import (
@@ -97,17 +108,6 @@ from webapp.analysis.queries.sides import (
     Side,
     SideError,
     differing_parts,
-)
-from webapp.analysis.queries.today import (
-    TODAY,
-    Placed,
-    lost_between,
-    lost_between_ranges,
-    stands_by_series,
-    stands_in,
-    stands_of,
-    today_beside,
-    today_in_short,
 )
 from webapp.analysis.queries.unmatched import Unmatched, measured_in_neither
 from webapp.analysis.queries.verdicts import (

@@ -12,7 +12,7 @@ from django.db import connection
 
 from webapp.analysis.queries import verdicts
 from webapp.analysis.queries.compared import digests_of
-from webapp.analysis.queries.noise import BLIND, NOISES, Beliefs, SeriesFacts, noise_from
+from webapp.analysis.queries.series_state import BLIND, NOISES, Beliefs, SeriesFacts, noise_from
 from webapp.results import queries
 from webapp.results.models import LeftOut, Revision
 from webapp.stats.compare import unpack_summary

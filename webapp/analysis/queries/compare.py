@@ -13,7 +13,7 @@ from datetime import datetime
 from django.db.models import Exists, OuterRef, Q
 
 from webapp.analysis.queries.compared import ComparedRow, ComparedSet, ComparedTable
-from webapp.analysis.queries.noise import SeriesFacts, facts_of
+from webapp.analysis.queries.series_state import SeriesFacts, facts_of
 from webapp.analysis.queries.sides import (
     FREE_PARTS,
     MODE,

@@ -6,7 +6,7 @@ from functools import cached_property
 from statistics import fmean
 from typing import Any, NamedTuple
 
-from webapp.analysis.queries.noise import SeriesFacts
+from webapp.analysis.queries.series_state import SeriesFacts
 from webapp.analysis.queries.sides import PLAIN_BLOCK, BlockOptions, Side
 from webapp.analysis.queries.unmatched import Unmatched
 from webapp.analysis.queries.verdicts import (

@@ -12,7 +12,7 @@ from django.utils.dateparse import parse_datetime
 from django.utils.timezone import is_naive, make_aware
 
 from webapp.analysis.queries.compared import PointRow, PointTable, SidePoint, digests_of
-from webapp.analysis.queries.noise import BLIND, NOISES, Beliefs, SeriesFacts, noise_from
+from webapp.analysis.queries.series_state import BLIND, NOISES, Beliefs, SeriesFacts, noise_from
 from webapp.analysis.queries.sides import (
     MODE,
     AskedKernel,

@@ -18,7 +18,7 @@ from django.db.models import Q
 from numpy.typing import NDArray
 
 from webapp.analysis.models import Comparison, Finding
-from webapp.analysis.queries.noise import SeriesFacts, facts_of
+from webapp.analysis.queries.series_state import SeriesFacts, facts_of
 from webapp.results.models import Point
 from webapp.stats import compare
 from webapp.stats.metrics import Better, worth_telling

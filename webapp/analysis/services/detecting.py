@@ -23,8 +23,8 @@ from webapp.results.services import fetch_rows
 from webapp.stats import changes, single_build
 from webapp.stats.changes import Finding as Found
 from webapp.stats.changes import Findings
-from webapp.stats.machine_excursions import faint_excursions
 from webapp.stats.metrics import least_of
+from webapp.stats.several_series import faint_excursions
 from webapp.stats.slow_parts import largest_parts
 
 

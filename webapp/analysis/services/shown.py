@@ -21,7 +21,7 @@ from django.db.models import Q
 from django.db.models.fields.json import KT
 
 from webapp.analysis.models import Finding, SeriesAnalysis
-from webapp.analysis.queries.noise import Beliefs
+from webapp.analysis.queries.series_state import Beliefs
 from webapp.analysis.services.detecting import Detected
 from webapp.results.models import Series
 from webapp.results.services import update_rows

@@ -10,8 +10,8 @@ from functools import cached_property
 from math import ceil, floor, isfinite
 from typing import Any, Literal, NamedTuple, Self
 
+from webapp.charts.svg import SeriesStyle
 from webapp.charts.text import all_rounded, change_within, cost_figure, percent
-from webapp.charts.theme import SeriesStyle
 
 SPACE = "\N{NARROW NO-BREAK SPACE}"
 PROVEN = ("confirmed", "recovered")

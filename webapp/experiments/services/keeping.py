@@ -14,7 +14,7 @@ from django.db import transaction
 from webapp.accounts.models import User
 from webapp.analysis import queries
 from webapp.analysis.queries import Side as ComparedSide
-from webapp.experiments.arranging import index_of
+from webapp.experiments.directories import index_of
 from webapp.experiments.models import QUESTION_MAX, Cell, Experiment, ExperimentEvent, Side
 from webapp.experiments.queries import frozen_table
 from webapp.results.models import Hardware, Metric, Mode, Series

@@ -1,24 +1,169 @@
 """Mails that are not about alerts: to operators about what turned wrong in the instance and what is
-right again, to a person about signing in and about an address that is to be confirmed, to a lab
-whose runs were not replaced.
+right again; to a person about the account, which is a new address, a link to a new password and
+what was changed about signing in; to a lab whose runs were not replaced.
+
+A signed link is mailed to a new address; who opens the link and presses the button has its mail.
+Till then mails go where they went. So nobody sends the mails of this instance to a stranger, by a
+slip or on purpose. Operators, who make the accounts, set addresses in the admin without that.
+
+Mails about signing in go to the address that the account has when they are posted, at once, quiet
+hours or not.
 """
 
+import uuid
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, Self
 
 from allauth.account.utils import user_pk_to_url_str
 from django.conf import settings
 from django.contrib.auth.tokens import default_token_generator
+from django.core.signing import BadSignature, SignatureExpired, TimestampSigner
+from django.db import transaction
 from django.template.loader import render_to_string
 from django.urls import reverse
+from django.utils import timezone
 
+from webapp.accounts.models import User
 from webapp.labs.models import Agent
-from webapp.notifications.account_mails import LASTS, asked_in
 from webapp.notifications.mails.phrases import PREFIX, SUBJECT_MAX, one_line
 from webapp.notifications.models import Problem
-from webapp.outbox.models import Mail
-from webapp.outbox.services import OTHER_ADDRESS, Message, NothingToSay, absolute
+from webapp.outbox.models import Mail, data_with
+from webapp.outbox.services import (
+    OTHER_ADDRESS,
+    Message,
+    NewMail,
+    NothingToSay,
+    absolute,
+    post_mails,
+)
 from webapp.results.models import RefusedReplacement
+
+ADDRESS_KIND = "account.address"
+TAKEN = "taken"
+"""In the mail's data: its link was used."""
+
+LASTS = timedelta(days=7)
+MOST_A_DAY = 5
+"""Links for one person: an address that somebody else reads is not to be flooded."""
+
+_signer = TimestampSigner(salt="driftline.address")
+
+NEW_PASSWORD, CHANGED = "account.password", "account.changed"
+"""Links for one person. Each holds for a day, so whoever asks for them all keeps nobody out: one
+that holds lies in the person's mailbox."""
+
+
+class AddressNotTaken(ValueError):
+    """The address cannot be set; the message says why and what to do instead."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewAddress:
+    """That a person's mails are to go to ``address`` instead of ``former``, as ``mail`` asks."""
+
+    user: int
+    former: str
+    address: str
+    mail: int
+
+    @classmethod
+    def read(cls, token: str) -> Self:
+        """Raises AddressNotTaken for a token that was cut, made up, or has run out."""
+        again = "Give the address anew on the page of your account."
+        try:
+            signed = _signer.unsign_object(token.replace("~", ":"), max_age=LASTS)
+        except SignatureExpired as error:
+            raise AddressNotTaken(f"This link is older than {LASTS.days} days. {again}") from error
+        except BadSignature as error:
+            raise AddressNotTaken(f"This link is not complete. Copy it whole. {again}") from error
+        return cls(*signed)
+
+    @property
+    def token(self) -> str:
+        """The signed text for the link; ``read`` reads it."""
+        # A colon is allowed in a path, but some mail programs end the link there.
+        return _signer.sign_object([self.user, self.former, self.address, self.mail]).replace(
+            ":", "~"
+        )
+
+    @property
+    def url(self) -> str:
+        """The absolute link that confirms the address."""
+        return absolute(reverse("account_address", args=[self.token]))
+
+
+@transaction.atomic
+def ask_address(*, user: User, address: str) -> None:
+    """Mail the link to ``address``. Raises AddressNotTaken when too many were asked for."""
+    User.objects.select_for_update(no_key=True).get(pk=user.pk)
+    since = timezone.now() - timedelta(days=1)
+    if Mail.objects.filter(recipient=user, kind=ADDRESS_KIND, due__gt=since).count() >= MOST_A_DAY:
+        raise AddressNotTaken(
+            f"{MOST_A_DAY} links were sent within a day; look for them, or try again tomorrow."
+        )
+    new = NewMail(
+        recipient=user.pk,
+        kind=ADDRESS_KIND,
+        about=f"address:{uuid.uuid4()}",
+        due=timezone.now(),
+        data={OTHER_ADDRESS: address, "former": user.email},
+    )
+    post_mails([new])
+
+
+def asked_address(user: User) -> str:
+    """The address that was asked last and has not answered yet; empty when none is."""
+    asked = Mail.objects.filter(recipient=user, kind=ADDRESS_KIND, due__gt=timezone.now() - LASTS)
+    last = asked.order_by("-pk").first()
+    if last is None or TAKEN in last.data or last.data["former"] != user.email:
+        return ""
+    address: str = last.data[OTHER_ADDRESS]
+    return address
+
+
+@transaction.atomic
+def take_address(new: NewAddress) -> User:
+    """Have mails go there. Raises AddressNotTaken if the address was changed since the link, also
+    when it was changed by it and back: who holds the link of a wrong address has it for days.
+    """
+    user = User.objects.select_for_update(no_key=True).filter(pk=new.user, is_active=True).first()
+    if user is None or user.email not in {new.former, new.address}:
+        raise AddressNotTaken("The address was changed after this link was sent.")
+    asked = Mail.objects.filter(pk=new.mail, recipient=user)
+    if user.email != new.address and asked.filter(data__has_key=TAKEN).exists():
+        raise AddressNotTaken("This link was used, and the address was changed after that.")
+    asked.update(data=data_with(**{TAKEN: True}))
+    user.email = new.address
+    user.save(update_fields=["email"])
+    return user
+
+
+def asked_in(mail: Mail) -> NewAddress:
+    """What the stored ``mail`` asks."""
+    return NewAddress(mail.recipient_id, mail.data["former"], mail.data[OTHER_ADDRESS], mail.pk)
+
+
+@transaction.atomic
+def ask_new_password(*, user: User) -> None:
+    """Mail ``user`` a link to set a new password; nothing where ``MOST_A_DAY`` still hold."""
+    User.objects.select_for_update(no_key=True).get(pk=user.pk)
+    since = timezone.now() - timedelta(seconds=settings.PASSWORD_RESET_TIMEOUT)
+    sent = Mail.objects.filter(recipient=user, kind=NEW_PASSWORD, due__gt=since)
+    if sent.count() < MOST_A_DAY:
+        _post(user, NEW_PASSWORD)
+
+
+def notify_of_change(*, user: User, what: str) -> None:
+    """Mail ``user`` ``what`` was changed about signing in; nothing without an address."""
+    if user.email:
+        _post(user, CHANGED, what=what)
+
+
+def _post(user: User, kind: str, **data: str) -> None:
+    data[OTHER_ADDRESS] = user.email
+    post_mails([NewMail(user.pk, kind, f"account:{uuid.uuid4()}", timezone.now(), data=data)])
+
 
 RUNS_SHOWN = 10
 

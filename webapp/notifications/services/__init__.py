@@ -1,6 +1,7 @@
 """Tell people what they asked to be told."""
 
-from webapp.notifications.account_mails import (
+from webapp.notifications.mails.alerts import preview
+from webapp.notifications.mails.notices import (
     AddressNotTaken,
     NewAddress,
     ask_address,
@@ -9,7 +10,6 @@ from webapp.notifications.account_mails import (
     notify_of_change,
     take_address,
 )
-from webapp.notifications.mails.alerts import preview
 from webapp.notifications.mails.phrases import alert_line, one_line
 from webapp.notifications.services.notifying import (
     NameTaken,

@@ -15,8 +15,8 @@ from webapp.alerts.queries import FindingAt
 from webapp.analysis import queries
 from webapp.analysis.models import Finding
 from webapp.charts import bars, text
+from webapp.charts.svg import cell_class
 from webapp.charts.text import POINTS, cost_interval, cost_points
-from webapp.charts.theme import cell_class
 from webapp.pages.parts.components import hardware_html
 from webapp.pages.parts.links import job_new_link
 from webapp.results.models import Hardware, Metric, Mode, Revision

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_safe
 from webapp.analysis.queries import Curve, CurvePoint, curves_of
 from webapp.charts import curve as chart
 from webapp.charts.curve import Level
-from webapp.charts.theme import style_of
+from webapp.charts.svg import style_of
 from webapp.pages.parts.links import with_query
 from webapp.results.models import Hardware, ModeName, Series
 

@@ -14,8 +14,8 @@ from webapp.alerts.queries import SeriesOnMachine
 from webapp.analysis.queries import knob_number
 from webapp.charts import curve
 from webapp.charts.curve import Level
+from webapp.charts.svg import style_of
 from webapp.charts.text import number, one_revision
-from webapp.charts.theme import style_of
 from webapp.pages.hardware.lanes import Place, trends_link
 from webapp.pages.parts.links import with_query
 from webapp.results.models import ModeName

@@ -13,8 +13,8 @@ from django.views.decorators.http import require_safe
 from webapp.analysis import queries
 from webapp.analysis.models import Finding
 from webapp.analysis.services import Other, as_rows
+from webapp.charts.svg import style_of
 from webapp.charts.text import half_width, with_minus
-from webapp.charts.theme import style_of
 from webapp.charts.trend import NARROW, Found, Level, Revisions, Trend, TrendSeries, draw, figure
 from webapp.pages.parts.cache import Cache
 from webapp.pages.parts.links import diff_link, functions_link, side_link

@@ -4,8 +4,8 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from webapp.analysis.models import Finding, SeriesSettings
+from webapp.charts.svg import style_of
 from webapp.charts.text import common, one_revision
-from webapp.charts.theme import style_of
 from webapp.charts.trend import Apart, Trend, TrendSeries, Whiskers, distinct
 from webapp.events.queries import stamps
 from webapp.pages.parts.cache import Cache

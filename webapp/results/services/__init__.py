@@ -13,8 +13,7 @@ from webapp.results.documents import (
 from webapp.results.fact_names import ChangedFact, as_text
 from webapp.results.identity import Evidence
 from webapp.results.services.aliases import file_by_names, move_whole_series
-from webapp.results.services.cost_pairs import changed_costs
-from webapp.results.services.costs import renew_costs
+from webapp.results.services.costs import changed_costs, renew_costs
 from webapp.results.services.database import (
     begin_reshaping,
     begin_writing,

@@ -14,9 +14,14 @@ from webapp.results.documents import Problem, Unprocessable
 from webapp.results.git_history import Ids
 from webapp.results.models import Revision, RevisionAlias, Tree
 from webapp.results.models.history import MIN_HASH_PREFIX
-from webapp.results.services.authors import without_removed
 from webapp.results.services.database import CHUNK, begin_reshaping, chunks
-from webapp.results.services.revisions import Move, lock_series_of, mark_changed, move_revisions
+from webapp.results.services.revisions import (
+    Move,
+    lock_series_of,
+    mark_changed,
+    move_revisions,
+    without_removed,
+)
 from webapp.results.spellings import HASH_PATTERN, position_of
 
 TEXTS = ["author_name", "author_email", "committed_at", "subject", "message"]

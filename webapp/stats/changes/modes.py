@@ -13,9 +13,8 @@ from math import sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from webapp.stats.changes.partition import partition
 from webapp.stats.changes.points import Floats, Value, of_logs
-from webapp.stats.changes.scatter import median_of
+from webapp.stats.changes.scatter import median_of, partition
 
 LEAST_SAMPLES = 4
 """Samples of a revision that can show two modes."""

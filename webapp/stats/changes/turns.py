@@ -11,9 +11,15 @@ from numpy.typing import NDArray
 
 from webapp.stats.changes import scale
 from webapp.stats.changes.noise import EFFICIENCY
-from webapp.stats.changes.partition import partition_of_sums, sums_of
 from webapp.stats.changes.points import FINEST, Floats
-from webapp.stats.changes.scatter import Guess, inflation_of, variance_of, with_guess
+from webapp.stats.changes.scatter import (
+    Guess,
+    inflation_of,
+    partition_of_sums,
+    sums_of,
+    variance_of,
+    with_guess,
+)
 
 LEAD = 4.0
 """Twice the log likelihood by which a curve must be better than steps alone: where the two cannot

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from webapp.stats.common_location import (
+from webapp.stats.several_series import (
     FLOOR,
     CommonLocation,
     Location,

@@ -1,4 +1,6 @@
-"""What the admin pages of all apps share: read-only pages, and actions that ask first."""
+"""Operators' pages of people, which are their accounts and roles, and what the admin pages of all
+apps share: read-only pages, and actions that ask first.
+"""
 
 import json
 import re
@@ -13,6 +15,10 @@ from django.contrib.admin.widgets import (
     AutocompleteSelect,
     AutocompleteSelectMultiple,
 )
+from django.contrib.auth.admin import UserAdmin
+from django.contrib.auth.forms import AdminUserCreationForm, UserChangeForm
+from django.contrib.auth.models import Group
+from django.core.exceptions import PermissionDenied
 from django.db import models
 from django.db.models import Count, IntegerField, Model, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
@@ -23,17 +29,25 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.http import urlencode
 
+from webapp.accounts.models import User
+from webapp.accounts.services.people import RoleError, ensure_operator_left, remove_people
+from webapp.accounts.signing_in.factors import remove_factors
+
 if TYPE_CHECKING:
     # The types take parameters, the classes do not.
     Admin = admin.ModelAdmin[Any]
     Inline = admin.TabularInline[Any, Any]
     ModelForm = forms.ModelForm[Any]
     InlineFormSet = forms.BaseInlineFormSet[Any, Any, Any]
+    ChangeForm = UserChangeForm[User]
+    PeopleAdmin = UserAdmin[User]
 else:
     Admin = admin.ModelAdmin
     Inline = admin.TabularInline
     ModelForm = forms.ModelForm
     InlineFormSet = forms.BaseInlineFormSet
+    ChangeForm, PeopleAdmin = UserChangeForm, UserAdmin
+
 
 SHOWN = 20
 LIKE_A_KEY = re.compile(r"[0-9]{1,18}")
@@ -237,3 +251,96 @@ def confirmed(
         do(row)
     page.message_user(request, f"{done}: {len(rows)}", messages.SUCCESS)
     return None
+
+
+admin.site.site_header = admin.site.site_title = "Driftline"
+admin.site.index_title = "Operators"
+# What a person may do follows from the role alone: Django's groups would say nothing.
+admin.site.unregister(Group)
+
+
+class PersonForm(ChangeForm):
+    """An account; the last operator stays one."""
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or self.cleaned_data
+        try:
+            ensure_operator_left(
+                user=self.instance,
+                role=data.get("role", User.Role.OPERATOR),
+                is_active=data["is_active"],
+            )
+        except RoleError as error:
+            self.add_error(None, str(error))
+        return data
+
+
+@admin.register(User)
+class PersonAdmin(AuditedAdmin, PeopleAdmin):
+    form = PersonForm
+    add_form = AdminUserCreationForm
+    list_display = ["username", "email", "role", "is_active", "last_login"]
+    list_filter = ["role", "is_active"]
+    filter_horizontal = []
+    actions = ["remove_factors"]
+
+    fieldsets = [
+        (None, {"fields": ["username", "password", "role", "is_active"]}),
+        ("About", {"fields": ["first_name", "last_name", "email"]}),
+        ("Dates", {"fields": ["last_login", "date_joined"]}),
+    ]
+    add_fieldsets = [
+        (
+            None,
+            {
+                "classes": ["wide"],
+                "fields": [
+                    *("username", "email", "role"),
+                    *("usable_password", "password1", "password2"),
+                ],
+            },
+        )
+    ]
+
+    def save_model(self, request: HttpRequest, obj: User, form: ModelForm, change: bool) -> None:
+        obj.take_role(obj.role)
+        super().save_model(request, obj, form, change)
+
+    @admin.action(description="Remove second factors")
+    def remove_factors(
+        self, request: HttpRequest, queryset: QuerySet[User]
+    ) -> TemplateResponse | None:
+        """For who lost app, keys and recovery codes."""
+        return confirmed(
+            self,
+            request,
+            queryset,
+            _remove_factors,
+            title="Remove second factors",
+            text="They sign in with the password alone, and may add factors again. Be sure that "
+            "who asked for it is who has the account.",
+            done="Signing in with the password alone",
+        )
+
+    def delete_model(self, request: HttpRequest, obj: User) -> None:
+        self.delete_queryset(request, User.objects.filter(pk=obj.pk))
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
+        """Somebody else may have deleted an operator since the page asked whether to."""
+        try:
+            remove_people(people=queryset)
+        except RoleError as error:
+            raise PermissionDenied(str(error)) from error
+
+    def get_deleted_objects(
+        self, objs: Sequence[User] | QuerySet[User], request: HttpRequest
+    ) -> tuple[list[Any], dict[str, int], set[str], list[Any]]:
+        """Whose name would be erased; somebody must be left who operates the instance."""
+        left = User.objects.operators().exclude(pk__in=[user.pk for user in objs])
+        protected = [] if left.exists() else ["the only operators: make another one first"]
+        names = [f"{user}: the account, its settings and mails; what it did stays" for user in objs]
+        return names, {"people": len(objs)}, set(), protected
+
+
+def _remove_factors(user: User) -> None:
+    remove_factors(user=user)
