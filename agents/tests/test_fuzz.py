@@ -31,7 +31,7 @@ from labagent.readers.formats import FORMATS as FORMATS_OF_RESULTS
 from labagent.readers.formats import Printed, detect, read_results
 from labagent.readers.logs import FORMATS
 from labagent.readers.logs.seconds import parse_second
-from labagent.readers.results import READERS, Output, UnreadableError
+from labagent.work.commands import READERS, Output, UnreadableError
 
 from agents.tests.board import job
 from agents.tests.make import (

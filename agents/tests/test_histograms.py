@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from labagent.job import Job
 from labagent.limits import faults
-from labagent.readers.results import READERS, Output
-from labagent.work.delivery import result_document
+from labagent.work.api import result_document
+from labagent.work.commands import READERS, Output
 from labagent.work.state import BootRecord, Progress, ProgressFile
 
 from agents.tests.board import job

@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
-from labagent.directions import SKIP, Directions
 from labagent.model import Metric
 from labagent.readers.formats import Content, Result
+from labagent.settings import SKIP, Directions
 
 from agents.tests.histories import TRACKERS, commit, write
 from agents.tests.server import FakeServer, listening

@@ -22,7 +22,7 @@ from labagent.readers.benchlab.info import parse_info, parse_time
 from labagent.readers.benchlab.kernel import parse_uname
 from labagent.readers.benchlab.label import parse_image
 from labagent.readers.logs import FORMATS
-from labagent.readers.results import READERS, Output, UnreadableError
+from labagent.work.commands import READERS, Output, UnreadableError
 
 from agents.tests.board import job
 from agents.tests.make import HEAD_12, OLD_HEADER, second

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from labagent import histograms as agent
 from labagent import limits
+from labagent import model as agent
 from pydantic import ValidationError
 
 from tests.documents import run_document

@@ -4,9 +4,9 @@ import json
 from pathlib import Path
 
 import pytest
-from labagent.directions import Directions
 from labagent.model import Overrides, runs_of
 from labagent.result_files import Naming, runs_of_file
+from labagent.settings import Directions
 
 from tests.results.steps import analyse, upload
 from webapp.alerts.models import Alert

@@ -40,20 +40,19 @@ from labagent.cli_shared import (
 )
 from labagent.cli_work import config_path, default_state, lab_settings, simulate, work
 from labagent.client import Client, Flags, agent_version
-from labagent.directions import Directions
 from labagent.errors import (
     AgentError,
     NothingFoundError,
     SettingsError,
 )
+from labagent.job import Abandoned
 from labagent.model import Outcome, Overrides, runs_of
 from labagent.readers.benchlab import read_directories
 from labagent.readers.formats import FORMATS, format_named
 from labagent.result_files import Naming, runs_of_file
-from labagent.settings import Settings, load_settings
+from labagent.settings import Directions, Settings, load_settings
 from labagent.spool import Spool
 from labagent.upload import Directory, Made, directories_of, send_experiments, spool_runs
-from labagent.work.running import Abandoned
 
 INTERRUPTED = 130
 BENCH_LAB = (

@@ -27,14 +27,6 @@ from labagent.cli_shared import (
     spool_option,
 )
 from labagent.client import Flags
-from labagent.directions import (
-    FILE,
-    NO_DIRECTION,
-    SKIP,
-    Directions,
-    directions_given,
-    units_given,
-)
 from labagent.errors import NothingFoundError, SettingsError
 from labagent.execution import CommandError, this_machine
 from labagent.files import write_durably
@@ -53,7 +45,16 @@ from labagent.repetition import (
     plain,
 )
 from labagent.result_files import Origin, joined, runs_from
-from labagent.settings import Settings, load_settings
+from labagent.settings import (
+    FILE,
+    NO_DIRECTION,
+    SKIP,
+    Directions,
+    Settings,
+    directions_given,
+    load_settings,
+    units_given,
+)
 from labagent.spool import Spool
 from labagent.upload import spool_runs
 

@@ -25,8 +25,7 @@ from labagent.client import Flags
 from labagent.errors import AgentError, SettingsError
 from labagent.execution import Execution, Machine, execute
 from labagent.files import write_durably
-from labagent.histograms import Histogram
-from labagent.model import Evidence, Metric, Mode, Overrides
+from labagent.model import Evidence, Histogram, Metric, Mode, Overrides
 from labagent.readers import formats
 from labagent.result_files import Origin, read_result_file
 

@@ -9,14 +9,24 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from labagent.directions import NO_DIRECTION, Directions
 from labagent.errors import AgentError, SettingsError
 from labagent.files import MAX_LOG_BYTES, UnreadFileError, digest_of, read_text
-from labagent.histograms import Histogram
 from labagent.limits import REVISION, TEXTS
-from labagent.model import Evidence, Metric, Mode, Outcome, Overrides, Run, Samples, Skip, Source
+from labagent.model import (
+    Evidence,
+    Histogram,
+    Metric,
+    Mode,
+    Outcome,
+    Overrides,
+    Run,
+    Samples,
+    Skip,
+    Source,
+)
 from labagent.readers import formats
 from labagent.readers.benchlab.layout import TOO_MANY, Bounds
+from labagent.settings import NO_DIRECTION, Directions
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import json
 import pytest
 from labagent.job import Job
 from labagent.model import Metric
-from labagent.readers.results import READERS, Output, UnreadableError
+from labagent.work.commands import READERS, Output, UnreadableError
 
 from agents.tests.board import job
 from agents.tests.make import HEAD_12, bench

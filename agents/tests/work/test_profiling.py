@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 from labagent.errors import SettingsError
+from labagent.job import Abandoned
 from labagent.work.config import load_lab
-from labagent.work.running import Abandoned
 
 from agents.tests.board import job
 from agents.tests.server import error

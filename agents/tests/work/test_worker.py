@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 import httpx2
 import pytest
 from labagent.errors import RefusedError, SettingsError
-from labagent.work.running import Abandoned
+from labagent.job import Abandoned
 
 from agents.tests.board import job, refusal
 from agents.tests.server import error

@@ -20,13 +20,12 @@ from typing import Any
 
 from labagent.client import Client
 from labagent.errors import UnavailableError
-from labagent.job import Job
+from labagent.job import Job, Say, StageFailed, Watch
 from labagent.readers.profiles import read_profile
-from labagent.readers.results import Measurement
 from labagent.simulate.truth import Machine, Truth
 from labagent.work.api import JobsApi, Poll, Pulse
+from labagent.work.commands import Measurement
 from labagent.work.lab import Task, accept_served
-from labagent.work.running import Say, StageFailed, Watch
 
 Stack = tuple[str, ...]
 """Names of functions, outermost caller first."""

@@ -11,15 +11,13 @@ from typing import Any
 
 from labagent.errors import AgentError
 from labagent.files import UnreadFileError, read_head, read_tail
-from labagent.job import Job, printable
+from labagent.job import Job, StageFailed, printable
 from labagent.model import clean
 from labagent.readers.benchlab.kernel import bounded
 from labagent.readers.profiles import read_profile
-from labagent.readers.results import Measurement, Output
-from labagent.work.commands import Command, Runner, TimedOut
+from labagent.work.commands import Command, Measurement, Output, Runner, TimedOut
 from labagent.work.config import LabFile, Machine, number_of
 from labagent.work.lab import Task, accept_served, check_kernel
-from labagent.work.running import StageFailed
 from labagent.work.state import Builds
 
 LONGEST_IDENT = 2000

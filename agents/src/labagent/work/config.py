@@ -15,8 +15,7 @@ from labagent.errors import SettingsError
 from labagent.files import Table, read_toml
 from labagent.job import MOST_BOOTS
 from labagent.model import Metric, Mode
-from labagent.readers.results import READERS, Reader
-from labagent.work.commands import ALWAYS, Command, program_problem
+from labagent.work.commands import ALWAYS, READERS, Command, Reader, program_problem
 
 LONGEST_POLL = 60.0
 PASSED = ("PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "TMPDIR", "SSH_AUTH_SOCK")

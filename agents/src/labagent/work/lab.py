@@ -17,9 +17,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from labagent.files import write_durably
-from labagent.job import Job
-from labagent.readers.results import Measurement
-from labagent.work.running import JobLog, StageFailed, Watch
+from labagent.job import Job, JobLog, StageFailed, Watch
+from labagent.work.commands import Measurement
 from labagent.work.state import BootRecord, Progress, ProgressFile
 
 

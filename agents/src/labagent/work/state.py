@@ -24,7 +24,7 @@ from typing import IO, Any, Literal
 from labagent.errors import SettingsError
 from labagent.files import write_durably
 from labagent.job import Lease, Leased
-from labagent.readers.results import Measurement
+from labagent.work.commands import Measurement
 
 
 class Builds:

@@ -13,13 +13,22 @@ from pathlib import Path
 from types import FrameType
 
 from labagent.errors import AgentError, UnavailableError
-from labagent.job import Job, Leased
+from labagent.job import (
+    FAILURE_TAIL,
+    Abandoned,
+    Cancelled,
+    Ended,
+    Job,
+    JobLog,
+    Leased,
+    Say,
+    StageFailed,
+    Watch,
+)
 from labagent.limits import faults
 from labagent.upload import detail_text
-from labagent.work import running
-from labagent.work.api import Heartbeat, JobsApi, Poll
+from labagent.work.api import Delivery, Heartbeat, JobsApi, Poll, result_document
 from labagent.work.commands import end_leftovers
-from labagent.work.delivery import Delivery, result_document
 from labagent.work.lab import Lab, Measuring, Task
 from labagent.work.state import Progress, Report, StateDirectory, failure
 
@@ -63,7 +72,7 @@ class Worker:
         lab: Lab,
         state: StateDirectory,
         *,
-        say: running.Say,
+        say: Say,
         wait: float,
         pauses: Pauses | None = None,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
@@ -77,7 +86,7 @@ class Worker:
         self.now = now
         self.delivery = Delivery(api, state.outbox, say)
         self._drained = threading.Event()
-        self._watch: running.Watch | None = None
+        self._watch: Watch | None = None
 
     def drain(self) -> None:
         """End after the job in hand."""
@@ -88,7 +97,7 @@ class Worker:
         self._drained.set()
         watch = self._watch
         if watch is not None:
-            watch.stop(running.Abandoned("abandoned"))
+            watch.stop(Abandoned("abandoned"))
         return watch is not None
 
     def run(self) -> None:
@@ -153,8 +162,8 @@ class Worker:
 
     def work(self, leased: Leased) -> None:
         """Do one job and put what came of it into the outbox."""
-        self._watch = running.Watch()
-        log = running.JobLog(self.state.job_directory(leased.id) / "log.txt", self.say, self.now)
+        self._watch = Watch()
+        log = JobLog(self.state.job_directory(leased.id) / "log.txt", self.say, self.now)
         try:
             report = self._attempt(leased, log, self._watch)
         finally:
@@ -164,28 +173,28 @@ class Worker:
         self.state.progress.clear()
         self.state.prune_jobs()
 
-    def _attempt(self, leased: Leased, log: running.JobLog, watch: running.Watch) -> Report | None:
+    def _attempt(self, leased: Leased, log: JobLog, watch: Watch) -> Report | None:
         """What the server is to be told; None where it wants to hear nothing."""
         token = leased.lease.token
         try:
             return self._measure(leased, log, watch)
-        except running.StageFailed as error:
+        except StageFailed as error:
             stage, reason = error.stage, error.reason
-        except running.Cancelled as error:
+        except Cancelled as error:
             log.say(f"job {leased.id}: cancelled by the server: {error}")
             stage, reason = "lab", "cancelled"
-        except running.Ended as error:
+        except Ended as error:
             log.say(f"job {leased.id}: the server has closed it: {error}")
             return None
         log.say(f"job {leased.id}: failed at {stage}: {reason}")
-        body = failure(stage, reason, log.tail(running.FAILURE_TAIL))
+        body = failure(stage, reason, log.tail(FAILURE_TAIL))
         return Report("fail", leased.id, token, dict(body))
 
-    def _measure(self, leased: Leased, log: running.JobLog, watch: running.Watch) -> Report:
+    def _measure(self, leased: Leased, log: JobLog, watch: Watch) -> Report:
         try:
             job = Job.parse(leased.document)
         except AgentError as error:
-            raise running.StageFailed("lab", f"this agent refuses the job: {error}") from error
+            raise StageFailed("lab", f"this agent refuses the job: {error}") from error
         progress = self._progress(leased, log, job)
         task = Task(job, self.state.job_directory(job.id), self.state.group_file, log, watch)
         with Heartbeat(self.api, leased, log, watch) as heartbeat:
@@ -207,10 +216,10 @@ class Worker:
             reason = detail_text(found)
             refused = Report("result", leased.id, leased.lease.token, document)
             path = self.state.outbox.refuse(refused, reason)
-            raise running.StageFailed("run", f"{reason}; the result is kept in {path}")
+            raise StageFailed("run", f"{reason}; the result is kept in {path}")
         return document
 
-    def _progress(self, leased: Leased, log: running.JobLog, job: Job) -> Progress:
+    def _progress(self, leased: Leased, log: JobLog, job: Job) -> Progress:
         """The progress on disk where it is this job's, else a new one."""
         progress = self.state.progress.load()
         if progress is not None and progress.leased.id == leased.id:
@@ -221,9 +230,7 @@ class Worker:
             log.say(f"{job}" + (f" ({job.reason})" if job.reason else ""))
         self.state.progress.save(progress)
         if progress.restarts > MOST_RESTARTS:
-            raise running.StageFailed(
-                "lab", f"the agent was started {MOST_RESTARTS} times in one step"
-            )
+            raise StageFailed("lab", f"the agent was started {MOST_RESTARTS} times in one step")
         return progress
 
     def _clean(self, task: Task) -> None:
@@ -232,7 +239,7 @@ class Worker:
             return
         try:
             self.lab.clean(task)
-        except running.StageFailed as error:
+        except StageFailed as error:
             task.log.say(f"job {task.job.id}: {error.reason}")
 
     def _part(self) -> None:
@@ -257,9 +264,7 @@ LEAVING_SECONDS = 15.0
 _LOOK_SECONDS = 0.2
 
 
-def run_until_stopped(
-    worker: Worker, say: running.Say, wanted: Callable[[], bool] = lambda: True
-) -> None:
+def run_until_stopped(worker: Worker, say: Say, wanted: Callable[[], bool] = lambda: True) -> None:
     """Run the worker beside this thread, which hears the signals; `Abandoned` when it was left, by
     a second signal or because it is no longer `wanted`."""
     failed: list[BaseException] = []
@@ -284,14 +289,14 @@ def run_until_stopped(
         raise failed[0]
 
 
-def _obey(worker: Worker, thread: threading.Thread, heard: int, say: running.Say) -> None:
+def _obey(worker: Worker, thread: threading.Thread, heard: int, say: Say) -> None:
     if heard == 1:
         say("draining: ends after the job or poll in hand; once more abandons it")
         worker.drain()
         return
     if worker.abandon():
         thread.join(LEAVING_SECONDS)
-    raise running.Abandoned("abandoned; the next start goes on")
+    raise Abandoned("abandoned; the next start goes on")
 
 
 def _keep_error(run: Callable[[], None], failed: list[BaseException]) -> None:

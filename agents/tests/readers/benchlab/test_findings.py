@@ -6,8 +6,8 @@ import os
 
 from labagent.job import Job
 from labagent.model import Finding
-from labagent.readers.results import READERS, Output
-from labagent.work.delivery import result_document
+from labagent.work.api import result_document
+from labagent.work.commands import READERS, Output
 from labagent.work.state import BootRecord, Progress, ProgressFile
 
 from agents.tests.board import job

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from labagent.readers.logs.generators import read_equilibrium, read_pktgen
+from labagent.readers.logs import read_equilibrium, read_pktgen
 
 from agents.tests.make import equilibrium_log, receiver_log
 

@@ -1,7 +1,7 @@
 """The values of a `pkt-gen` and of an `equilibrium` log."""
 
 import pytest
-from labagent.readers.logs.generators import read_equilibrium, read_pktgen
+from labagent.readers.logs import read_equilibrium, read_pktgen
 
 from agents.tests.make import (
     NEW_HEADER,

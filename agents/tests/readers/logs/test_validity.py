@@ -9,10 +9,8 @@ from collections.abc import Sequence
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from labagent.readers.logs import FORMATS
-from labagent.readers.logs.equipment import full_link, line_rate, read_sender
-from labagent.readers.logs.generators import judge_equilibrium, read_pktgen
-from labagent.readers.logs.validity import judge
+from labagent.readers.logs import FORMATS, judge_equilibrium, read_pktgen
+from labagent.readers.logs.validity import full_link, judge, line_rate, read_sender
 
 US = 1_000_000
 LEVEL = 500_000

@@ -11,8 +11,7 @@ from pathlib import Path
 from labagent.files import UnreadFileError, read_file
 from labagent.model import Finding, Metric, Samples
 from labagent.readers.benchlab.groups import Group, ValueFile
-from labagent.readers.logs import FORMATS, LogFormat, Reading
-from labagent.readers.logs.base import Outline
+from labagent.readers.logs import FORMATS, LogFormat, Outline, Reading
 
 MINIMUM_TO_COMPARE = 3
 """Iterations from which on the one that differs can be told from the others."""

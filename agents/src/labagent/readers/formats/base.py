@@ -9,9 +9,8 @@ from functools import cached_property
 from typing import Any
 
 from labagent.errors import AgentError
-from labagent.histograms import Histogram
 from labagent.limits import LARGEST_SAMPLE
-from labagent.model import Metric, Run
+from labagent.model import Histogram, Metric, Run
 
 
 class UnreadableError(AgentError):

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from labagent.histograms import Histogram
+from labagent.model import Histogram
 from labagent.readers.formats.base import Content, Format, Printed, Result, UnreadableError, amount
 from labagent.readers.formats.latencies import VALUE
 

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from math import fsum
 from typing import Any
 
-from labagent.histograms import Histogram, derived_names
-from labagent.model import Metric
+from labagent.model import Histogram, Metric, derived_names
 from labagent.readers.formats import base
 
 ROUNDING = 1e-6

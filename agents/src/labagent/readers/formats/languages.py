@@ -6,8 +6,7 @@ from math import fsum
 from typing import Any
 from xml.etree import ElementTree
 
-from labagent.histograms import Histogram
-from labagent.model import MAX_NAME, Metric, clean, safe_name
+from labagent.model import MAX_NAME, Histogram, Metric, clean, safe_name
 from labagent.readers.formats import base
 from labagent.readers.formats.json_tables import mean_doubts, select
 

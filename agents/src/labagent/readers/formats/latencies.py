@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
-from labagent.histograms import QUANTILES, Histogram
-from labagent.model import Metric
+from labagent.model import QUANTILES, Histogram, Metric
 from labagent.readers.formats.base import (
     LATENCY,
     RATE,

@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from labagent.histograms import Histogram
 from labagent.model import (
     MAX_NAME,
     Evidence,
     Finding,
+    Histogram,
     Metric,
     Mode,
     Run,

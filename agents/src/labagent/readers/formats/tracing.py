@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from labagent.histograms import Histogram
-from labagent.model import MAX_NAME, Metric, clean, safe_name
+from labagent.model import MAX_NAME, Histogram, Metric, clean, safe_name
 from labagent.readers.formats import base
 
 # `perf stat -j` and `-x`: events with their counts, on standard error unless `-o` says where.
