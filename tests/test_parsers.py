@@ -31,7 +31,7 @@ from webapp.bisects.path_patterns import PatternsError, read_patterns
 from webapp.bisects.question import LEAST_VALUE, MOST_VALUE
 from webapp.bisects.services.bisect_acts import read_boots
 from webapp.notifications.queries import BadToken, Target
-from webapp.outbox.addresses import AddressError, parsed
+from webapp.outbox.http_post import AddressError, parsed
 from webapp.pages.lab.thresholds import read_percent
 from webapp.pages.parts.links import NUMBER_MAX, read_number
 from webapp.pages.trends.query import TrendQuery

@@ -12,7 +12,7 @@ from webapp.accounts.models import User
 from webapp.alerts import services as alerts
 from webapp.alerts.models import Alert, AlertHold
 from webapp.alerts.plan.changes import KnownHold
-from webapp.alerts.queries.dry_runs import holds_in
+from webapp.alerts.queries.evidence import holds_in
 from webapp.alerts.services import begin_hold, end_holds
 from webapp.alerts.services.events import follow_alerts
 from webapp.merging.services import merge_hardware, merge_revisions

@@ -9,8 +9,8 @@ from django.db import DatabaseError, connection, transaction
 from tests.accounts.test_audit import by
 from webapp.accounts.models import AuditEntry
 from webapp.accounts.services import prune_entries
+from webapp.config.apps import grant
 from webapp.config.instance import WEB_ROLE
-from webapp.config.web_role import grant
 from webapp.labs.models import Lab
 
 pytestmark = pytest.mark.django_db

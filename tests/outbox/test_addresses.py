@@ -10,8 +10,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from webapp.config.environment import Environment
-from webapp.outbox import addresses
-from webapp.outbox.addresses import AddressError, check
+from webapp.outbox import http_post
+from webapp.outbox.http_post import AddressError, check
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def names(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
             (socket.AF_INET6 if ":" in ip else socket.AF_INET, socket.SOCK_STREAM, 6, "", (ip, 0))
             for ip in found
         ]
-        monkeypatch.setattr(addresses.socket, "getaddrinfo", lambda *_, **__: infos)
+        monkeypatch.setattr(http_post.socket, "getaddrinfo", lambda *_, **__: infos)
 
     return resolve_to
 
@@ -75,7 +75,7 @@ def test_an_address_that_is_not_public_is_refused(host: str) -> None:
         check(f"http://{host}/hook")
 
 
-@given(st.ip_addresses(v=4).filter(lambda one: not addresses.is_public(one)))
+@given(st.ip_addresses(v=4).filter(lambda one: not http_post.is_public(one)))
 @example(ip_address("127.0.0.1"))
 @example(ip_address("10.0.0.1"))
 @example(ip_address("192.0.0.192"))
@@ -94,7 +94,7 @@ def test_it_is_refused_however_it_is_written(address: IPv4Address) -> None:
     "address", ["1.1.1.1", "2606:4700:4700::1111", "64:ff9b::101:101", "::ffff:1.1.1.1"]
 )
 def test_a_public_address_is_public_also_where_it_is_wrapped(address: str) -> None:
-    assert addresses.is_public(ip_address(address))
+    assert http_post.is_public(ip_address(address))
 
 
 def test_a_target_keeps_the_name_and_the_address_that_was_checked(names) -> None:
@@ -176,6 +176,6 @@ def test_a_name_server_that_does_not_answer_is_named(monkeypatch: pytest.MonkeyP
     def unanswered(*_: object, **__: object) -> None:
         raise socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution")
 
-    monkeypatch.setattr(addresses.socket, "getaddrinfo", unanswered)
+    monkeypatch.setattr(http_post.socket, "getaddrinfo", unanswered)
     with pytest.raises(AddressError, match=r"No name server answers for ci\.example: check the"):
         check("https://ci.example/")

@@ -24,7 +24,7 @@ from tests.results.steps import analyse
 from webapp.accounts.models import User
 from webapp.alerts.models import Alert
 from webapp.notifications.services import notify_events
-from webapp.outbox import addresses, channels, http_post
+from webapp.outbox import channels, http_post
 from webapp.outbox.deadlines import Deadline
 from webapp.outbox.models import Endpoint, HookDelivery, Mail
 from webapp.outbox.services import (
@@ -333,7 +333,7 @@ def test_a_server_that_an_answer_names_is_checked_like_the_first() -> None:
     refused: list[str] = []
 
     def check(url: str) -> Any:
-        with pytest.raises(addresses.AddressError) as error:
+        with pytest.raises(http_post.AddressError) as error:
             checked(url, allow_private=False)
         refused.append(str(error.value))
         raise error.value

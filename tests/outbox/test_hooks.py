@@ -21,9 +21,9 @@ from django.utils import timezone
 from tests import make
 from tests.outbox.receivers import Receiver, receiving
 from webapp.accounts.models import User
-from webapp.outbox import addresses, http_post, services
-from webapp.outbox.addresses import Target, explain
+from webapp.outbox import http_post, services
 from webapp.outbox.deadlines import Deadline
+from webapp.outbox.http_post import Target, explain
 from webapp.outbox.models import Endpoint, HookDelivery
 from webapp.outbox.services import delivering, endpoints, items
 
@@ -300,8 +300,8 @@ def test_the_connection_goes_to_the_address_that_was_checked_whatever_the_name_s
         address = "1.1.1.1" if len(asked) == 1 else "127.0.0.1"
         return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, 0))]
 
-    monkeypatch.setattr(addresses.socket, "getaddrinfo", changing)
-    target = addresses.check(receiver.url("rebinding.example"), more_ports=[range(1024, 2**16)])
+    monkeypatch.setattr(http_post.socket, "getaddrinfo", changing)
+    target = http_post.check(receiver.url("rebinding.example"), more_ports=[range(1024, 2**16)])
     connected: list[tuple[str, int]] = []
 
     def connect(address: tuple[str, int], timeout: float) -> socket.socket:

@@ -16,9 +16,9 @@ from django.db import connection
 from tests import make
 from tests.outbox.receivers import Receiver, receiving
 from tests.outbox.slow import answering, dripping, serving, silent
-from webapp.outbox import addresses, deadlines, http_post, services
-from webapp.outbox.addresses import Target
+from webapp.outbox import deadlines, http_post, services
 from webapp.outbox.deadlines import Deadline
+from webapp.outbox.http_post import Target
 from webapp.outbox.models import Endpoint, HookDelivery
 from webapp.outbox.services import delivering, endpoints, items
 from webapp.outbox.services.items import singleton_lock
@@ -211,7 +211,7 @@ def test_a_resolver_that_hangs_is_left_behind(
             over.wait(60)
         return resolve("127.0.0.1" if host == "hangs.example" else host, *arguments, **options)
 
-    monkeypatch.setattr(addresses.socket, "getaddrinfo", hanging)
+    monkeypatch.setattr(http_post.socket, "getaddrinfo", hanging)
     post_event()
     delivering.send_due_deliveries(seconds=600, each_seconds=PATIENCE)
     states = dict(HookDelivery.objects.values_list("endpoint__name", "state"))

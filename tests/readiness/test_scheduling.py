@@ -17,10 +17,9 @@ from kombu.utils.imports import symbol_by_name
 from tests.servers import LOCKS
 from webapp.config.celery import app
 from webapp.readiness.models import Heartbeat
-from webapp.readiness.pulse import Pulse
 from webapp.readiness.scheduling import SingleScheduler, SingletonLock
 from webapp.readiness.services import Reporter
-from webapp.readiness.tasks import heartbeat
+from webapp.readiness.tasks import Pulse, heartbeat
 
 pytestmark = pytest.mark.django_db(transaction=True)
 HOLDERS = f"{LOCKS} WHERE locktype = 'advisory' AND granted AND pid <> %s"

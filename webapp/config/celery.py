@@ -10,7 +10,7 @@ from celery.signals import setup_logging, worker_init, worker_shutdown
 from celery.utils.nodenames import nodesplit
 
 from webapp.readiness import heartbeats
-from webapp.readiness.pulse import Pulse
+from webapp.readiness.tasks import Pulse
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "webapp.config.settings")
 

@@ -122,7 +122,7 @@ for _each in DATABASES.values():
         _each["OPTIONS"] |= {"server_side_binding": True, "prepare_threshold": 2}
 
 
-# The web server signs in as a role that cannot change the schema (webapp.config.web_role).
+# The web server signs in as a role that cannot change the schema (webapp.config.apps).
 _web_url = _env.text("DATABASE_WEB_URL") or ("" if DATABASE_URL_GIVEN else _recorded.web_url)
 WEB_DATABASE = _env.database("DATABASE_WEB_URL", default=_web_url) if _web_url else {}
 

@@ -16,7 +16,7 @@ PROJECT = Path(__file__).resolve().parents[2]
 CELERY = (sys.executable, "-m", "celery", "-A", "webapp.config.celery")
 QUIET = ("--without-mingle", "--without-gossip", "--without-heartbeat")
 """Events among workers, which nobody reads. A worker that cannot send one while Redis is away tries
-for ever and takes no signal meanwhile. Our heartbeats are others (`webapp.readiness.pulse`)."""
+for ever and takes no signal meanwhile. Our heartbeats are others (`webapp.readiness.tasks`)."""
 
 WITHOUT_CHECKS = {"CELERY_SKIP_CHECKS": "true"}
 """`migrate` made the checks with the same settings. The check of addresses imports pages and API, a

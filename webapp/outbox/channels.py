@@ -19,7 +19,7 @@ from urllib.parse import parse_qsl, urlencode
 import requests
 from django.conf import settings
 
-from webapp.outbox import addresses, http_post
+from webapp.outbox import http_post
 from webapp.outbox.deadlines import Deadline
 
 KINDS: Mapping[str, tuple[str, str]] = {
@@ -86,11 +86,11 @@ class Conversation:
     AddressError; ``answer`` is the last, ``error`` why the last request got none.
     """
 
-    check: Callable[[str], addresses.Target]
+    check: Callable[[str], http_post.Target]
     deadline: Deadline
     answer: http_post.Answer | None = None
     error: Exception | None = None
-    asked: list[addresses.Target] = field(default_factory=list)
+    asked: list[http_post.Target] = field(default_factory=list)
     is_rehearsal: bool = False
 
     def exchange(self, request: requests.PreparedRequest) -> http_post.Answer:
@@ -116,7 +116,7 @@ class Conversation:
         self.answer = self.error = None
         try:
             self.answer = self.exchange(request)
-        except (addresses.AddressError, http_post.PostError) as error:
+        except (http_post.AddressError, http_post.PostError) as error:
             self.error = error
             raise requests.ConnectionError(str(error)) from error
         response = requests.Response()
@@ -199,11 +199,11 @@ def shown(url: str) -> str:
     return f"{scheme}://{host}/…" if host else f"{scheme}://…"
 
 
-def require_good(url: str, check: Callable[[str], addresses.Target]) -> None:
+def require_good(url: str, check: Callable[[str], http_post.Target]) -> None:
     """Raises ChannelError, and AddressError where the first request must not go."""
     talk = Conversation(check, Deadline(http_post.TOTAL_SECONDS), is_rehearsal=True)
     _notify(url, "Driftline", "Rehearsal", talk)
-    if isinstance(talk.error, addresses.AddressError):
+    if isinstance(talk.error, http_post.AddressError):
         raise talk.error
     if not talk.asked:
         raise ChannelError(talk.reason())
@@ -214,7 +214,7 @@ def send(
     *,
     title: str,
     text: str,
-    check: Callable[[str], addresses.Target],
+    check: Callable[[str], http_post.Target],
     deadline: Deadline,
 ) -> http_post.Answer:
     """Write to the channel. Raises NotTaken."""

@@ -4,8 +4,6 @@ from webapp.alerts.queries.alert_page import (
     Unmoved,
     beside,
     facts_beside,
-    left_out_beside,
-    left_out_of,
     machine_elsewhere,
 )
 from webapp.alerts.queries.commit_findings import (
@@ -28,7 +26,8 @@ from webapp.alerts.queries.commits import (
     points_around,
     why_not,
 )
-from webapp.alerts.queries.dry_runs import DryRun, dry_run, holds_in
+from webapp.alerts.queries.dry_runs import DryRun, dry_run
+from webapp.alerts.queries.evidence import holds_in
 from webapp.alerts.queries.findings import (
     Past,
     Surroundings,
@@ -36,6 +35,8 @@ from webapp.alerts.queries.findings import (
     candidates_beside,
     events_of,
     findings_of,
+    left_out_beside,
+    left_out_of,
     members_at,
     moves_of,
     of_interest,

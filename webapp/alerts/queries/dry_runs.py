@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from webapp.alerts.models import Alert, AlertFinding, AlertHold
+from webapp.alerts.models import Alert, AlertFinding
 from webapp.alerts.plan.changes import KnownHold
 from webapp.alerts.queries import evidence
 from webapp.alerts.queries.min_effects import MinEffects, Scope
@@ -106,7 +106,7 @@ def dry_run(scope: Scope, percent: float | None, *, since: datetime) -> DryRun:
     """
     found = _Difference()
     for tree in scope.trees():
-        findings, holds = evidence.alertable_in(tree), holds_in([tree])
+        findings, holds = evidence.alertable_in(tree), evidence.holds_in([tree])
         now = MinEffects.of({row.series_id for row in findings}, tree=tree)
         then = now.having(scope.part, scope.of.pk, percent)
         before, after = (_alerts(tree, findings, one, holds) for one in (now, then))
@@ -134,15 +134,6 @@ def dry_run(scope: Scope, percent: float | None, *, since: datetime) -> DryRun:
         overruled=len(found.overruled),
         uncovered=sorted(found.uncovered),
     )
-
-
-def holds_in(trees: Iterable[int]) -> list[KnownHold]:
-    """What is held of the alerts of trees (ids), in the order of their alerts; one statement."""
-    lasting = AlertHold.objects.filter(ended_at__isnull=True, alert__tree__in=list(trees))
-    rows = lasting.order_by("alert", "series", "after__position", "pk").values_list(
-        "alert", "series", "after__position", "last__position", "is_loss"
-    )
-    return [KnownHold(*row) for row in rows]
 
 
 def _uncovered(findings: Sequence[Finding], opening: set[int], there: set[int]) -> set[int]:

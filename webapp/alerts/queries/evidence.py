@@ -12,7 +12,7 @@ from django.db.models import Count, Q
 from webapp.alerts import plan
 from webapp.alerts.assigned import Assigned
 from webapp.alerts.grouping import Evidence
-from webapp.alerts.models import Alert, Assignment
+from webapp.alerts.models import Alert, AlertHold, Assignment
 from webapp.alerts.plan import Conclusion
 from webapp.alerts.plan.changes import KnownFinding, KnownHold
 from webapp.alerts.queries.min_effects import MinEffects
@@ -42,6 +42,15 @@ def alertable_in(tree: int) -> list[Finding]:
     kinds = (Finding.Kind.LEVEL, Finding.Kind.SLOW, Finding.Kind.EXCURSION)
     found = Finding.all_kinds.filter(wanted, series__tree=tree, kind__in=kinds)
     return list(found.select_related(*parts).defer("why").order_by("pk"))
+
+
+def holds_in(trees: Iterable[int]) -> list[KnownHold]:
+    """What is held of the alerts of trees (ids), in the order of their alerts; one statement."""
+    lasting = AlertHold.objects.filter(ended_at__isnull=True, alert__tree__in=list(trees))
+    rows = lasting.order_by("alert", "series", "after__position", "pk").values_list(
+        "alert", "series", "after__position", "last__position", "is_loss"
+    )
+    return [KnownHold(*row) for row in rows]
 
 
 def conclude(

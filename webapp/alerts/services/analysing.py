@@ -19,8 +19,7 @@ from django.utils import timezone
 from webapp.alerts.models import Alert, AlertEvent
 from webapp.alerts.plan import plan_changes
 from webapp.alerts.plan.changes import CommitRange, Known, KnownAlert, State
-from webapp.alerts.queries.dry_runs import holds_in
-from webapp.alerts.queries.evidence import Read, alertable_in, read_evidence
+from webapp.alerts.queries.evidence import Read, alertable_in, holds_in, read_evidence
 from webapp.alerts.services.events import Change, quietly, write
 from webapp.alerts.services.machine_alerts import reconcile_excursions, reconcile_slow_losses
 from webapp.alerts.services.writing import write_changes

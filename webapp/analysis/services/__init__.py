@@ -2,7 +2,6 @@
 
 from webapp.analysis.services.detecting import ALL_RUNS, Detected
 from webapp.analysis.services.findings import FEWEST_REVISIONS
-from webapp.analysis.services.other_findings import Other, as_rows
 from webapp.analysis.services.steps import (
     are_as_read,
     claim_series,
@@ -14,4 +13,5 @@ from webapp.analysis.services.steps import (
     stale_among,
     store_findings,
 )
+from webapp.analysis.services.stored_findings import Other, as_rows
 from webapp.analysis.services.storing import store_job_result, store_runs

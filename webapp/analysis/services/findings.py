@@ -10,10 +10,10 @@ from django.db.models import Case, Exists, OuterRef, Q, Value, When
 from django.utils import timezone
 
 from webapp.analysis.models import Comparison, Finding, Flag, Verdict
-from webapp.analysis.services import finding_history
+from webapp.analysis.services import stored_findings
 from webapp.analysis.services.detecting import Detected
-from webapp.analysis.services.other_findings import Other, match_others, others_of
 from webapp.analysis.services.shown import REASONS, JudgedPair, Shown, say_why_withdrawn, shown_by
+from webapp.analysis.services.stored_findings import Other, match_others, others_of
 from webapp.results.models import Revision
 from webapp.results.services import update_rows
 from webapp.stats import changes
@@ -88,7 +88,7 @@ def reconcile_findings(
     live = Finding.all_kinds.live().of_all([one.series for one in detected])
     for row in live.select_related("after", "last"):
         stored.setdefault(row.series_id, []).append(row)
-    before = {row.pk: finding_history.snapshot_of(row) for rows in stored.values() for row in rows}
+    before = {row.pk: stored_findings.snapshot_of(row) for rows in stored.values() for row in rows}
     draft = _Draft(now)
     for one in detected:
         rows = stored.get(one.series.pk, [])
@@ -118,15 +118,15 @@ class _Draft:
             self.moved.append(stored)
         return stored
 
-    def write(self, before: Mapping[int, finding_history.FindingSnapshot]) -> None:
+    def write(self, before: Mapping[int, stored_findings.FindingSnapshot]) -> None:
         """Store all of it, with its events; ``before`` is where findings (ids) stood."""
         retracted = _take_away(self.gone, self.now)
         update_rows(Finding, [_columns(row, (*COMPARED, "updated_at")) for row in self.moved])
         Finding.all_kinds.bulk_create(self.new)
-        finding_history.supersede(self.replaced, self.now)
+        stored_findings.supersede(self.replaced, self.now)
         superseded = [row for row, _ in self.replaced]
         changed = [*self.new, *self.moved, *retracted, *superseded]
-        finding_history.note_changes(changed, before=before, now=self.now)
+        stored_findings.note_changes(changed, before=before, now=self.now)
 
 
 def _reconcile_levels(
@@ -141,10 +141,10 @@ def _reconcile_levels(
     for pairing in pairings:
         finding = draft.put(one, pairing.fields, pairing.finding)
         present.append(
-            finding_history.Present(pairing.change, finding, is_new=pairing.finding is None)
+            stored_findings.Present(pairing.change, finding, is_new=pairing.finding is None)
         )
     for row in left:
-        by = finding_history.successor_of(row, present) if row.state in Finding.ALERTED else None
+        by = stored_findings.successor_of(row, present) if row.state in Finding.ALERTED else None
         if by is None:
             say_why_withdrawn(row, judged, one)
             draft.gone.append(row)

@@ -1,8 +1,9 @@
-"""Restore a backup into an empty instance.
+"""Restore a backup into an empty instance; what runs on the database stops meanwhile, and forgets
+what it cached.
 
-It is loaded into a database beside the instance's own, and brought to the present schema there; the
-two change places in one transaction. Until then the instance is as it was, and whatever ends the
-restoring early, it can be repeated.
+The backup is loaded into a database beside the instance's own, and brought to the present schema
+there; the two change places in one transaction. Until then the instance is as it was, and whatever
+ends the restoring early, it can be repeated.
 """
 
 import contextlib
@@ -14,13 +15,17 @@ from subprocess import PIPE
 from typing import Any
 
 import psycopg
+import redis
 from django.conf import settings
 from django.core.management import call_command
 from django.db import DatabaseError
 from django.db import connection as django
 from django.db.migrations.loader import MigrationLoader
+from kombu.exceptions import OperationalError
 from psycopg import sql
 
+from webapp.config import instance
+from webapp.config.celery import app
 from webapp.launcher.backups.archive import (
     Backup,
     BackupError,
@@ -30,8 +35,44 @@ from webapp.launcher.backups.archive import (
     connect,
     major_of,
 )
+from webapp.launcher.errors import SupervisorLost
 from webapp.launcher.servers import find_clients
+from webapp.launcher.supervision import Supervisor
 from webapp.readiness.services import heartbeats
+
+
+@contextmanager
+def paused(state: Path, *, ours: bool) -> Iterator[Callable[[], None]]:
+    """A function that stops the programs of the instance in `state`, which start again when the
+    block ends, with the key that is stored then. Programs elsewhere lose their connections and
+    make new ones.
+    """
+    supervisor = Supervisor(state, Path(instance.read(state).sockets))
+    stopped: list[str] = []
+
+    def pause() -> None:
+        with contextlib.suppress(SupervisorLost):  # PostgreSQL alone may run
+            stopped.extend(supervisor.pause() if ours else ())
+
+    try:
+        yield pause
+    finally:
+        for name in stopped:
+            supervisor.launch(name)
+
+
+def forget_in_redis() -> list[str]:
+    """Remove what is cached and queued: all that is to be done is stored. Warnings, if any."""
+    try:
+        client = redis.Redis.from_url(settings.REDIS_URL, socket_timeout=5)
+        prefix = settings.CACHES["default"]["KEY_PREFIX"]
+        for key in client.scan_iter(match=f"{prefix}:*", count=1000):
+            client.delete(key)
+        app.control.purge()
+    except (redis.RedisError, OperationalError) as error:
+        return [f"Redis does not answer ({error}); what it holds of before runs out by itself."]
+    return []
+
 
 LOADING = ("--no-owner", "--no-privileges", "--no-comments", "--exit-on-error")
 MAINTENANCE = ("postgres", "template1")

@@ -20,7 +20,7 @@ from django.core.serializers.json import DjangoJSONEncoder
 from django.db import transaction
 from django.utils import timezone
 
-from webapp.outbox import addresses, channels, http_post
+from webapp.outbox import channels, http_post
 from webapp.outbox.deadlines import Deadline
 from webapp.outbox.messages import CHANNEL
 from webapp.outbox.models import LOST, MESSAGE, Endpoint, HookDelivery, Mail
@@ -72,7 +72,7 @@ def post_delivery(delivery: HookDelivery, deadline: Deadline) -> http_post.Answe
     try:
         target = endpoints.target_of(endpoint)
         answer = http_post.post(target, body, _headers(delivery, body), deadline=deadline)
-    except (addresses.AddressError, http_post.PostError) as error:
+    except (http_post.AddressError, http_post.PostError) as error:
         raise DeliveryError(str(error)) from error
     if reason := http_post.refusal(answer):
         raise DeliveryError(reason, answer)

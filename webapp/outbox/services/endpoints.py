@@ -12,7 +12,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from webapp.accounts.models import User
-from webapp.outbox import addresses, channels
+from webapp.outbox import channels, http_post
 from webapp.outbox.models import MESSAGE, Endpoint, HookDelivery, OutboxItem, new_secret
 from webapp.outbox.services import items
 from webapp.queueing import Task, queue_on_commit
@@ -155,14 +155,14 @@ def retry_deliveries(*, endpoint: Endpoint, numbers: Sequence[int]) -> int:
     )
 
 
-def target_of(endpoint: Endpoint) -> addresses.Target:
+def target_of(endpoint: Endpoint) -> http_post.Target:
     """Where its URL leads just now. Raises AddressError where no webhook may go there."""
     return checked(endpoint.url, allow_private=endpoint.allow_private)
 
 
-def checked(url: str, *, allow_private: bool) -> addresses.Target:
+def checked(url: str, *, allow_private: bool) -> http_post.Target:
     """Where ``url`` leads just now, by the settings. Raises AddressError."""
-    return addresses.check(
+    return http_post.check(
         url,
         allowed=settings.WEBHOOKS_ALLOW if allow_private else [],
         more_ports=settings.WEBHOOKS_PORTS,
@@ -219,9 +219,9 @@ def _require_good(endpoint: Endpoint) -> None:
         raise EndpointError("url", "A URL of at most 500 characters is needed.")
     check = partial(checked, allow_private=endpoint.allow_private)
     try:
-        if channels.scheme_of(endpoint.url) in addresses.PORTS or "://" not in endpoint.url:
+        if channels.scheme_of(endpoint.url) in http_post.PORTS or "://" not in endpoint.url:
             target_of(endpoint)
         else:
             channels.require_good(endpoint.url, check)
-    except (addresses.AddressError, channels.ChannelError) as error:
+    except (http_post.AddressError, channels.ChannelError) as error:
         raise EndpointError("url", str(error)) from error

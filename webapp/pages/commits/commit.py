@@ -42,8 +42,8 @@ from webapp.pages.lab.marked_samples import marked_runs
 from webapp.pages.lab.quality import disagreements, needs_runs
 from webapp.pages.parts.cache import Cache, fingerprint
 from webapp.pages.parts.links import commit_at, compare_link, diff_link
+from webapp.pages.parts.summaries import variants_of_commit
 from webapp.pages.parts.summary_rows import drawn, steps, strip
-from webapp.pages.parts.variants import variants_of_commit
 from webapp.results.models import Profile, Revision, Run
 from webapp.results.queries import NamedSeries, Neighbour, Neighbours, neighbours_of, tested_near
 from webapp.stats.compare import MORE_BUILDS

@@ -43,7 +43,7 @@ from webapp.pages.compare.rows import (
 )
 from webapp.pages.parts.figures import rendered_with_plotly
 from webapp.pages.parts.links import with_query
-from webapp.pages.parts.variants import variants_beside
+from webapp.pages.parts.summaries import variants_beside
 from webapp.results.models import Revision, Run, histogram_name
 from webapp.stats.compare import Outcome
 from webapp.stats.metrics import MARGIN_PCT

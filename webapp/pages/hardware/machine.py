@@ -28,7 +28,7 @@ from webapp.pages.hardware.knobs import Knob, knobs_of
 from webapp.pages.hardware.lanes import label_positions, lanes_of, lead, panels
 from webapp.pages.hardware.series_rows import rows_of, sweeps_of
 from webapp.pages.parts.cache import Cache
-from webapp.pages.parts.variants import variants_on
+from webapp.pages.parts.summaries import variants_on
 from webapp.results.models import Hardware, HardwareFact
 
 ALERTS_SHOWN = 12

@@ -1,6 +1,14 @@
 """Reads about what was measured that are more than a QuerySet's."""
 
-from webapp.results.queries.neighbours import Neighbour, Neighbours, neighbours_of, tested_near
+from webapp.results.queries.around import (
+    Neighbour,
+    Neighbours,
+    Session,
+    neighbours_of,
+    newest_sessions,
+    received_by,
+    tested_near,
+)
 from webapp.results.queries.profiles import (
     PACKETS,
     Newest,
@@ -13,7 +21,6 @@ from webapp.results.queries.profiles import (
     profiles_of_runs,
     rates_of_runs,
 )
-from webapp.results.queries.sessions import Session, newest_sessions, received_by
 from webapp.results.queries.subjects import (
     SERIES_COLUMNS,
     SERIES_JOINS,

@@ -7,8 +7,7 @@ from django.db import connection
 
 from webapp.config import instance
 from webapp.launcher.backups.archive import Backup
-from webapp.launcher.backups.restoring import rehearse, restore
-from webapp.launcher.backups.serving import forget_in_redis, paused
+from webapp.launcher.backups.restoring import forget_in_redis, paused, rehearse, restore
 from webapp.launcher.errors import StackError, stop_as_if_interrupted
 
 OTHER_KEY = (

@@ -11,7 +11,7 @@ from webapp.alerts.models import Alert
 from webapp.alerts.services import analyse_dirty_series
 from webapp.analysis import services
 from webapp.analysis.models import Comparison, Finding, FindingEvent
-from webapp.analysis.services.other_findings import REAL
+from webapp.analysis.services.stored_findings import REAL
 from webapp.api.schemas.runs import RunIn
 from webapp.labs import services as labs
 from webapp.labs.models import Agent
