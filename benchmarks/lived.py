@@ -39,7 +39,7 @@ READER = "lived"
 SUBSCRIBE = f"""
 from webapp.accounts.models import User
 from webapp.notifications.models import Subscription
-from webapp.notifications.services.notifying import save_subscription
+from webapp.notifications.services import save_subscription
 user = User.objects.create_user({READER!r}, "{READER}@example.org", "a long password")
 save_subscription(subscription=Subscription(user=user, name="everything"))
 """

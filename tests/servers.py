@@ -27,7 +27,7 @@ from tests.places import MIGRATED, MIGRATED_DATA, PROJECT, STATIC, TEMPLATE
 from webapp.config import instance
 from webapp.launcher import processes
 from webapp.launcher.postgres import ADMINISTRATOR, DATABASE, OWNER, Cluster
-from webapp.launcher.redis import Redis
+from webapp.launcher.servers import Redis
 
 LOCKS = """
 SELECT pid FROM pg_locks JOIN pg_database AS here

@@ -24,7 +24,7 @@ from webapp.analysis.models import Finding
 from webapp.bisects.services import draft_bisect, start_bisect
 from webapp.notifications.mails.notices import ask_address, ask_new_password, notify_of_change
 from webapp.notifications.models import Problem
-from webapp.notifications.services.notifying import post_digests
+from webapp.notifications.services import post_digests
 from webapp.outbox.messages import compose
 from webapp.outbox.models import Mail
 from webapp.results.documents import Forbidden

@@ -16,7 +16,7 @@ from webapp.alerts.services import analyse_dirty_series, analysing
 from webapp.analysis.models import Checkpoint, Finding, SeriesAnalysis
 from webapp.labs.models import Agent
 from webapp.notifications.queries import events_of_tree
-from webapp.notifications.services.notifying import notify_events
+from webapp.notifications.services import notify_events
 from webapp.outbox.models import Mail
 from webapp.results.models import Series, Tree
 from webapp.results.services import forget_names

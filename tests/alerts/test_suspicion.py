@@ -21,8 +21,7 @@ from webapp.alerts.services import tell_bisect
 from webapp.analysis.models import Finding
 from webapp.notifications.models import Subscription
 from webapp.notifications.queries import matches
-from webapp.notifications.services import notify_events
-from webapp.notifications.services.notifying import payload_of, post_digests
+from webapp.notifications.services import notify_events, payload_of, post_digests
 from webapp.outbox.messages import compose
 from webapp.outbox.models import Endpoint, HookDelivery, Mail
 from webapp.results.models import Revision, RevisionAlias

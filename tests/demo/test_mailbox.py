@@ -17,7 +17,7 @@ from tests.pages.conftest import words
 from tests.system.running import wait_for
 from webapp.config import instance
 from webapp.demo.mail_server import Mailbox
-from webapp.launcher.mail import MailServer
+from webapp.launcher.servers import MailServer
 
 EVIL = '<p style="color: red">Hello</p><script src="https://evil.example/x.js"></script>'
 

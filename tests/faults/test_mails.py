@@ -23,7 +23,7 @@ from tests.conftest import PROJECT, environment_of_the_database
 from tests.smtp import MailServer, mail_server
 from tests.system.running import wait_for
 from webapp.config.celery import app
-from webapp.launcher.redis import SOCKET, Redis
+from webapp.launcher.servers import SOCKET, Redis
 from webapp.outbox import services
 from webapp.outbox.messages import NewMail
 from webapp.outbox.models import Mail

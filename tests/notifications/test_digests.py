@@ -7,7 +7,7 @@ import pytest
 from tests import make
 from webapp.alerts.models import Alert, AlertEvent
 from webapp.notifications.models import Subscription
-from webapp.notifications.services.notifying import post_digests
+from webapp.notifications.services import post_digests
 from webapp.outbox.messages import NothingToSay, compose
 from webapp.outbox.models import Mail
 

@@ -11,8 +11,7 @@ from tests.kept import kept
 from webapp.alerts import services as alerts
 from webapp.alerts.models import Alert, AlertEvent
 from webapp.alerts.queries import noisiest, open_by_age, triage_quality
-from webapp.notifications.services import notify_events
-from webapp.notifications.services.notifying import post_digests
+from webapp.notifications.services import notify_events, post_digests
 from webapp.outbox.messages import compose
 from webapp.outbox.models import Endpoint, HookDelivery, Mail
 

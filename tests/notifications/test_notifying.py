@@ -13,7 +13,7 @@ from tests.alerts.steps import arrive, revision_of, runs_of
 from tests.results.steps import analyse
 from webapp.alerts.models import Alert, AlertEvent
 from webapp.alerts.services import acknowledge, pass_time, resolve
-from webapp.notifications.services.notifying import notify_events
+from webapp.notifications.services import notify_events
 from webapp.outbox.models import Endpoint, HookDelivery, Mail
 from webapp.outbox.services import send_due_mails
 from webapp.results.models import Run

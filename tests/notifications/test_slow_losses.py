@@ -9,8 +9,7 @@ from django.utils import timezone
 from tests import make
 from tests.kept import kept
 from webapp.alerts.models import Alert, AlertEvent
-from webapp.notifications.services import notify_events
-from webapp.notifications.services.notifying import post_digests
+from webapp.notifications.services import notify_events, post_digests
 from webapp.outbox.messages import Message, compose
 from webapp.outbox.models import Endpoint, HookDelivery, Mail
 

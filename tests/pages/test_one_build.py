@@ -15,7 +15,7 @@ from webapp.alerts.models import Alert
 from webapp.alerts.queries import suspicion_of
 from webapp.analysis.models import Finding
 from webapp.jobs.models import Job
-from webapp.notifications.services.notifying import payload_of
+from webapp.notifications.services import payload_of
 from webapp.results.models import Revision, Series
 
 pytestmark = pytest.mark.django_db

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import ModuleType
 
 from webapp.config import instance
-from webapp.launcher import commands, front, mail, postgres, redis, servers, state
+from webapp.launcher import front, postgres, programs, servers, state
 from webapp.launcher.errors import StackError, SupervisorLost, UsageError
 from webapp.launcher.processes import end_left_behind
 from webapp.launcher.programs import (
@@ -121,7 +121,7 @@ class Plan:
 
     supervisor: Supervisor
     cluster: postgres.Cluster | None
-    redis: redis.Redis | None
+    redis: servers.Redis | None
     programs: tuple[str, ...]
     agents: tuple[str, ...]
     settings: ModuleType
@@ -138,7 +138,7 @@ class Plan:
         self._start_postgres()
         self._start_redis()
         say("preparing the database and the static files")
-        commands.run_together(
+        programs.run_together(
             self.supervisor.logs,
             ["migrate", "--noinput", "--verbosity=0"],
             ["collectstatic", "--noinput", "--verbosity=0"],
@@ -165,7 +165,7 @@ class Plan:
 
     def _start_redis(self) -> None:
         if not self.redis:
-            redis.require_url(self.settings.REDIS_URL)
+            servers.require_redis(self.settings.REDIS_URL)
             return
         say("starting Redis")
         self.supervisor.launch("redis")
@@ -200,7 +200,7 @@ def _prepare(options: Options, caddy: servers.Caddy | None) -> Plan:
         ours = [*ours, front_program(before)]
     mails = None
     if options.demo and not settings.EMAIL_URL_GIVEN:
-        mails = mail.MailServer.choose(options.state, recorded.mail_url)
+        mails = servers.MailServer.choose(options.state, recorded.mail_url)
     if mails:
         ours = [mail_program(mails, options.state), *ours]
     agents = []
@@ -231,14 +231,14 @@ def _prepare(options: Options, caddy: servers.Caddy | None) -> Plan:
 
 def _embedded_servers(
     options: Options, settings: ModuleType, sockets: Path
-) -> tuple[postgres.Cluster | None, redis.Redis | None]:
+) -> tuple[postgres.Cluster | None, servers.Redis | None]:
     """Ours, each unless the settings name another."""
     cluster = database = None
     if not settings.DATABASE_URL_GIVEN:
         cluster = postgres.Cluster.choose(options.state, sockets)
         cluster.identity.own(sockets)
     if not settings.REDIS_URL_GIVEN:
-        database = redis.Redis.choose(options.state, sockets)
+        database = servers.Redis.choose(options.state, sockets)
         database.create(pidfile=options.state / "pids" / "redis.pid")
     return cluster, database
 
@@ -248,7 +248,7 @@ def _record(
     settings: ModuleType,
     sockets: Path,
     cluster: postgres.Cluster | None,
-    mails: mail.MailServer | None,
+    mails: servers.MailServer | None,
 ) -> None:
     url = f"https://{settings.HOST}/" if settings.HOST else options.url
     record = instance.Instance.at(sockets).with_url(url)
@@ -351,7 +351,7 @@ def _load(plan: Plan, options: Options) -> None:
     """Load the demonstration and start its agents, if asked for."""
     if options.demo:
         say("loading the demonstration data")
-        for line in commands.follow(["load_demo"], plan.supervisor.logs):
+        for line in programs.follow(["load_demo"], plan.supervisor.logs):
             say(line)
     for name in plan.agents:
         plan.supervisor.launch(name)

@@ -1,14 +1,21 @@
-"""Finding the programs of PostgreSQL, Redis and Caddy: in the wheels first, then on the system."""
+"""The servers of an instance: the programs of PostgreSQL, Redis and Caddy, found in the wheels
+first, then on the system; a Redis of our own, in memory only and reached by a Unix socket only; the
+mail server of a demonstration, and its port.
+"""
 
 import importlib.util
 import platform
 import re
 import shutil
+import socket
 import subprocess
 import sysconfig
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
+
+import redis
 
 from webapp.launcher.errors import StackError
 
@@ -174,3 +181,113 @@ def _printed(program: Path, *arguments: str) -> str:
         ).stdout
     except (OSError, subprocess.CalledProcessError):
         return ""
+
+
+SOCKET = "redis.sock"
+CONFIGURATION = """\
+port 0
+unixsocket "{sockets}/redis.sock"
+unixsocketperm 700
+dir "{directory}"
+pidfile "{pidfile}"
+daemonize no
+# Nothing lives only in Redis, so nothing is written to disk.
+save ""
+appendonly no
+databases {databases}
+# The title keeps the path of this file, by which the launcher knows the process as its own.
+set-proc-title no
+"""
+
+
+@dataclass(frozen=True)
+class Redis:
+    """One server and the directory that holds its configuration."""
+
+    program: Path
+    configuration: Path
+    sockets: Path
+
+    @classmethod
+    def choose(cls, state: Path, sockets: Path) -> "Redis":
+        """The server of `state`."""
+        return cls(find_redis(), state / "redis.conf", sockets)
+
+    def create(self, *, pidfile: Path, databases: int = 16) -> None:
+        """Write the configuration."""
+        self.configuration.write_text(
+            CONFIGURATION.format(
+                sockets=self.sockets,
+                directory=self.configuration.parent,
+                pidfile=pidfile,
+                databases=databases,
+            )
+        )
+
+    def command(self) -> list[str]:
+        """The command that runs the server in the foreground."""
+        return [str(self.program), str(self.configuration)]
+
+    def answers(self) -> bool:
+        """True when the server takes commands."""
+        return _pings(redis.Redis(unix_socket_path=str(self.sockets / SOCKET)))
+
+
+def require_redis(url: str) -> None:
+    """Raise `StackError` unless the Redis at `url` answers."""
+    if not _pings(redis.Redis.from_url(url, socket_connect_timeout=5, socket_timeout=5)):
+        raise StackError(
+            "The server of REDIS_URL does not answer. Is it running, and is the URL right?"
+        )
+
+
+def _pings(client: redis.Redis) -> bool:
+    try:
+        return bool(client.ping())
+    except redis.RedisError:
+        return False
+    finally:
+        client.close()
+
+
+MAIL_HOST = "127.0.0.1"
+MAIL_DIRECTORY = "mail"
+
+
+@dataclass(frozen=True)
+class MailServer:
+    """One server: the directory that keeps its mails, and its port of the loopback address."""
+
+    directory: Path
+    port: int
+
+    @classmethod
+    def choose(cls, state: Path, recorded_url: str) -> "MailServer | None":
+        """The server of ``state``, on its port of before if that is free; None without aiosmtpd."""
+        if importlib.util.find_spec("aiosmtpd") is None:
+            return None
+        recorded = urlsplit(recorded_url).port or 0
+        return cls(state / MAIL_DIRECTORY, recorded if _is_free(recorded) else _free_port())
+
+    @property
+    def url(self) -> str:
+        """As DRIFTLINE_EMAIL_URL has it."""
+        return f"smtp://{MAIL_HOST}:{self.port}"
+
+
+def _is_free(port: int) -> bool:
+    if not port:
+        return False
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((MAIL_HOST, port))
+        except OSError:
+            return False
+    return True
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind((MAIL_HOST, 0))
+        return int(probe.getsockname()[1])

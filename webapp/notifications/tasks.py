@@ -3,7 +3,6 @@
 from celery import shared_task
 
 from webapp.notifications import services
-from webapp.notifications.services import notifying
 from webapp.notifications.status import note_status
 
 
@@ -23,7 +22,7 @@ def sweep_events() -> None:
 @shared_task(ignore_result=True)
 def post_digests() -> None:
     """Post the digests whose day or week is over (beat runs this)."""
-    notifying.post_digests()
+    services.post_digests()
 
 
 @shared_task(ignore_result=True)

@@ -18,8 +18,7 @@ from tests.smtp import mail_server
 from tests.system.running import System, wait_for
 from webapp.config import instance
 from webapp.launcher.postgres import Cluster
-from webapp.launcher.redis import Redis
-from webapp.launcher.servers import find_caddy
+from webapp.launcher.servers import Redis, find_caddy
 
 DATABASE = "database"
 PORT = 8000

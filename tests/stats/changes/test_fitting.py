@@ -2,10 +2,18 @@
 
 import numpy as np
 import pytest
-from webapp.stats.changes.partition import partition, partition_of_sums, sums_of
 
 from webapp.stats.changes import turns
-from webapp.stats.changes.scatter import CLIP, FINEST, MEDIAN_OF_SQUARES, OF_CLIPPED, variance_of
+from webapp.stats.changes.scatter import (
+    CLIP,
+    FINEST,
+    MEDIAN_OF_SQUARES,
+    OF_CLIPPED,
+    partition,
+    partition_of_sums,
+    sums_of,
+    variance_of,
+)
 from webapp.stats.changes.turns import EFFICIENT, LEFT_OUT, fit_levels, variances_of
 
 

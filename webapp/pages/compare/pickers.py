@@ -15,7 +15,7 @@ from webapp.events.queries import ReleaseName, names_with, neighbouring, release
 from webapp.pages.parts.links import releases_link, with_query
 from webapp.results.models import Hardware, Metric, Mode, ModeName, Revision, Tree, Variant
 from webapp.results.queries import newest_sessions
-from webapp.search.finding import Asked, revisions_named
+from webapp.search import Asked, revisions_named
 
 PICK = "pick"
 BY_OPTION = "option"

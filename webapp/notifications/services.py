@@ -21,11 +21,42 @@ from webapp.alerts import queries
 from webapp.alerts.models import Alert, AlertEvent
 from webapp.analysis.models import Finding
 from webapp.notifications import queries as notifications
+from webapp.notifications.mails.alerts import preview
+from webapp.notifications.mails.notices import (
+    AddressNotTaken,
+    NewAddress,
+    ask_address,
+    ask_new_password,
+    asked_address,
+    notify_of_change,
+    take_address,
+)
+from webapp.notifications.mails.phrases import alert_line, one_line
 from webapp.notifications.models import Subscription, SubscriptionQuerySet
+from webapp.notifications.status import checks
 from webapp.outbox import services
 from webapp.outbox.models import Endpoint, Mail
 from webapp.results.models import Point
 from webapp.results.services import lock_trees
+
+__all__ = [
+    "AddressNotTaken",
+    "NameTaken",
+    "NewAddress",
+    "alert_line",
+    "ask_address",
+    "ask_new_password",
+    "asked_address",
+    "checks",
+    "delete_subscription",
+    "notify_events",
+    "notify_of_change",
+    "one_line",
+    "preview",
+    "save_subscription",
+    "switch",
+    "take_address",
+]
 
 BATCH = 500
 News = Sequence[tuple[str, AlertEvent]]

@@ -1,5 +1,7 @@
 """What a search text may mean and what it finds, in groups; the first hit of the first group is the
-likeliest. Revisions go by their names, commits by the words of their subjects and authors.
+likeliest. Pages and API ask the same questions here.
+
+Revisions go by their names, commits by the words of their subjects and authors.
 """
 
 import re
