@@ -14,7 +14,7 @@ from webapp.events.services import record_release
 from webapp.merging.services import settle_counts
 from webapp.results.models import Point, Revision, RevisionAlias, Run
 from webapp.results.services import Unprocessable
-from webapp.results.services.estimating import estimate
+from webapp.results.services.reidentifying import estimate
 from webapp.results.services.revisions import displace_revision, place_revision
 from webapp.results.spellings import day_of
 

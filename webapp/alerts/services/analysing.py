@@ -21,8 +21,11 @@ from webapp.alerts.plan import plan_changes
 from webapp.alerts.plan.changes import CommitRange, Known, KnownAlert, State
 from webapp.alerts.queries.evidence import Read, alertable_in, holds_in, read_evidence
 from webapp.alerts.services.events import Change, quietly, write
-from webapp.alerts.services.machine_alerts import reconcile_excursions, reconcile_slow_losses
-from webapp.alerts.services.writing import write_changes
+from webapp.alerts.services.writing import (
+    reconcile_excursions,
+    reconcile_slow_losses,
+    write_changes,
+)
 from webapp.analysis import services as analysis
 from webapp.analysis.models import Finding, SeriesAnalysis
 from webapp.results import services as results

@@ -22,12 +22,9 @@ from webapp.results.queries import (
     profiles_of_runs,
     rates_of_runs,
 )
+from webapp.stats.profiles import Boot, Difference, Headline, difference, headline
 from webapp.stats.profiles.calls import IDLE, Calls, Function, added, summed
-from webapp.stats.profiles.costs import Boot
 from webapp.stats.profiles.costs import Side as CostSide
-from webapp.stats.profiles.difference import difference
-from webapp.stats.profiles.headline import Headline, headline
-from webapp.stats.profiles.judging import Difference
 
 NUMBER_MAX = 2**63 - 1  # of a bigint
 MOST_PROFILES = 100

@@ -22,12 +22,6 @@ from webapp.results.services.database import (
     lock_trees,
     update_rows,
 )
-from webapp.results.services.estimating import (
-    Unsettled,
-    count_moves,
-    place_counts,
-    unsettled_counts,
-)
 from webapp.results.services.facts import machines_retold, rebuild_facts
 from webapp.results.services.identities import decide_waiting, reopen_waiting
 from webapp.results.services.label_rules import drop_unused, make_missing_rules, refile_by_rules
@@ -41,6 +35,12 @@ from webapp.results.services.named_rows import (
 from webapp.results.services.near_duplicates import dismiss_twins, suggest_again, suggested_twins
 from webapp.results.services.points import mark_dirty
 from webapp.results.services.profiling import NoSuchRun, ProfileDocument, store_profile
+from webapp.results.services.reidentifying import (
+    Unsettled,
+    count_moves,
+    place_counts,
+    unsettled_counts,
+)
 from webapp.results.services.revisions import answer_to, ensure_revision, revision_given
 from webapp.results.services.run_decisions import (
     count_together,

@@ -14,8 +14,7 @@ from uuid import UUID, uuid4
 from webapp.labs.models import Agent
 from webapp.queueing import Task, queue_on_commit
 from webapp.results.documents import Problem, Unprocessable
-from webapp.results.models import PlaceProposal, Revision, Tree
-from webapp.results.models.history import WAITING_FROM
+from webapp.results.models import WAITING_FROM, PlaceProposal, Revision, Tree
 from webapp.results.services.database import fetch_rows
 from webapp.results.services.positions import far_off, places_of_days
 from webapp.results.spellings import day_of, is_total, position_of

@@ -19,8 +19,7 @@ from uuid import UUID
 from django.db import connection
 from django.utils import timezone
 
-from webapp.results.models import Point, Series, digest_of_builds
-from webapp.results.models.history import WAITING_FROM
+from webapp.results.models import WAITING_FROM, Point, Series, digest_of_builds
 from webapp.results.packed import unpack_measured
 from webapp.results.services.database import fetch_rows, insert_rows, update_rows
 from webapp.results.services.upload_consistency import judge_uploads, uploads_apart

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, date, datetime, timedelta
 from typing import TypeVar
 
-from webapp.results.models.history import WAITING_FROM
+from webapp.results.models import WAITING_FROM
 from webapp.results.services.database import fetch_rows
 from webapp.results.spellings import GIT_COUNT_OFFSET, day_of
 

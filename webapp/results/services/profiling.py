@@ -12,8 +12,7 @@ from django.utils import timezone
 from webapp.labs.models import Agent
 from webapp.labs.services import Stored, spend_quota
 from webapp.results.documents import Forbidden, Problem, ResultsError, Unprocessable
-from webapp.results.models.profiles import Profile
-from webapp.results.models.runs import Run
+from webapp.results.models import Profile, Run
 from webapp.results.services.database import fetch_rows
 from webapp.stats.profiles.calls import Calls, Function, packed
 

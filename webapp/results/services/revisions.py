@@ -18,6 +18,7 @@ from webapp.accounts import services
 from webapp.results.commit_documents import CommitDocument
 from webapp.results.documents import Problem, Unprocessable
 from webapp.results.models import (
+    WAITING_FROM,
     Measurement,
     PlaceProposal,
     Point,
@@ -26,7 +27,6 @@ from webapp.results.models import (
     Series,
     Tree,
 )
-from webapp.results.models.history import WAITING_FROM
 from webapp.results.services.aliases import file_by_names
 from webapp.results.services.database import begin_reshaping, begin_writing, chunks
 from webapp.results.services.points import mark_dirty, refresh_points

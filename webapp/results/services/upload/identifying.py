@@ -22,8 +22,7 @@ from webapp.labs.models import Agent, Lab
 from webapp.labs.services import require_quota
 from webapp.outbox.services import NewMail, post_mails
 from webapp.results.documents import Forbidden, Problem, RunDocument, Unprocessable
-from webapp.results.models import LabelRule, Run
-from webapp.results.models.history import WAITING_FROM
+from webapp.results.models import WAITING_FROM, LabelRule, Run
 from webapp.results.services.database import begin_replacing, begin_writing, fetch_rows
 from webapp.results.services.identities import Identities, identify_runs
 from webapp.results.spellings import ModeName, PartRule, tell

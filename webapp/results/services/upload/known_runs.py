@@ -16,8 +16,7 @@ from django.utils import timezone
 from webapp.labs.models import Lab
 from webapp.queueing import Task, queue_on_commit
 from webapp.results.documents import RunDocument
-from webapp.results.models import Mode, RevisionAlias, Run, WaitingRun
-from webapp.results.models.history import WAITING_FROM
+from webapp.results.models import WAITING_FROM, Mode, RevisionAlias, Run, WaitingRun
 from webapp.results.services import refiling
 from webapp.results.services.aliases import file_by_names, names_as_sent, note_names
 from webapp.results.services.database import fetch_rows
