@@ -4,7 +4,7 @@ import pytest
 from django.test import Client
 
 from webapp.accounts.models import User
-from webapp.demo.account import NAME, PASSWORD, ensure_account, is_local
+from webapp.demo.links import NAME, PASSWORD, ensure_account, is_local
 
 HERE = "http://127.0.0.1:8000/"
 

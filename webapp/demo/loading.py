@@ -14,7 +14,7 @@ from django.core.management.base import CommandError
 from webapp.accounts.services import open_to_everybody
 from webapp.bisects.models import BisectSettings
 from webapp.demo import simulated
-from webapp.demo.account import ensure_account
+from webapp.demo.links import ensure_account
 from webapp.demo.parts import PARTS, History, Part
 from webapp.demo.simulated import PlantedRelease
 from webapp.events.services import record_release

@@ -15,7 +15,7 @@ from django.views.decorators.clickjacking import xframe_options_sameorigin
 from django.views.decorators.http import require_safe
 
 from webapp.accounts.services import operator_required
-from webapp.demo.account import is_local
+from webapp.demo.links import is_local
 from webapp.demo.mail_server import Entry, Mailbox
 
 SHOWN = 100
