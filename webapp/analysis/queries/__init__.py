@@ -67,13 +67,10 @@ from webapp.analysis.queries.profiled_kernels import (
     title_of,
 )
 from webapp.analysis.queries.ranges import (
-    AROUND_MARKS,
-    BETWEEN,
     RangeRow,
     RangeTable,
     RevisionRange,
     compare_written_ranges,
-    is_range,
 )
 from webapp.analysis.queries.releases import (
     MeasuredRelease,
@@ -96,6 +93,8 @@ from webapp.analysis.queries.series_state import (
 )
 from webapp.analysis.queries.side_points import compare_points, moment_of
 from webapp.analysis.queries.sides import (
+    AROUND_MARKS,
+    BETWEEN,
     FLAVOURS,
     LEVELS,
     MOST_SIDES,
@@ -108,6 +107,7 @@ from webapp.analysis.queries.sides import (
     Side,
     SideError,
     differing_parts,
+    is_range,
 )
 from webapp.analysis.queries.unmatched import Unmatched, measured_in_neither
 from webapp.analysis.queries.verdicts import (

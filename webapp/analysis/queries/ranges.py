@@ -6,7 +6,6 @@ ends are revisions, releases or branch points. Variant, hardware, mode or option
 sessions follow as in any side.
 """
 
-import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -20,10 +19,13 @@ from django.db.models import Exists, OuterRef, Q, QuerySet, Value
 from django.db.models.fields.json import JSONField
 
 from webapp.analysis.queries.sides import (
+    AROUND,
+    BETWEEN,
     MODE,
     Side,
     SideError,
     free_parts,
+    is_range,
     matched_mode,
     options_of,
     revisions_of,
@@ -144,8 +146,6 @@ def _samples(
 
 
 WRITTEN = "tree:FROM..TO or tree:NAME±K, for example freebsd-head:11.0..r309257"
-AROUND = re.compile(r"(?P<name>.+)(?:±|\+-)(?P<count>.*)", re.DOTALL)
-BETWEEN, AROUND_MARKS = "..", ("±", "+-")
 MOST_AROUND = 1000
 SIDES = 2
 
@@ -204,12 +204,6 @@ class RangeTable:
         """How many rows came out how."""
         told = [row.verdict for row in self.rows]
         return {one: told.count(one) for one in ("worse", "better", "equivalent", "cannot tell")}
-
-
-def is_range(text: str) -> bool:
-    """Whether a side is written as a range of revisions."""
-    kernel = text.partition(":")[2].split(":")[0]
-    return BETWEEN in kernel or AROUND.fullmatch(kernel.partition("~")[0]) is not None
 
 
 def compare_written_ranges(texts: Sequence[str], asof: datetime | None = None) -> RangeTable:

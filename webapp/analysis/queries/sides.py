@@ -34,6 +34,8 @@ TRAFFIC_MARK = "@"
 NO_TRAFFIC = "traffic not named"
 SESSION_MARK = "|"
 MOST_SIDES = 7
+AROUND = re.compile(r"(?P<name>.+)(?:±|\+-)(?P<count>.*)", re.DOTALL)
+BETWEEN, AROUND_MARKS = "..", ("±", "+-")
 
 _COUNT = 6
 _WRITTEN = "tree:revision[~variant][:hardware[:mode[:metric[:session]]]]"
@@ -388,3 +390,9 @@ def _width(text: str) -> int:
     if not LEAST_WIDTH <= int(text) <= WIDEST:
         raise SideError(f"width={text}: from {LEAST_WIDTH} to {WIDEST} columns")
     return int(text)
+
+
+def is_range(text: str) -> bool:
+    """Whether a side is written as a range of revisions."""
+    kernel = text.partition(":")[2].split(":")[0]
+    return BETWEEN in kernel or AROUND.fullmatch(kernel.partition("~")[0]) is not None
