@@ -7,9 +7,7 @@ from typing import Any, Literal
 from django.http import HttpRequest
 from django.shortcuts import get_object_or_404
 from ninja import Query, Router
-from pydantic import (
-    BaseModel,
-)
+from pydantic import BaseModel
 
 from webapp.alerts import queries
 from webapp.alerts.models import Alert

@@ -7,9 +7,7 @@ from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.utils import timezone
 from ninja import Router, Schema, Status
-from pydantic import (
-    Field,
-)
+from pydantic import Field
 
 from webapp.api.schemas.types import ErrorOut, Facts, HardwareName, Strict, Text
 from webapp.api.tables import csv_response

@@ -23,13 +23,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
-from webapp.results.spellings import (
-    COUNT_PATTERN,
-    HASH_PATTERN,
-    SVN_PATTERN,
-    as_total,
-    is_total,
-)
+from webapp.results.spellings import COUNT_PATTERN, HASH_PATTERN, SVN_PATTERN, as_total, is_total
 
 Trust = Literal["", "kernel", "label"]
 

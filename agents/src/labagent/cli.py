@@ -40,11 +40,7 @@ from labagent.cli_shared import (
 )
 from labagent.cli_work import config_path, default_state, lab_settings, simulate, work
 from labagent.client import Client, Flags, agent_version
-from labagent.errors import (
-    AgentError,
-    NothingFoundError,
-    SettingsError,
-)
+from labagent.errors import AgentError, NothingFoundError, SettingsError
 from labagent.job import Abandoned
 from labagent.model import Outcome, Overrides, runs_of
 from labagent.readers.benchlab import read_directories

@@ -60,9 +60,7 @@ class Tally:
         return ", ".join(f"{what} {n}" for what, n in counts.items() if n or what in always)
 
 
-def spool_runs(
-    spool: Spool, documents: Iterable[dict[str, Any]], flags: Flags
-) -> dict[str, Skip]:
+def spool_runs(spool: Spool, documents: Iterable[dict[str, Any]], flags: Flags) -> dict[str, Skip]:
     """Put the documents of runs to disk in batches. Those that no server takes are set aside and
     returned, by their UUIDs."""
     aside: dict[str, Skip] = {}

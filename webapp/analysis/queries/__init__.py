@@ -72,11 +72,7 @@ from webapp.analysis.queries.ranges import (
     RevisionRange,
     compare_written_ranges,
 )
-from webapp.analysis.queries.releases import (
-    MeasuredRelease,
-    measured_releases,
-    release_pair,
-)
+from webapp.analysis.queries.releases import MeasuredRelease, measured_releases, release_pair
 from webapp.analysis.queries.series_state import (
     TODAY,
     Placed,

@@ -28,14 +28,7 @@ from webapp.analysis.queries.sides import (
 )
 from webapp.analysis.queries.unmatched import unmatched_of, unmeasured
 from webapp.events.queries import ONE_EPOCH, Epochs, epochs_of
-from webapp.results.models import (
-    CostSamples,
-    LeftOut,
-    Measurement,
-    Point,
-    Revision,
-    Series,
-)
+from webapp.results.models import CostSamples, LeftOut, Measurement, Point, Revision, Series
 from webapp.stats.compare import Samples, pool
 
 SAME_POINT = {"series": OuterRef("series"), "revision": OuterRef("run__revision")}

@@ -27,15 +27,7 @@ from webapp.results.models import (
     digest_of_builds,
 )
 from webapp.stats import ministat
-from webapp.stats.compare import (
-    Comparison,
-    Headline,
-    Samples,
-    Summary,
-    compare,
-    explain,
-    summarize,
-)
+from webapp.stats.compare import Comparison, Headline, Samples, Summary, compare, explain, summarize
 from webapp.stats.metrics import Better
 
 OTHER_EPOCH = "another epoch"

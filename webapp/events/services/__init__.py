@@ -1,10 +1,6 @@
 """Writes about what surrounds measurements, one file per matter."""
 
-from webapp.events.services.canaries import (
-    create_canary,
-    end_twins,
-    set_canary_active,
-)
+from webapp.events.services.canaries import create_canary, end_twins, set_canary_active
 from webapp.events.services.lab_events import (
     EventFields,
     edit_event,

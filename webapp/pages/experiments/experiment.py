@@ -23,13 +23,7 @@ from webapp.pages.compare.answer import Cell
 from webapp.pages.compare.rows import Drawing, lines_of, rows_html
 from webapp.pages.experiments import files as experiment_files
 from webapp.pages.experiments.files import as_markdown
-from webapp.pages.experiments.report import (
-    Report,
-    answer_of,
-    as_text,
-    report_of,
-    shown_of,
-)
+from webapp.pages.experiments.report import Report, answer_of, as_text, report_of, shown_of
 from webapp.pages.parts.links import read_number, with_query
 from webapp.pages.pictures import NoPicture, as_png, as_svg, picture_answer
 from webapp.results.models import Revision

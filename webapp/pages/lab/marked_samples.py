@@ -15,13 +15,7 @@ from django.views.decorators.http import require_POST
 
 from webapp.accounts.services import signed_in_user, triager_required
 from webapp.pages.parts.links import commit_at, read_number
-from webapp.results.models import (
-    Mark,
-    Measurement,
-    Run,
-    SampleDecision,
-    why_counted,
-)
+from webapp.results.models import Mark, Measurement, Run, SampleDecision, why_counted
 from webapp.results.services import Unprocessable, decide_samples, undo_sample_decision
 
 SHOWN = 30

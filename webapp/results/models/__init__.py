@@ -27,12 +27,7 @@ from webapp.results.models.history import (
     Tree,
 )
 from webapp.results.models.name_aliases import DIRECTORY_MAX, AliasedRun, NameAlias
-from webapp.results.models.profiles import (
-    FUNCTION_MAX,
-    PROFILE_NAME_MAX,
-    Profile,
-    ProfiledFunction,
-)
+from webapp.results.models.profiles import FUNCTION_MAX, PROFILE_NAME_MAX, Profile, ProfiledFunction
 from webapp.results.models.runs import (
     HourlyRuns,
     Kernel,

@@ -24,12 +24,7 @@ from webapp.results.models import (
 from webapp.results.services.database import chunks, fetch_rows, insert_rows
 from webapp.results.services.facts import machines_retold, rebuild_facts
 from webapp.results.services.named_rows import HardwareAndMode, hardware_named, modes_named
-from webapp.results.services.refiling import (
-    file_runs,
-    key_of,
-    move_series_or_runs,
-    move_to_series,
-)
+from webapp.results.services.refiling import file_runs, key_of, move_series_or_runs, move_to_series
 from webapp.results.spellings import ModeName
 
 IN_FORCE = """

@@ -33,13 +33,7 @@ from webapp.results.models import (
     Variant,
 )
 from webapp.results.services import named_rows
-from webapp.results.services.aliases import (
-    Alias,
-    Filing,
-    aliases_in_force,
-    meant,
-    names_as_sent,
-)
+from webapp.results.services.aliases import Alias, Filing, aliases_in_force, meant, names_as_sent
 from webapp.results.services.identities import Doubt, Identities
 from webapp.results.services.placing import Placed, Remarks, place_revisions
 from webapp.results.services.upload.identifying import Identified, refuse_foreign_runs

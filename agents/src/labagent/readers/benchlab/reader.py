@@ -5,16 +5,7 @@ from dataclasses import replace
 
 from labagent.files import UnreadFileError, digest_of
 from labagent.limits import EVIDENCE
-from labagent.model import (
-    Evidence,
-    Mode,
-    Outcome,
-    Overrides,
-    Run,
-    Skip,
-    Source,
-    safe_name,
-)
+from labagent.model import Evidence, Mode, Outcome, Overrides, Run, Skip, Source, safe_name
 from labagent.readers.benchlab.drafts import (
     Draft,
     Names,
