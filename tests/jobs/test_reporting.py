@@ -5,9 +5,8 @@ import pytest
 from tests import make
 from tests.jobs.steps import MINUTE, NOW, fail, hear, kinds, request, take, taken
 from webapp.jobs import services
-from webapp.jobs.errors import ActRefused, ForeignJob, LeaseLost, NoSuchJob
 from webapp.jobs.models import Job, Worker
-from webapp.jobs.services.events import job_ended
+from webapp.jobs.services.events import ActRefused, ForeignJob, LeaseLost, NoSuchJob, job_ended
 from webapp.jobs.tasks import sweep_jobs
 
 pytestmark = pytest.mark.django_db

@@ -8,9 +8,9 @@ from django.db import connection
 
 from tests import make
 from tests.jobs.steps import request
-from webapp.jobs.errors import ActRefused
 from webapp.jobs.models import Job
 from webapp.jobs.services import Asked, request_more_runs
+from webapp.jobs.services.events import ActRefused
 from webapp.results.models import Revision
 
 

@@ -1,14 +1,5 @@
 """Writes to jobs, one file per matter."""
 
-from webapp.jobs.errors import (
-    ActRefused,
-    ForeignJob,
-    JobsError,
-    LeaseLost,
-    NoSuchJob,
-    ResultRefused,
-    WrongKernel,
-)
 from webapp.jobs.services.completing import (
     begin_result,
     check_result,
@@ -17,7 +8,17 @@ from webapp.jobs.services.completing import (
     hear,
     refuse_result,
 )
-from webapp.jobs.services.events import LEASE, job_ended
+from webapp.jobs.services.events import (
+    LEASE,
+    ActRefused,
+    ForeignJob,
+    JobsError,
+    LeaseLost,
+    NoSuchJob,
+    ResultRefused,
+    WrongKernel,
+    job_ended,
+)
 from webapp.jobs.services.leasing import (
     MOST_SECONDS,
     PollRequest,

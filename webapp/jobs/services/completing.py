@@ -19,9 +19,9 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
-from webapp.jobs.errors import LeaseLost, ResultRefused, WrongKernel
 from webapp.jobs.models import Job, JobEvent, Worker
 from webapp.jobs.services import events
+from webapp.jobs.services.events import LeaseLost, ResultRefused, WrongKernel
 from webapp.jobs.services.leasing import was_leased
 from webapp.labs.models import Agent
 from webapp.results.models import HardwareAlias, ModeAlias, Revision, Run

@@ -1,5 +1,5 @@
 """The log of jobs; how a job leaves its worker, back into the queue or ended; when an attempt that
-failed is made again.
+failed is made again; and why something about a job is refused.
 
 `job_ended` is sent (``job``: a `Job`) inside the transaction that ends the job, so what a receiver
 writes is there when the end is; what it sends must wait for the commit. A receiver that raises
@@ -14,7 +14,6 @@ from django.dispatch import Signal
 
 from webapp.accounts.models import User
 from webapp.jobs import waiting_polls
-from webapp.jobs.errors import ForeignJob, NoSuchJob
 from webapp.jobs.models import Job, JobEvent
 from webapp.labs.models import Agent
 
@@ -29,6 +28,38 @@ LEASE = timedelta(minutes=5)
 """How long a worker holds a job from its last word on."""
 
 job_ended = Signal()
+
+
+class JobsError(Exception):
+    """Base; the message says what is wrong and what to do instead."""
+
+
+class NoSuchJob(JobsError):
+    """No job has this number."""
+
+
+class ForeignJob(JobsError):
+    """The job is for hardware of another lab than the agent's."""
+
+
+class LeaseLost(JobsError):
+    """The sender no longer holds the job."""
+
+
+class ActRefused(JobsError):
+    """What a person asked for makes no sense now, or is out of bounds."""
+
+
+class ResultRefused(JobsError):
+    """The result is not what the job asked for; ``code`` says which way."""
+
+    code = "wrong_job"
+
+
+class WrongKernel(ResultRefused):
+    """Another revision was measured than the job's."""
+
+    code = "wrong_kernel"
 
 
 def note(job: Job, kind: Kind, at: datetime, *, actor: User | None = None, **fields: Any) -> None:

@@ -11,9 +11,16 @@ from django.utils import timezone
 
 from webapp.accounts.models import User
 from webapp.jobs import models, waiting_polls
-from webapp.jobs.errors import ActRefused
 from webapp.jobs.queries import Durations
-from webapp.jobs.services.events import REASON_MAX, Kind, end_cancelled, lock_job, note, put_back
+from webapp.jobs.services.events import (
+    REASON_MAX,
+    ActRefused,
+    Kind,
+    end_cancelled,
+    lock_job,
+    note,
+    put_back,
+)
 from webapp.results.models import Hardware, Metric, Mode, Revision
 from webapp.results.services import begin_writing
 
