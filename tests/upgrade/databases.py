@@ -13,6 +13,8 @@ from tempfile import TemporaryDirectory
 from urllib.parse import quote
 
 import psycopg
+from django.core.management import call_command
+from django.db import connection
 
 from tests.places import PROJECT
 from webapp.launcher.servers import find_postgres
@@ -66,6 +68,17 @@ class Database:
             capture_output=True,
             text=True,
         ).stdout
+
+    def migrate(self, *arguments: str) -> None:
+        """``manage.py migrate ARGUMENTS`` in this process, whose tests may ask any database."""
+        own = connection.settings_dict
+        connection.close()
+        connection.settings_dict = {**own, "HOST": self.host, "USER": self.user, "NAME": self.name}
+        try:
+            call_command("migrate", *arguments, verbosity=0)
+        finally:
+            connection.close()
+            connection.settings_dict = own
 
     def schema(self) -> set[str]:
         """Its tables, indexes, constraints and functions, one line of SQL for each column: a column

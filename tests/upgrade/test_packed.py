@@ -82,16 +82,16 @@ def upgraded(django_db_setup: None) -> Iterator["psycopg.Connection[tuple[Any, .
     """A database of the former tables, migrated."""
     settings = connection.settings_dict
     with new_database(settings["HOST"], settings["USER"]) as database:
-        database.manage("migrate", "readiness", "--verbosity", "0")  # asked after every migration
+        database.migrate("readiness")  # asked after every migration
         for app, former in FORMER.items():
-            database.manage("migrate", app, former, "--verbosity", "0")
+            database.migrate(app, former)
         with _connected(database) as connected:
             connected.execute(ROWS.encode())
             for statement, values in STORED:
                 for number, value in enumerate(values, 1):
                     row = {"id": number, "ident": KERNELS[number % 2]}
                     _run(connected, statement, row | {"value": json.dumps(value)})
-        database.manage("migrate", "--verbosity", "0")
+        database.migrate()
         with _connected(database) as connected:
             yield connected
 

@@ -50,7 +50,7 @@ def differences(dump: Path, present: Present) -> list[str]:
     """What an upgrade of a stored fixture gets wrong: lines of schema, and parts of content."""
     with new_database(present.host, present.user) as database:
         database.load(dump)
-        database.manage("migrate", "--verbosity", "0")
+        database.migrate()
         schema = database.schema() ^ present.schema
         stored = dump.with_suffix(".digest").read_text(encoding="utf-8").splitlines()
         content = database.digest()

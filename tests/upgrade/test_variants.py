@@ -51,10 +51,10 @@ def upgraded(django_db_setup: None) -> Iterator[Database]:
     """A database of the former tables with five runs, migrated."""
     settings = connection.settings_dict
     with new_database(settings["HOST"], settings["USER"]) as database:
-        database.manage("migrate", "readiness", "--verbosity", "0")  # asked after every migration
-        database.manage("migrate", "results", FORMER, "--verbosity", "0")
+        database.migrate("readiness")  # asked after every migration
+        database.migrate("results", FORMER)
         database.execute(ROWS)
-        database.manage("migrate", "--verbosity", "0")
+        database.migrate()
         yield database
 
 
@@ -84,7 +84,7 @@ def test_migrating_once_more_changes_nothing_and_leaves_edited_rules_alone(
 ) -> None:
     upgraded.execute("UPDATE results_labelrule SET kind = 'vendor' WHERE pattern = 'VIMAGE'")
     filed, rules = _rows(upgraded, FILED), _rows(upgraded, "SELECT * FROM results_labelrule")
-    upgraded.manage("migrate", "--verbosity", "0")
+    upgraded.migrate()
     assert _rows(upgraded, FILED) == filed
     assert sorted(_rows(upgraded, "SELECT * FROM results_labelrule")) == sorted(rules)
 
