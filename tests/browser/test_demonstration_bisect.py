@@ -27,8 +27,7 @@ def demonstration(tmp_path: Path) -> Iterator[Launch]:
     try:
         yield launch.start()
     finally:
-        if launch.process and launch.process.poll() is None:
-            launch.interrupt()
+        launch.discard()
 
 
 def sign_in(page: Page, url: str) -> None:

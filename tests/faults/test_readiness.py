@@ -64,7 +64,7 @@ def heartbeats_grow_old(system: System) -> None:
         connection.execute(b"UPDATE readiness_heartbeat SET at = at - interval '3 minutes'")
 
 
-@pytest.mark.parametrize("part", ["worker", "deliveries"])
+@pytest.mark.parametrize("part", ["worker", pytest.param("deliveries", marks=pytest.mark.release)])
 def test_a_worker_whose_processes_are_all_stopped_is_named(system: System, part: str) -> None:
     first = system.launch.pid(part)
     with stopped(*(each.pid for each in system.processes(part) if each.pid != first)):

@@ -67,7 +67,11 @@ def test_pages_are_read_without_redis(empty: System) -> None:
         assert time.monotonic() - start < LONGEST_REQUEST
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL], ids=["restarted", "killed"])
+@pytest.mark.parametrize(
+    "how",
+    [pytest.param(signal.SIGINT, marks=pytest.mark.release), signal.SIGKILL],
+    ids=["restarted", "killed"],
+)
 def test_an_agent_waits_for_a_postgres_that_comes_back(
     empty: System, archive: Archive, undisturbed: Content, tmp_path: Path, how: signal.Signals
 ) -> None:

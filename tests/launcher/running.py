@@ -9,6 +9,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -103,6 +104,14 @@ class Launch:
         self.process.kill()
         self.process.wait()
 
+    def discard(self) -> None:
+        """End all of it at once: a stop in good order takes seconds, and its data go."""
+        if self.process and self.process.poll() is None:
+            # With the commands that it runs on its way up
+            os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
+        discard(self.state)
+
     def status(self, path: str = "readyz") -> int:
         """The status of a page; 0 when nothing answers."""
         try:
@@ -149,6 +158,26 @@ class Launch:
             capture_output=True,
             text=True,
         ).stdout
+
+
+def discard(state: Path) -> None:
+    """End the programs of an instance whose launcher has ended, with the processes of each."""
+    end = time.monotonic() + STOP_SECONDS
+    while left := _programs(state):
+        assert time.monotonic() < end, f"still running: {left}"
+        for one in left:
+            # The hardest end in which PostgreSQL gives its shared memory back
+            is_postgres = Path(one.command.partition(" ")[0]).name == "postgres"
+            with suppress(ProcessLookupError):
+                os.kill(one.pid, signal.SIGQUIT if is_postgres else signal.SIGKILL)
+        time.sleep(0.02)
+
+
+def _programs(state: Path) -> list[processes.Process]:
+    """Those that name ``state`` on their command line, and the rest of their groups."""
+    now = processes.running()
+    groups = {one.group for one in now if f"{state}/" in one.command}
+    return [one for one in now if one.group in groups]
 
 
 def variables(state: Path) -> dict[str, str]:

@@ -56,8 +56,7 @@ def instance_of(installed: Path, folder: Path) -> Iterator[Launch]:
     try:
         yield launch
     finally:
-        if launch.process.poll() is None:
-            launch.interrupt()
+        launch.discard()
 
 
 def test_the_server_starts_from_an_empty_folder_and_serves_pages_styles_and_agent(

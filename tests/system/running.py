@@ -64,8 +64,7 @@ class System:
             launch.start()
             yield cls(launch, launch.manage("create_agent", "bench", "--lab", "netlab").split()[-1])
         finally:
-            if launch.process and launch.process.poll() is None:
-                launch.interrupt()
+            launch.discard()
 
     def upload(self, *arguments: object, spool: Path) -> Upload:
         """Start `labagent upload` with what it needs to know."""

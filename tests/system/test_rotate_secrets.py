@@ -63,8 +63,7 @@ def launch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Launch]:
         )
         yield launch
     finally:
-        if launch.process and launch.process.poll() is None:
-            launch.interrupt()
+        launch.discard()
 
 
 def add_app(browser: Browser) -> tuple[str, list[str]]:

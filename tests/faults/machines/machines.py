@@ -13,7 +13,7 @@ from pathlib import Path
 
 from tests.faults.machines.network import OUTSIDE, Network, network
 from tests.faults.rounds.rig import Rig
-from tests.launcher.running import PROJECT, START_SECONDS, Launch, variables
+from tests.launcher.running import PROJECT, START_SECONDS, Launch, discard, variables
 from tests.smtp import mail_server
 from tests.system.running import System, wait_for
 from webapp.config import instance
@@ -104,11 +104,11 @@ class Machines(Rig):
         wait_for(lambda: self.launch.status() == 200, START_SECONDS)
 
     def stop(self) -> None:
-        """End all at once, as Ctrl-C on each would."""
-        for process in self.started.values():
+        """End all at once: their data go."""
+        for name, process in self.started.items():
             if process.poll() is None:
-                os.killpg(process.pid, signal.SIGINT)
-        for process in self.started.values():
+                os.killpg(process.pid, signal.SIGKILL)
+            discard(self.launch.state.with_name(name))
             process.communicate(timeout=START_SECONDS)
 
 

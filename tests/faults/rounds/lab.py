@@ -69,11 +69,11 @@ def document(
     }
 
 
-def ask(server: str, token: str, path: str, body: object) -> dict[str, Any]:
-    """What the server answers; raises `OSError` and `HTTPException` when it does not."""
+def ask(server: str, token: str, path: str, body: object, *, seconds: float = 30) -> dict[str, Any]:
+    """What the server answers; raises `OSError` and `HTTPException` when it does not in time."""
     headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
     request = urllib.request.Request(server + path, json.dumps(body).encode(), headers)
-    with urllib.request.urlopen(request, timeout=30) as response:
+    with urllib.request.urlopen(request, timeout=seconds) as response:
         found: dict[str, Any] = json.load(response)
         return found
 

@@ -74,6 +74,9 @@ def live_documents() -> list[dict[str, Any]]:
 class Work:
     """One round's work under way."""
 
+    ANSWER_SECONDS = 30
+    """After which an upload is sent again, which may have been stored."""
+
     rig: Rig
     place: Path
     upload: Upload | None = None
@@ -168,7 +171,7 @@ class Work:
         url, token = self.rig.launch.url, self.rig.system.token
         while not self.over.is_set():
             try:
-                lab.ask(url, token, f"api/v1/runs{query}", body)
+                lab.ask(url, token, f"api/v1/runs{query}", body, seconds=self.ANSWER_SECONDS)
             except urllib.error.HTTPError as error:
                 if error.code not in (429, 500, 502, 503):
                     self.refused.append(f"{error.code} {error.read()[:300]!r}")
