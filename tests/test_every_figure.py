@@ -145,7 +145,7 @@ def signed_in(user: User) -> Client:
 INSTANCES = [
     pytest.param(lambda _: lab(), id="lab"),
     pytest.param(demonstration, id="demonstration", marks=pytest.mark.long),
-    pytest.param(netbenches, id="netbenches", marks=pytest.mark.long),
+    pytest.param(netbenches, id="netbenches", marks=pytest.mark.release),
 ]
 
 

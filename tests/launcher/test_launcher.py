@@ -65,13 +65,33 @@ def lab(shared: Launch) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("lab")
-def test_ctrl_c_leaves_no_process_and_a_restart_keeps_the_data(shared: Launch) -> None:
+def test_ctrl_c_leaves_no_process_and_a_restart_keeps_the_data_whoever_got_the_ids(
+    shared: Launch,
+) -> None:
     assert shared.status() == 200
     status, out, err = shared.interrupt()
     assert (status, out) == (0, "")
     assert "Traceback" not in err
     assert shared.running() == []
-    shared.start()
+    with _another_program_with_all_ids(shared.state) as other:
+        shared.start()
+        assert other.poll() is None
+
+
+@contextmanager
+def _another_program_with_all_ids(state: Path) -> Iterator["subprocess.Popen[bytes]"]:
+    """As if the programs had been killed, and their ids had been given to this one."""
+    user = postgres_identity(servers.find_postgres().bin / "postgres", state).user
+    with subprocess.Popen(["sleep", "600"], user=user) as other:
+        try:
+            for name in ("web", "worker", "beat", "redis", "supervisord"):
+                (state / "pids" / f"{name}.pid").write_text(f"{other.pid}\n")
+            lines = f"{other.pid}\n{state}/postgres\n"
+            (state / "postgres" / "postmaster.pid").write_text(lines)
+            (state / "sockets" / ".s.PGSQL.5432.lock").write_text(lines)
+            yield other
+        finally:
+            other.kill()
 
 
 def test_interrupting_the_start_leaves_no_process(place: Path) -> None:
@@ -294,24 +314,6 @@ def _fill(state: Path) -> None:
 def _make_room(state: Path, size: str) -> None:
     (state / "filler").unlink(missing_ok=True)
     subprocess.run(["mount", "-o", f"remount,size={size}", str(state)], check=True)
-
-
-@pytest.mark.usefixtures("lab")
-def test_ids_of_killed_programs_that_others_got_stop_no_start(shared: Launch) -> None:
-    shared.interrupt()
-    state = shared.state
-    user = postgres_identity(servers.find_postgres().bin / "postgres", state).user
-    with subprocess.Popen(["sleep", "600"], user=user) as other:
-        for name in ("web", "worker", "beat", "redis", "supervisord"):
-            (state / "pids" / f"{name}.pid").write_text(f"{other.pid}\n")
-        lines = f"{other.pid}\n{state}/postgres\n"
-        (state / "postgres" / "postmaster.pid").write_text(lines)
-        (state / "sockets" / ".s.PGSQL.5432.lock").write_text(lines)
-        try:
-            shared.start()
-            assert other.poll() is None
-        finally:
-            other.kill()
 
 
 @pytest.mark.release

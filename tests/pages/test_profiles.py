@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 import pytest
+from django.db import connection
 from django.test import Client
 
 from tests import make
@@ -27,13 +28,20 @@ from webapp.labs.models import Agent
 from webapp.labs.services import create_agent
 from webapp.notifications.mails.alerts import preview
 from webapp.notifications.models import Subscription
-from webapp.results.models import Hardware, Profile, ProfiledFunction, Revision, Run, Variant
+from webapp.results.models import Hardware, Profile, Revision, Run, Variant
 from webapp.results.queries.profiles import NODE
 from webapp.results.services import withdraw_run
 
 pytestmark = pytest.mark.django_db
 Visit = Callable[[str], str]
 HOSTILE = '<script>alert("x")</script>'
+MANY_FUNCTIONS = """
+WITH made AS (
+    INSERT INTO results_profiledfunction (name, module)
+    SELECT 'f' || number, 'kernel' FROM generate_series(1, 65536) AS number RETURNING id
+)
+UPDATE results_profile SET functions = functions || ARRAY(SELECT id FROM made)
+"""
 
 
 @pytest.fixture
@@ -98,12 +106,9 @@ def test_functions_may_be_more_than_a_statement_has_parameters(
     agent: Agent, client: Client
 ) -> None:
     side = profiled(agent, "r303642", boots_of(boots=1))
-    many = ProfiledFunction.objects.bulk_create(
-        [ProfiledFunction(name=f"f{at}", module="kernel") for at in range(2**16)]
-    )
-    one = Profile.objects.get()
-    one.functions += [each.pk for each in many]
-    one.save(update_fields=["functions"])
+    with connection.cursor() as cursor:
+        cursor.execute(MANY_FUNCTIONS)
+    assert len(Profile.objects.get().functions) > 2**16
     assert client.get("/profiles/side/", {"side": side}).status_code == 200
 
 
