@@ -49,6 +49,7 @@ class Truth:
     answered: int = 0
     hardware: str = HARDWARE
     mode: str = MODE
+    boots_before: int = 5
     noise: np.random.Generator = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -98,7 +99,8 @@ def upload(rows: Sequence[dict[str, Any]], *, replace: bool = False) -> None:
 
 
 def measured_before(truth: Truth) -> Series:
-    """History: eight revisions up to the good one and eight from the bad one on, five boots each.
+    """History: eight revisions up to the good one and eight from the bad one on, five boots each
+    unless the truth has it otherwise.
 
     Every revision in between is known, and none of them was measured.
     """
@@ -117,8 +119,8 @@ def _kept_history(truth: Truth) -> np.random.Generator:
 
 
 def _history(truth: Truth) -> None:
-    upload(documents(truth, range(-8, 1)))
-    upload(documents(truth, range(truth.count, truth.count + 8)))
+    upload(documents(truth, range(-8, 1), boots=truth.boots_before))
+    upload(documents(truth, range(truth.count, truth.count + 8), boots=truth.boots_before))
     tree = make.tree()
     for index in range(1, truth.count):
         make.revision(name(index), of=tree, subject=f"Change number {index}")

@@ -55,6 +55,13 @@ def test_it_starves_while_nobody_asks_for_work_and_goes_on_when_somebody_does(
     assert stepped(bisect).state == "starved"
 
 
+def test_one_boot_of_each_revision_is_enough_to_begin_with() -> None:
+    """As `labagent run --repeat 5` measures."""
+    bisect = lab.start(Truth(boots_before=1))
+    assert bisect.noise["boot"] > 0
+    assert bisect.noise["build"] == 0
+
+
 def test_several_agents_measure_at_the_same_time(bisect: Bisect) -> None:
     for worker in ("rig-1", "rig-2", "rig-3"):
         lab.poll(worker)

@@ -31,6 +31,12 @@ def test_a_bisect_ends_with_the_commit_that_made_the_step() -> None:
     assert [mail.kind for mail in Mail.objects.all()] == ["bisect.done"]
 
 
+def test_a_history_of_one_boot_a_revision_leads_to_the_commit_too() -> None:
+    truth = Truth(boots_before=1)
+    bisect = lab.work(truth, lab.start(truth))
+    assert (bisect.outcome, bisect.culprit) == ("single", lab.revision(truth.first_bad))
+
+
 def test_a_machine_that_drifts_is_told_from_the_commit_by_anchors() -> None:
     truth = Truth(drift_pct=-0.15)
 

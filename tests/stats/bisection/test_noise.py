@@ -40,8 +40,16 @@ def test_a_step_in_the_history_hardly_counts_as_noise():
 def test_too_little_history_is_refused():
     with pytest.raises(TooFewSamplesError):
         estimate_noise([[1.0, 2.0], [1.0]])
-    with pytest.raises(TooFewSamplesError):
-        estimate_noise([[1.0], [1.0], [2.0]])
+
+
+def test_boots_scatter_at_most_as_revisions_do_where_none_was_repeated():
+    noise = estimate_noise([[1.0], [1.0], [2.0], [1.0], [2.0]])
+
+    # Half the mean square of the differences 0, 1, −1, 1, with 2·4²/(3·5 − 4) degrees of freedom
+    assert (noise.run, noise.build, noise.history_boots) == (pytest.approx((3 / 8) ** 0.5), 0, 1)
+    assert noise.within_df == noise.build_df == pytest.approx(32 / 11)
+    nodes = noise_nodes(noise, -2.0)
+    assert nodes.weight @ nodes.build > 0, "what scatters may be builds"
 
 
 def test_history_counts_eight_degrees_of_freedom_at_most():

@@ -308,9 +308,8 @@ def _noise(history: Sequence[BisectBoot]) -> bisection.Noise:
         found = bisection.estimate_noise(boots_of_revisions(history))
     except TooFewSamplesError as error:
         raise BisectError(
-            "The noise of this series is not known: at least three revisions on one level, one of "
-            "them with two boots, must be measured. Ask for more runs of the good revision and of "
-            "those before it, and see that uploads tell their boots."
+            "The noise of this series is not known: at least three revisions on one level must be "
+            "measured. Ask for runs of the good revision and of those before it."
         ) from error
     return replace(found, run=0.0, boot=found.run)
 

@@ -149,24 +149,26 @@ def estimate_noise(revisions: Sequence[Sequence[float] | Floats]) -> Noise:
     variance. Between them: half the mean squared difference of neighbours (von Neumann 1941), so
     that a step in the history hardly counts, less what boots explain; its degrees of freedom are
     2(n − 1)²/(3n − 4). What a boot and its runs add is not separated: it is called ``run``.
-    Raises `TooFewSamplesError` unless there are three revisions, one of them with two boots.
+    Where no revision has two boots, boots of a build are taken to scatter as revisions do, which is
+    the most that they can; what the bisect measures corrects it. Raises `TooFewSamplesError`
+    below three revisions.
     """
     groups = [np.asarray(revision, np.float64) for revision in revisions if len(revision)]
     if len(groups) < 3:
         raise TooFewSamplesError(len(groups), 3)
-    within_df = sum(len(group) for group in groups) - len(groups)
-    if within_df < 1:
-        raise TooFewSamplesError(1, 2)
-    within = sum(float(((group - group.mean()) ** 2).sum()) for group in groups) / within_df
-    boots = len(groups) / sum(1 / len(group) for group in groups)
-    means = np.array([group.mean() for group in groups])
-    shown = float((np.diff(means) ** 2).mean()) / 2
     n = len(groups)
+    means = np.array([group.mean() for group in groups])
+    shown, shown_df = float((np.diff(means) ** 2).mean()) / 2, 2 * (n - 1) ** 2 / (3 * n - 4)
+    boots = n / sum(1 / len(group) for group in groups)
+    within, within_df = shown, shown_df
+    if (repeated := sum(len(group) for group in groups) - n) > 0:
+        within_df = repeated
+        within = sum(float(((group - group.mean()) ** 2).sum()) for group in groups) / within_df
     return Noise(
         run=sqrt(within),
         build=sqrt(max(shown - within / boots, 0.0)),
         within_df=within_df,
-        build_df=2 * (n - 1) ** 2 / (3 * n - 4),
+        build_df=shown_df,
         history_boots=boots,
     )
 
