@@ -12,6 +12,7 @@ from tests.kept import kept
 from webapp.accounts.models import User
 from webapp.bisects.deciding import replay
 from webapp.bisects.draft import BisectChanged, BisectError
+from webapp.bisects.forecasting import forecast_of
 from webapp.bisects.models import Bisect, BisectBoot, BisectDecision
 from webapp.bisects.services import act_on_bisect, advance_bisect, paste_boots, start_bisect
 from webapp.bisects.view import BisectView, view_of
@@ -57,9 +58,15 @@ def test_it_starves_while_nobody_asks_for_work_and_goes_on_when_somebody_does(
 
 def test_one_boot_of_each_revision_is_enough_to_begin_with() -> None:
     """As `labagent run --repeat 5` measures."""
-    bisect = lab.start(Truth(boots_before=1))
+    truth = Truth(boots_before=1)
+    bisect = lab.start(truth)
     assert bisect.noise["boot"] > 0
-    assert bisect.noise["build"] == 0
+    assert forecast_of(lab.draft(truth)).build_pct is None
+
+
+def test_the_noise_of_builds_is_known_where_revisions_were_booted_twice() -> None:
+    lab.measured_before(truth := Truth())
+    assert forecast_of(lab.draft(truth)).build_pct is not None
 
 
 def test_several_agents_measure_at_the_same_time(bisect: Bisect) -> None:

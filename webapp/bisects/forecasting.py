@@ -54,13 +54,15 @@ class Contradiction:
 
 @dataclass(frozen=True, slots=True)
 class Before:
-    """The forecast of a draft in words; the noise in percent. ``warning`` may be empty."""
+    """The forecast of a draft in words; the noise in percent, that of builds None where no revision
+    was booted twice. ``warning`` may be empty.
+    """
 
     sentence: str
     contradiction: Contradiction | None
     warning: str
     boot_pct: float
-    build_pct: float
+    build_pct: float | None
     document: Mapping[str, Any]
 
 
@@ -77,7 +79,7 @@ def forecast_of(draft: Draft) -> Before:
         contradiction=_contradiction_of(bisect, plan, known.boots),
         warning=_warning(plan),
         boot_pct=plan.noise.boot_variance(plan.runs) ** 0.5,
-        build_pct=plan.noise.build,
+        build_pct=plan.noise.build if plan.noise.history_boots > 1 else None,
         document=_document(found),
     )
 
