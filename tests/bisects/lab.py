@@ -69,6 +69,22 @@ class Truth:
         ]
 
 
+@dataclass(unsafe_hash=True)
+class Counts(Truth):
+    """Segments sent again, Poisson: ``before`` the first bad revision and ``after``."""
+
+    before: float = 0.0
+    after: float = 200.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.step_pct = 100 * (max(self.after, 1.0) / max(self.before, 1.0) - 1)
+
+    def boots(self, index: int, count: int) -> list[float]:
+        level = self.after if index >= self.first_bad else self.before
+        return [float(each) for each in self.noise.poisson(level, count)]
+
+
 def name(index: int) -> str:
     return f"r{FIRST + index}"
 
@@ -82,7 +98,7 @@ def documents(truth: Truth, indices: Iterable[int], *, boots: int = 5) -> list[d
 
 
 def document(truth: Truth, index: int, *, boots: int = 1, uuid: UUID | None = None) -> Any:
-    return run_document(
+    sent = run_document(
         uuid=str(uuid or uuid4()),
         revision=name(index),
         hardware=truth.hardware,
@@ -91,6 +107,11 @@ def document(truth: Truth, index: int, *, boots: int = 1, uuid: UUID | None = No
         build_id=f"build of {name(index)}",
         kernel_ident=f"FreeBSD 12.0-CURRENT {name(index)}",
     )
+    if isinstance(truth, Counts):
+        sent["metrics"] = {
+            "retransmits": {**sent["metrics"]["pps"], "unit": "segments", "better": "less"}
+        }
+    return sent
 
 
 def upload(rows: Sequence[dict[str, Any]], *, replace: bool = False) -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.bisects import lab
-from tests.bisects.lab import Truth
+from tests.bisects.lab import Counts, Truth
 from webapp.bisects.deciding import replay
 from webapp.bisects.models import Bisect
 from webapp.bisects.queries import detail_document
@@ -35,6 +35,16 @@ def test_a_history_of_one_boot_a_revision_leads_to_the_commit_too() -> None:
     truth = Truth(boots_before=1)
     bisect = lab.work(truth, lab.start(truth))
     assert (bisect.outcome, bisect.culprit) == ("single", lab.revision(truth.first_bad))
+
+
+@pytest.mark.parametrize(("before", "after"), [(0, 200), (0.3, 6)])
+def test_the_commit_that_makes_a_count_of_zero_many_is_found(before: float, after: float) -> None:
+    truth = Counts(before=before, after=after)
+    bisect = lab.work(truth, lab.start(truth))
+    view = view_of(bisect)
+    assert (bisect.outcome, bisect.culprit) == ("single", lab.revision(9)), view.sentence
+    assert 0.0 in {value for row in view.boots for value in row.values}
+    assert "r1009 made the step" in view.sentence
 
 
 def test_a_machine_that_drifts_is_told_from_the_commit_by_anchors() -> None:

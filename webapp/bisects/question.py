@@ -14,6 +14,7 @@ from webapp.jobs.models import Worker
 from webapp.jobs.queries import Capability
 from webapp.results.models import Series
 from webapp.stats import bisection
+from webapp.stats.metrics import least_of
 
 LEAST_HOURS = 1e-6
 Scope = Bisect | BisectSubject
@@ -26,7 +27,7 @@ REFERENCE = 1.0
 """In the metric's unit: any one value does, since only differences of logarithms count."""
 
 LEAST_VALUE, MOST_VALUE = 1e-100, 1e100
-"""Of the median of a boot. A bisect compares ratios: 0 has none, and nothing that is measured lies
+"""Of the level of a boot. A bisect compares ratios: 0 has none, and nothing that is measured lies
 beyond, where means and ratios would overflow."""
 
 Kind = BisectAct.Kind
@@ -47,6 +48,17 @@ class Circumstances:
     asked: tuple[bisection.Asked, ...] = ()
     free: Mapping[str, int] = field(default_factory=dict)
     failures: Mapping[int, str] = field(default_factory=dict)
+
+
+def least_in(scope: Scope) -> float:
+    """What a lower level counts as, in the unit of the metric; 0: none (`least_of`)."""
+    return least_of(scope.series.metric.unit)
+
+
+def level_of(values: Sequence[float], least: float) -> float | None:
+    """The median of a boot, no lower than ``least``; None where nothing can be compared with it."""
+    level = max(median(values), least)
+    return level if LEAST_VALUE <= level <= MOST_VALUE else None
 
 
 def machine_of(scope: Scope) -> str:
@@ -76,7 +88,7 @@ def subjects_of(
         found.append(
             bisection.Subject(
                 plan=_plan_of(bisect, names, scope),
-                evidence=_evidence_of(mine, acts, own, scope.number, turns),
+                evidence=_evidence_of(mine, acts, own, scope, turns),
                 machine=machine_of(scope),
                 spared=spared if bisect.is_of_several else 0.0,
                 name=f"{scope.series.mode} on {scope.series.hardware}",
@@ -122,23 +134,23 @@ def _evidence_of(
     every: Sequence[BisectBoot],
     acts: Sequence[BisectAct],
     circumstances: Circumstances,
-    subject: int,
+    scope: Scope,
     turns: Mapping[int, int],
 ) -> bisection.Evidence:
-    """What was known: boots of one ``subject`` and ``acts`` up to that moment, in their order.
+    """What was known: boots of one ``scope`` and ``acts`` up to that moment, in their order.
     ``turns``: by the number of a boot how many its machine made before; empty: it makes no others.
     """
     boots = [row for row in every if row.purpose != BisectBoot.BEYOND]
-    marks = marks_of(acts, subject)
-    first = _first_builds(every)
+    marks = marks_of(acts, scope.number)
+    first, least = _first_builds(every), least_in(scope)
     return bisection.Evidence(
         boots=tuple(
-            _boot(row, _build(row, first, marks.identical), turns.get(row.number, -1))
+            _boot(row, _build(row, first, marks.identical), least, turns.get(row.number, -1))
             for row in boots
             if not marks.excludes(row)
         ),
         beyond=tuple(
-            _boot(row, _build(row, first, marks.identical))
+            _boot(row, _build(row, first, marks.identical), least)
             for row in every
             if row.purpose == BisectBoot.BEYOND
         ),
@@ -167,13 +179,17 @@ def noise_from(document: dict[str, Any]) -> bisection.Noise:
     )
 
 
-def boots_of_revisions(boots: Iterable[BisectBoot]) -> Sequence[Sequence[float]]:
-    """The boots of each revision in log percent, along the tree, for an estimate of noise."""
+def boots_of_revisions(
+    boots: Iterable[BisectBoot], least: float = 0.0
+) -> Sequence[Sequence[float]]:
+    """The boots of each revision in log percent, along the tree, for an estimate of noise; those
+    below ``least``, in the metric's unit, count as that.
+    """
     of_index: dict[int, list[float]] = {}
     for row in boots:
         if row.purpose == BisectBoot.BEYOND:
             continue
-        of_index.setdefault(row.index, []).append(_log_value(row))
+        of_index.setdefault(row.index, []).append(_log_value(row, least))
     return [of_index[index] for index in sorted(of_index)]
 
 
@@ -197,10 +213,10 @@ def _build(row: BisectBoot, first: Mapping[int, str], identical: frozenset[int])
     return f"{row.index}:{row.build}"
 
 
-def _boot(row: BisectBoot, build: str, turn: int = -1) -> bisection.Boot:
+def _boot(row: BisectBoot, build: str, least: float, turn: int = -1) -> bisection.Boot:
     return bisection.Boot(
         index=row.index,
-        value=_log_value(row),
+        value=_log_value(row, least),
         build=build,
         runs=len(row.values),
         purpose=_purpose(row),
@@ -216,8 +232,8 @@ def _purpose(row: BisectBoot) -> bisection.Purpose:
     return bisection.Purpose.HISTORY if is_past else bisection.Purpose(row.purpose)
 
 
-def _log_value(row: BisectBoot) -> float:
-    return bisection.log_percent(median(row.values), REFERENCE)
+def _log_value(row: BisectBoot, least: float) -> float:
+    return bisection.log_percent(max(median(row.values), least), REFERENCE)
 
 
 def _is_measured(boots: Iterable[BisectBoot], index: int, after: int) -> bool:

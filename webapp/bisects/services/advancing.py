@@ -69,7 +69,7 @@ def _decide(bisect: Bisect, last: BisectDecision | None, now: datetime, *, is_ne
     made, found = make_decision(bisect, revisions, pending, hands, now)
     useless = [one for one in pending if not is_of_use(one, found)]
     if useless and not found.outcome:
-        cancel_jobs(useless, "it would tell little by now", now)
+        cancel_jobs(useless, "it would bring little by now", now)
         pending = [one for one in pending if one not in useless]
         made, found = make_decision(bisect, revisions, pending, hands, now)
     if is_news or _is_news(bisect, made, last):
@@ -222,7 +222,7 @@ def cancel_jobs(asked: Iterable[BisectJob], reason: str, now: datetime) -> None:
 
 
 def is_of_use(asked: BisectJob, found: bisection.Decision) -> bool:
-    """Whether a boot under way may still tell something."""
+    """Whether a boot under way may still bring evidence."""
     if found.outcome is not None:
         return False
     if asked.purpose == bisection.Purpose.ANCHOR:

@@ -86,7 +86,7 @@ def _start(alert: int, tree: int, now: datetime) -> int | None:
         with transaction.atomic():
             bisect = _begin(row, worst, now)
     except BisectError as error:
-        # Not for ever: more uploads may tell the noise, and the next sweep tries again.
+        # Not for ever: more uploads may show the noise, and the next sweep tries again.
         log.info("no bisect started", alert=alert, reason=str(error))
         return None
     log.info("bisect started", alert=alert, bisect=bisect.pk)

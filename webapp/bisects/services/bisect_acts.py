@@ -4,7 +4,7 @@ operator merges go on, about what is left.
 
 import re
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.db import transaction
 from django.db.models import F, Func, Q, Value
@@ -16,7 +16,7 @@ from webapp.alerts.services import end_holds, reconcile_trees
 from webapp.bisects.deciding import check_candidates
 from webapp.bisects.draft import BisectChanged, BisectError
 from webapp.bisects.models import Bisect, BisectAct, BisectBoot
-from webapp.bisects.question import LEAST_VALUE, MOST_VALUE
+from webapp.bisects.question import LEAST_VALUE, MOST_VALUE, least_in
 from webapp.bisects.services.advancing import cancel_jobs, lock_bisect, take_step
 from webapp.bisects.services.collecting import append, pasted_boots, revisions_along
 from webapp.bisects.services.settling import is_paused, let_go, rule_out, write_act
@@ -29,6 +29,8 @@ MOST_BOOTS = 50
 MOST_RUNS = 100
 MOST_LENGTH = 20_000
 SHOWN = 20
+PRESSED_AGAIN = timedelta(minutes=1)
+"""A boot takes longer."""
 
 Kind = BisectAct.Kind
 REASON_MAX = 2000
@@ -56,7 +58,7 @@ def act_on_bisect(
         raise BisectError("Choose what to do.")
     stated = reason.strip()[:REASON_MAX]
     if not stated:
-        raise BisectError("Reason: say why, for those who read the log.")
+        raise BisectError("Reason: give one, for those who read the log.")
     row = _lock_running(bisect)
     act = Kind(kind)
     _check_state(row, act, version)
@@ -74,22 +76,30 @@ def paste_boots(*, bisect: int, actor: User, revision: Revision | None, text: st
     Raises BisectError naming the line or the field.
     """
     at = timezone.now()
-    boots = read_boots(text)
     row = _lock_running(bisect)
+    boots = read_boots(text, least_in(row))
     index = _index(row, Kind.PIN, revision)
     if index is None:
-        raise BisectError("Revision: say which one was measured.")
-    _refuse_again(row, index, boots, revision)
+        raise BisectError("Revision: give the one that was measured.")
+    _refuse_again(row, index, boots, revision, at)
     append(row, pasted_boots(row, index=index, boots=boots, actor=actor), at)
     _step(row, at)
     return len(boots)
 
 
 def _refuse_again(
-    row: Bisect, index: int, boots: Sequence[Sequence[float]], revision: Revision | None
+    row: Bisect,
+    index: int,
+    boots: Sequence[Sequence[float]],
+    revision: Revision | None,
+    at: datetime,
 ) -> None:
-    """A button pressed twice must not count boots twice; nobody measures the same digits again."""
+    """A button pressed twice must not count boots twice; nobody measures the same digits again,
+    except of what is counted, soon after.
+    """
     pasted = row.boots.filter(index=index, source=BisectBoot.Source.PASTED).order_by("-number")
+    if least_in(row):
+        pasted = pasted.filter(at__gt=at - PRESSED_AGAIN)
     latest = [list(values) for values in pasted.values_list("values", flat=True)[: len(boots)]]
     if latest[::-1] == [list(values) for values in boots]:
         raise BisectError(
@@ -160,16 +170,17 @@ def _step(row: Bisect, at: datetime) -> None:
         row.save(update_fields=["version", "updated_at"])
 
 
-def read_boots(text: str) -> list[list[float]]:
+def read_boots(text: str, least: float = 0.0) -> list[list[float]]:
     """The values of each boot; blank lines and what follows a ``#`` do not count.
 
-    Values are relative to a level later on, so each must be above 0.
+    Values are relative to a level later on, so each must be above 0, unless one that is lower than
+    ``least`` counts as that.
     Raises BisectError naming the line and what is wrong there.
     """
     if len(text) > MOST_LENGTH:
         raise BisectError(f"More than {MOST_LENGTH:,} characters; paste a boot a line.")
     lines = [line.partition("#")[0].split() for line in text.splitlines()]
-    boots = [_boot(number, fields) for number, fields in enumerate(lines, 1) if fields]
+    boots = [_boot(number, fields, least) for number, fields in enumerate(lines, 1) if fields]
     if not boots:
         raise BisectError("Nothing was pasted: write the values of each boot on a line.")
     if len(boots) > MOST_BOOTS:
@@ -177,15 +188,15 @@ def read_boots(text: str) -> list[list[float]]:
     return boots
 
 
-def _boot(line: int, fields: list[str]) -> list[float]:
+def _boot(line: int, fields: list[str], least: float) -> list[float]:
     if len(fields) > MOST_RUNS:
         raise BisectError(f"Line {line} has {len(fields)} values; a boot has at most {MOST_RUNS}.")
-    return [_value(line, word) for word in fields]
+    return [_value(line, word, least) for word in fields]
 
 
-def _value(line: int, word: str) -> float:
+def _value(line: int, word: str, least: float) -> float:
     value = float(word) if NUMBER.fullmatch(word) else float("nan")
-    if LEAST_VALUE <= value <= MOST_VALUE:
+    if LEAST_VALUE <= value <= MOST_VALUE or value == 0 < least:
         return value
     shown = word if len(word) <= SHOWN else f"{word[:SHOWN]}…"
     if value > 0:
@@ -197,7 +208,7 @@ def _value(line: int, word: str) -> float:
 
 
 def refuse_merge(source: Revision, into: Revision) -> None:
-    """A bisect between a commit and itself would say nothing. Raises Unprocessable."""
+    """A bisect between a commit and itself would show nothing. Raises Unprocessable."""
     between = Q(good=source, bad=into) | Q(good=into, bad=source)
     if bisect := Bisect.objects.filter(between).first():
         sentence = f"bisect {bisect.pk} compared {source} with {into}: they stay two"

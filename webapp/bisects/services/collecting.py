@@ -13,7 +13,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from statistics import median
 from typing import Any
 
 from django.db.models import Exists, Max, OuterRef, Q, QuerySet
@@ -21,7 +20,7 @@ from django.db.models import Exists, Max, OuterRef, Q, QuerySet
 from webapp.accounts.models import User
 from webapp.analysis.models import SeriesSettings
 from webapp.bisects.models import Bisect, BisectBoot
-from webapp.bisects.question import LEAST_VALUE, MOST_VALUE, Scope, boots_of_revisions
+from webapp.bisects.question import Scope, boots_of_revisions, least_in, level_of
 from webapp.jobs.models import Job
 from webapp.results.models import Measurement, Point, Revision, Run, Series, counted
 from webapp.stats import bisection
@@ -31,7 +30,7 @@ Source = BisectBoot.Source
 State = Bisect.State
 BEYOND = BisectBoot.BEYOND
 MOST_BEYOND = 3
-"""Revisions beyond a change next to an end: enough to tell whether it is the step looked for."""
+"""Revisions beyond a change next to an end: enough to show whether it is the step looked for."""
 
 PURPOSES = (State.VALIDATING, State.SEARCHING, State.CONFIRMING)
 
@@ -52,11 +51,6 @@ class Measured:
     boot: int
     build: str
     values: tuple[float, ...]
-
-    @property
-    def is_comparable(self) -> bool:
-        """Whether it has a level that others can be compared with."""
-        return LEAST_VALUE <= median(self.values) <= MOST_VALUE
 
 
 def collect(bisect: Bisect, *, decision: int, now: datetime) -> int:
@@ -83,7 +77,8 @@ def _compared(
     known = {(row.run_id or 0, row.boot): row for row in rows}
     index_of = {row.revision_id: row.index for row in known.values()} | _index_of(bisect)
     found = measured_at(scope.series_id, index_of)
-    stored = {(one.run, one.boot): one for one in found if one.is_comparable}
+    least = least_in(scope)
+    stored = {(one.run, one.boot): one for one in found if level_of(one.values, least) is not None}
     dropped = [key for key, row in known.items() if not _is_backed(row, stored.get(key))]
     kept = known.keys() - set(dropped)
     new = [one for key, one in stored.items() if key not in kept]
@@ -151,7 +146,7 @@ def measured_at(series: int, index_of: Mapping[int, int]) -> list[Measured]:
     """The boots of the counted runs of a series at revisions (id → index), in pooling order, by
     the samples that count.
 
-    Samples of a run that does not tell its boots count as runs of one boot, which is the least
+    Samples of a run that does not state its boots count as runs of one boot, which is the least
     that they can be worth.
     """
     rows = (
@@ -363,14 +358,14 @@ def _session(run: Run) -> tuple[Any, ...]:
 
 def _boots_of_own(scope: Scope, own: Mapping[int, Run]) -> dict[int, list[int]]:
     rows = Measurement.objects.counted().filter(series=scope.series_id, run__in=own)
-    return {row.run_id: list(_by_boot(row)) for row in rows}
+    return {row.run_id: list(_by_boot(row, least_in(scope))) for row in rows}
 
 
-def _by_boot(row: Measurement) -> dict[int, float]:
-    """The median of each boot that has one to compare."""
+def _by_boot(row: Measurement, least: float = 0.0) -> dict[int, float]:
+    """The level of each boot that has one to compare; a lower one than ``least`` counts as that."""
     samples, boots = counted(row.samples, row.boots, row.left_out)
     of_boot: dict[int, list[float]] = defaultdict(list)
     for value, boot in zip(samples, boots or [0] * len(samples), strict=True):
         of_boot[boot].append(value)
-    medians = {boot: median(values) for boot, values in of_boot.items()}
-    return {boot: each for boot, each in medians.items() if LEAST_VALUE <= each <= MOST_VALUE}
+    levels = {boot: level_of(values, least) for boot, values in of_boot.items()}
+    return {boot: level for boot, level in levels.items() if level is not None}

@@ -22,7 +22,13 @@ from webapp.bisects.forecasting import forecast_of
 from webapp.bisects.models import Bisect, BisectBoot, BisectSettings, BisectSubject
 from webapp.bisects.path_patterns import PatternsError
 from webapp.bisects.prior import prior_of
-from webapp.bisects.question import Scope, boots_of_revisions, noise_document, workers_for
+from webapp.bisects.question import (
+    Scope,
+    boots_of_revisions,
+    least_in,
+    noise_document,
+    workers_for,
+)
 from webapp.bisects.services.advancing import take_step
 from webapp.bisects.services.collecting import append, companions_of, history_boots, with_companions
 from webapp.events.queries import ONE_EPOCH, epochs_of
@@ -34,7 +40,7 @@ from webapp.stats.errors import TooFewSamplesError
 from webapp.stats.profiles.calls import Function
 
 Further = tuple[Series, float | None]
-"""A further machine and mode by its series, with the step that its finding says; None: it has no
+"""A further machine and mode by its series, with the step of its finding; None: it has no
 finding.
 """
 
@@ -43,11 +49,12 @@ MOST_BESIDE = 5
 
 MOST_REVISIONS = 5_000
 MOST_NEIGHBOURS = 30
-"""Measured revisions on either side that tell the noise and the two levels."""
+"""Measured revisions on either side that show the noise and the two levels."""
 
 MOST_BOOTS, MOST_HOURS = 10_000, 10_000.0
-SMALLEST_EFFECT, LARGEST_EFFECT = 0.001, 10_000.0
-"""Percent. Below the first one lies what counts as no noise at all (`noise.NO_NOISE`)."""
+SMALLEST_EFFECT, LARGEST_EFFECT = 0.001, 1e9
+"""Percent. Below the first one lies what counts as no noise at all (`noise.NO_NOISE`); up to the
+second, ten million times as much, a count goes that was 0."""
 
 END_OF_THE_TREE = 2**62
 BUILD_SHARE = 0.5
@@ -165,7 +172,7 @@ def _check(bisect: Bisect, boots: int, hours: float) -> None:
 
 
 def _check_alert(alert: Alert | None, good: Revision, bad: Revision) -> None:
-    """A bisect holds its alert and is told to it, so it must be about the same commits; and it
+    """A bisect holds its alert and reported to it, so it must be about the same commits; and it
     searches for what is there, which one build a side cannot show.
     """
     if alert is None:
@@ -210,10 +217,10 @@ def _set_costs(bisect: Bisect, scope: Scope) -> bool:
 
 
 def _with_noise(bisect: Bisect, scope: Scope) -> list[BisectBoot]:
-    """The boots of its history, which tell the noise and the runs a boot has."""
+    """The boots of its history, which show the noise and the runs a boot has."""
     history = _history(bisect, scope)
     try:
-        scope.noise = noise_document(_noise(history))
+        scope.noise = noise_document(_noise(history, least_in(scope)))
     except BisectError as error:
         if not scope.number:
             raise
@@ -300,12 +307,14 @@ def _level(bisect: Bisect, series: Series) -> tuple[int, int]:
     return before or 0, END_OF_THE_TREE if after is None else after
 
 
-def _noise(history: Sequence[BisectBoot]) -> bisection.Noise:
-    """Of a boot with as many runs as the history has: what more runs would bring is not known."""
-    if any(min(row.values) <= 0 for row in history):
+def _noise(history: Sequence[BisectBoot], least: float) -> bisection.Noise:
+    """Of a boot with as many runs as the history has: what more runs would bring is not known.
+    ``least`` is what a lower value counts as.
+    """
+    if any(max(min(row.values), least) <= 0 for row in history):
         raise BisectError("This series has values that are not above 0; a bisect compares ratios.")
     try:
-        found = bisection.estimate_noise(boots_of_revisions(history))
+        found = bisection.estimate_noise(boots_of_revisions(history, least))
     except TooFewSamplesError as error:
         raise BisectError(
             "The noise of this series is not known: at least three revisions on one level must be "

@@ -17,9 +17,9 @@ from django.db.models.fields.json import KeyTextTransform
 
 from webapp.accounts.models import User
 from webapp.alerts.models import AlertHold
-from webapp.alerts.services import end_holds, reconcile_trees, tell_bisect
+from webapp.alerts.services import end_holds, note_bisect, reconcile_trees
 from webapp.bisects.models import Bisect, BisectAct, BisectJob
-from webapp.bisects.question import Marks, marks_of
+from webapp.bisects.question import Marks, least_in, level_of, marks_of
 from webapp.bisects.sentences import progress_sentence
 from webapp.bisects.services.collecting import measured_at
 from webapp.jobs.models import Job
@@ -83,15 +83,16 @@ def _why_nothing(bisect: Bisect, asked: BisectJob) -> str:
     """
     runs = set(asked.job.runs.counted().values_list("pk", flat=True))
     at = {asked.job.revision_id: asked.index}
-    series = bisect.scopes[asked.subject].series_id
+    scope = bisect.scopes[asked.subject]
+    series, least = scope.series_id, least_in(scope)
     boots = [one for one in measured_at(series, at) if one.run in runs]
-    if any(one.is_comparable for one in boots):
+    if any(level_of(one.values, least) is not None for one in boots):
         return ""
     if boots:
         return "no value above 0, which nothing can be compared with"
     measured = Measurement.objects.filter(run__in=runs, series=series)
     if measured.exists():
-        return "no sample that counts: all are left out, as the page of the commit says"
+        return "no sample that counts: all are left out, as the page of the commit shows"
     return ""
 
 
@@ -128,7 +129,7 @@ def write_act(
 
 
 def is_paused(bisect: Bisect) -> bool:
-    """Whether the last that was said of it is to pause."""
+    """Whether the last act on it is to pause."""
     newest = bisect.acts.filter(kind__in=[Kind.PAUSE, Kind.RESUME]).order_by("-number").first()
     return newest is not None and newest.kind == Kind.PAUSE
 
@@ -230,7 +231,7 @@ def _possible(bisect: Bisect, marks: Marks) -> set[int]:
 def end_with(
     bisect: Bisect, found: bisection.Decision, revisions: Sequence[Revision], now: datetime
 ) -> None:
-    """Write the outcome, let the alert take it, and tell those who heard of the alert.
+    """Write the outcome, let the alert take it, and notify those who heard of the alert.
 
     Raises ValueError for a decision that is not to end.
     """
@@ -250,7 +251,7 @@ def end_with(
     bisect.save()
     sentence = progress_sentence(found, [revision.name for revision in revisions], bisect.gaps)
     if bisect.alert_id is not None:
-        tell_bisect(
+        note_bisect(
             alert=bisect.alert_id,
             text=f"bisect {bisect.pk}: {sentence}",
             named=bisect.culprit,
