@@ -114,7 +114,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One thing that was found, and its page. ``detail`` tells it from others of its name."""
+    """A result of the search, and its page. ``detail`` distinguishes it from namesakes."""
 
     label: str
     address: str

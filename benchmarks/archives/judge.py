@@ -15,7 +15,7 @@ from benchmarks.archives.planning import DIRECTORIES
 from benchmarks.archives.sound import VARIANTS
 from benchmarks.archives.writing import TrueRun, Truth, write_archive
 from webapp.results.identity import Evidence, Identity, identify
-from webapp.results.spellings import BUILTIN_RULES, ModeName, tell
+from webapp.results.spellings import BUILTIN_RULES, ModeName, read_options
 
 MEMORY = Path("/dev/shm")  # noqa: S108
 """Where files cost little, if the system has it: an archive has three thousand."""
@@ -233,7 +233,7 @@ def _is_told(run: Run) -> bool:
     """Whether the rules that come with the server take the words that name a variant, and those
     alone, out of the mode."""
     image = run.evidence.image if run.evidence else ""
-    told = tell(ModeName.parse(str(run.mode)), BUILTIN_RULES, image=image)
+    told = read_options(ModeName.parse(str(run.mode)), BUILTIN_RULES, image=image)
     return {part.name for part in told.parts} == VARIANTS & set(run.mode.options)
 
 

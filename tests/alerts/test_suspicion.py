@@ -17,7 +17,7 @@ from tests.kept import kept
 from webapp.alerts.models import Alert
 from webapp.alerts.queries.findings import findings_of
 from webapp.alerts.queries.suspicion import suspicion_of, suspicions_of, suspicions_of_findings
-from webapp.alerts.services import tell_bisect
+from webapp.alerts.services import note_bisect
 from webapp.analysis.models import Finding
 from webapp.notifications.models import Subscription
 from webapp.notifications.queries import matches
@@ -181,7 +181,7 @@ def test_what_a_bisect_named_counts_from_80_percent_on(
     alert: Alert, client: Client, probability: float, is_named: bool
 ) -> None:
     culprit = commit_among(121)
-    tell_bisect(alert=alert.pk, text="found", named=culprit, probability=probability)
+    note_bisect(alert=alert.pk, text="found", named=culprit, probability=probability)
     one = suspicion_of(Alert.objects.with_revisions().get())
     assert (one.commit == culprit) is is_named
     assert ("author-121" in client.get(f"/alerts/{alert.pk}/").content.decode()) is is_named
@@ -197,7 +197,7 @@ def test_an_author_is_told_once_the_commit_is_named_and_not_before(alert: Alert)
     }
     asking = Subscription.objects.filter(pk__in=[one.pk for one in people.values()])
     assert matches(asking, [alert.pk]) == []
-    tell_bisect(alert=alert.pk, text="found", named=commit_among(121), probability=0.97)
+    note_bisect(alert=alert.pk, text="found", named=commit_among(121), probability=0.97)
     notify_events()
     assert [match.subscription for match in matches(asking, [alert.pk])] == [people["guilty"].pk]
     told = Mail.objects.filter(kind="alert.opened").values_list("recipient__username", flat=True)

@@ -242,7 +242,7 @@ PROMISES: Mapping[str, Promise | Sequence[Promise]] = {
     "alerts_act act=": Promise("Choose one alert or more."),
     "alerts_act act=snooze": (
         Promise("Choose one alert or more."),
-        Promise("Say until which day", ticked=True),
+        Promise("Give a day", ticked=True),
         Promise("snoozed", ALERT, {"until_revision": "r99999"}, ticked=True),
     ),
     "alerts_act act=*": (
@@ -264,7 +264,7 @@ PROMISES: Mapping[str, Promise | Sequence[Promise]] = {
     "alert_act act=investigate": Promise("is investigating.", ALERT),
     "alert_act act=snooze-week": Promise("is snoozed.", ALERT),
     "alert_act act=snooze": (
-        Promise("Say until which day"),
+        Promise("Give a day"),
         Promise("is snoozed.", ALERT, {"until_revision": "r99999"}),
     ),
     "alert_act act=fixed": (

@@ -18,7 +18,7 @@ from webapp.demo.benchdirs import (
     simulated_files,
 )
 from webapp.demo.published import PUBLICATIONS
-from webapp.results.spellings import BUILTIN_RULES, ModeName, tell
+from webapp.results.spellings import BUILTIN_RULES, ModeName, read_options
 from webapp.stats.profiles.calls import Function, calls_of
 from webapp.stats.profiles.costs import Boot, Side
 from webapp.stats.profiles.function_series import (
@@ -58,7 +58,7 @@ def simulated_runs(tmp_path_factory: pytest.TempPathFactory) -> list[Run]:
 def told(run: Run) -> tuple[str, str]:
     """Mode and variant as the server files it."""
     image = run.evidence.image if run.evidence else ""
-    found = tell(ModeName.parse(str(run.mode)), BUILTIN_RULES, image=image)
+    found = read_options(ModeName.parse(str(run.mode)), BUILTIN_RULES, image=image)
     return str(found.mode), found.variant
 
 

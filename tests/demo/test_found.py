@@ -89,14 +89,14 @@ def test_everything_planted_is_found_as_what_it_is_and_nothing_else(
     for planted in wanted:
         rows = [one for one in found if is_of(planted, one)]
         series = {(one.series.hardware.name, str(one.series.mode)) for one in rows}
-        assert series == set(planted.pct), planted.says
+        assert series == set(planted.pct), planted.description
         assert len(rows) == len(series)
         for one in rows:
             pct = planted.pct[one.series.hardware.name, str(one.series.mode)]
             size = one.change_pct
             if planted.kind == "noise":
                 size = 100 * (one.details["ratio"] - 1)
-            assert size == pytest.approx(pct, rel=0.2), planted.says
+            assert size == pytest.approx(pct, rel=0.2), planted.description
     assert all(any(is_of(planted, one) for planted in wanted) for one in found)
 
     kinds = Counter(Alert.objects.filter(is_active=True).values_list("kind", flat=True))

@@ -39,7 +39,7 @@ def test_a_revision_is_found_by_any_name_and_made_where_its_id_tells_its_place()
         ("name", " ", "give a name"),
         ("name", "a\nb", "offset 1"),
         ("kind", "party", "choose one of"),
-        ("revision", "deadbeef", "does not tell its place"),
+        ("revision", "deadbeef", "does not give its place"),
         ("revision", "n1", "position 1000000001 of freebsd-head is that of deadbee"),
         ("revision", "waits", "waits for its place"),
     ],

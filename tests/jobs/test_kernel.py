@@ -3,7 +3,7 @@
 import pytest
 
 from tests import make
-from webapp.jobs.services.completing import Says, ids_in, says
+from webapp.jobs.services.completing import KernelMatch, ids_in, match_kernel
 from webapp.results.models import Revision, RevisionAlias
 
 HASH = "9f3ac1e02b119f3ac1e02b119f3ac1e02b119f3a"
@@ -37,15 +37,17 @@ def _revision() -> Revision:
 @pytest.mark.parametrize(
     ("ident", "answer"),
     [
-        ("14.0-CURRENT main-n255632-9f3ac1e02b11", Says.THE_SAME),
-        ("14.0-CURRENT main-n255632-aaaaaaaaaaaa", Says.THE_SAME),
-        ("6.6.0-g9f3ac1e02b11", Says.THE_SAME),
-        ("14.0-CURRENT main-n255631-0123456789ab", Says.ANOTHER),
-        ("6.6.0-g0123456789ab", Says.ANOTHER),
-        ("12.0-CURRENT r303642", Says.ANOTHER),
-        ("12.0-CURRENT r999999", Says.NOTHING),
-        ("GENERIC", Says.NOTHING),
+        ("14.0-CURRENT main-n255632-9f3ac1e02b11", KernelMatch.THE_SAME),
+        ("14.0-CURRENT main-n255632-aaaaaaaaaaaa", KernelMatch.THE_SAME),
+        ("6.6.0-g9f3ac1e02b11", KernelMatch.THE_SAME),
+        ("14.0-CURRENT main-n255631-0123456789ab", KernelMatch.ANOTHER),
+        ("6.6.0-g0123456789ab", KernelMatch.ANOTHER),
+        ("12.0-CURRENT r303642", KernelMatch.ANOTHER),
+        ("12.0-CURRENT r999999", KernelMatch.NOTHING),
+        ("GENERIC", KernelMatch.NOTHING),
     ],
 )
-def test_a_kernel_is_held_against_every_name_of_the_revision(ident: str, answer: Says) -> None:
-    assert says(ident, _revision()) is answer
+def test_a_kernel_is_held_against_every_name_of_the_revision(
+    ident: str, answer: KernelMatch
+) -> None:
+    assert match_kernel(ident, _revision()) is answer

@@ -229,7 +229,7 @@ def test_a_second_move_is_told_though_the_first_was_in_the_first_mail(backoff: A
     )
     move = {"alert": backoff, "kind": "moved", "version": 2}
     AlertEvent.objects.create(at=now - timedelta(minutes=9), **move)
-    with pytest.raises(NothingToSay, match="first mail tells it"):
+    with pytest.raises(NothingToSay, match="in the first mail"):
         compose(moved)
     AlertEvent.objects.create(at=now, reason="from r303640 to r303643", **move)
     assert "from r303640 to r303643" in compose(moved).text

@@ -12,7 +12,7 @@ from webapp.results.spellings import (
     PartRule,
     VariantPart,
     is_of_image,
-    tell,
+    read_options,
     wrong_with_rule,
 )
 
@@ -29,7 +29,7 @@ RULES = st.builds(
 
 
 def told(mode: str, *rules: PartRule, image: str = "") -> tuple[str, str]:
-    found = tell(ModeName.parse(mode), rules or BUILTIN_RULES, image=image)
+    found = read_options(ModeName.parse(mode), rules or BUILTIN_RULES, image=image)
     return str(found.mode), found.variant
 
 
@@ -104,7 +104,7 @@ def test_traffic_does_not_take_the_place_of_traffic() -> None:
 
 def test_parts_that_a_document_names_come_first_in_their_order_and_once() -> None:
     parts = [VariantPart("patch", "D2", "ab" * 32), VariantPart("patch", "D1")]
-    found = tell(ModeName.parse("pf+D1111+D2"), [PartRule("D*", "patch")], parts=parts)
+    found = read_options(ModeName.parse("pf+D1111+D2"), [PartRule("D*", "patch")], parts=parts)
     assert found.variant == "D2=abababab+D1+D1111"
 
 
@@ -131,9 +131,9 @@ def test_whatever_the_rules_are_a_mode_is_a_mode_and_each_part_is_of_one_side(
     parts: list[str], rules: list[PartRule], image: str
 ) -> None:
     sent = ModeName.of("pf", None, parts)
-    found = tell(sent, rules, image=image)
+    found = read_options(sent, rules, image=image)
     assert ModeName.parse(str(found.mode)) == found.mode
-    assert tell(sent, rules, image=image) == found
+    assert read_options(sent, rules, image=image) == found
     if not rules:
         assert (found.mode, found.parts) == (sent, ())
 

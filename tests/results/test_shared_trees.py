@@ -119,7 +119,7 @@ def test_imported_history_places_it_and_it_is_analysed_without_another_upload() 
 def test_an_import_without_a_place_does_not_place_it() -> None:
     tree_of(20)
     sent(measured(HASH, position=FAR))
-    with pytest.raises(Unprocessable, match="does not tell its place"):
+    with pytest.raises(Unprocessable, match="does not give its place"):
         take(commit(HASH))
 
 

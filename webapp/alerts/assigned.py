@@ -1,4 +1,4 @@
-"""What people said about which alert findings belong to. Pure: no model is touched here."""
+"""People's decisions on which alert findings belong to. Pure: no model is touched here."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

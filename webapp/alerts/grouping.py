@@ -3,8 +3,8 @@
 A finding's suspects are the commits later than ``after`` up to and including ``last``, each with a
 probability; the 5 % that they leave lie beside them. A further commit is blamed where findings are
 together so much likelier there (`ANOTHER`), and each finding goes to the commit that its own
-evidence prefers. One that can hardly tell where its change began is held by whatever commit the
-others show, and moves none; one that can tell is never held by a commit that it makes unlikely.
+evidence prefers. One with little evidence on where its change began is held by whatever commit the
+others show, and moves none; one with evidence is never held by a commit that it makes unlikely.
 """
 
 from bisect import bisect_left, bisect_right
@@ -36,7 +36,7 @@ class Evidence:
     """As much of a finding as grouping needs; positions along one tree.
 
     ``at`` is its likeliest revision, ``locations`` are those that may be it with their
-    probabilities, in order along the tree; ``is_large`` says that it reaches the threshold in
+    probabilities, in order along the tree; ``is_large``: it reaches the threshold in
     force, and ``has_passed`` that a gate of its own let it through. Of what an option costs,
     ``parents`` are the series that it follows from. ``here`` is the probability of ``at``, where
     the commit of ``at`` is the only suspect.
@@ -129,12 +129,12 @@ def group(
     assigned: Sequence[Assigned] = (),
     anchors: Mapping[int, int] | None = None,
 ) -> list[Group]:
-    """The alerts of one tree: a function of the set of findings, and of what people said, alone.
+    """The alerts of one tree: a function of the set of findings, and of people's decisions, alone.
 
     ``received`` gives, by position, how many series have a point there: the gate's number of looks.
     What people ``assigned`` is taken out first and makes groups of its own, which come last;
     ``anchors`` gives the positions where the alerts it was assigned to stand. What an option costs
-    repeats what its parents say, and often tells better where: it helps to find the commit, and is
+    repeats its parents' evidence, and often shows better where: it helps to find the commit, and is
     never another alert than that of a parent which shares a commit with it.
     """
     rows = sorted(evidence, key=lambda row: (row.last, row.finding))
@@ -363,7 +363,7 @@ def _with_openers(one: Group, openers: Sequence[Evidence]) -> Group:
 
 
 def _verdict(openers: Sequence[Evidence]) -> AlertVerdict:
-    """What they say together. A cost that rose because the kernel without the option gained is no
+    """Their joint verdict. A cost that rose because the kernel without the option gained is no
     loss of anybody's: beside a parent it decides nothing.
     """
     series = {row.series for row in openers}
@@ -371,7 +371,7 @@ def _verdict(openers: Sequence[Evidence]) -> AlertVerdict:
 
 
 def verdict_of(verdicts: Iterable[str]) -> AlertVerdict:
-    """What findings say together."""
+    """The joint text of findings."""
     found = set(verdicts)
     if len(found) > 1:
         return "mixed"

@@ -108,9 +108,9 @@ class UnmovedOut(BaseModel):
 
 
 class TogetherOut(BaseModel):
-    """What all ``series`` on ``machines`` say together of the place: the commits later than
+    """The joint evidence of all ``series`` on ``machines`` on the place: the commits later than
     ``after`` up to ``last`` hold it with 95 % if it is one, ``likeliest`` with ``chance``. The
-    clearest series alone says ``alone_after`` and ``alone_last``."""
+    clearest series alone gives ``alone_after`` and ``alone_last``."""
 
     after: str
     likeliest: str

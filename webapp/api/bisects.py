@@ -178,7 +178,7 @@ class BisectDetail(BisectOut):
     """``noise``: standard deviations in log percent, null degrees of freedom meaning known.
     ``machine``: what the machine itself did, null before the first decision. ``subjects``: the
     machines and modes that look for the commit together; empty where it is one. ``forecast``: boots
-    and hours as told at the start, null of one that has none; ``left``: those still to come at the
+    and hours as given at the start, null of one that has none; ``left``: those still to come at the
     last decision, null once it ended. Both have a part for one commit and for several.
     """
 

@@ -222,7 +222,7 @@ def _range_row(row: queries.RangeRow, stands: Mapping[str, Any] | None) -> dict[
 
 
 def headline_out(table: queries.PointTable) -> dict[str, Any]:
-    """What all rows together may be said to show: of each mode, and of single pairs."""
+    """What all rows together may be claimed to show: of each mode, and of single pairs."""
     together = table.headline
     return {
         "modes": [_mode(one) for one in table.modes],

@@ -85,13 +85,13 @@ UNAVAILABLE = Kind(
 TOOK_TOO_LONG = Kind(
     503,
     "took_too_long",
-    "This took too long, and the database was told to stop.",
+    "This took too long, and the database was stopped.",
     "Nothing of it was stored. Ask for less at once, or again after the seconds of Retry-After.",
 )
 
 NOT_FOUND = Kind(404, "not_found", "", "See /api/docs.")
 QUOTA = "quota"
-TOO_MANY = Kind(429, "too_many_requests", "", "Wait as long as Retry-After says.")
+TOO_MANY = Kind(429, "too_many_requests", "", "Wait for the seconds in Retry-After.")
 
 
 class BadBody(Exception):

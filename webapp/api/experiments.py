@@ -189,7 +189,7 @@ def _of_runs(asked: ExperimentIn, who: Any) -> tuple[Experiment, bool]:
     if isinstance(who, User):
         message = "only an agent's token names runs; give the sides of a comparison"
         raise Unprocessable([Problem("runs", message)])
-    settle_counts()  # what came with the same upload may tell the places of its runs
+    settle_counts()  # what came with the same upload may give the places of its runs
     directory = Directory(asked.source, asked.readme, asked.runs, asked.question, asked.baseline)
     return import_directory(lab=who.agent.lab, directory=directory, now=timezone.now())
 

@@ -43,7 +43,7 @@ class HardwareList(Schema):
 
 
 class FactOut(Schema):
-    """One value of a fact, from the first run that tells it to the last."""
+    """One value of a fact, from the first run that states it to the last."""
 
     name: str
     value: str
@@ -123,7 +123,7 @@ def hardware_csv(request: HttpRequest) -> HttpResponse:
     summary="What is known of a machine, and since when",
 )
 def hardware_facts(request: HttpRequest, name: str) -> Any:
-    """Every value that its runs told, with the first run and the last that did."""
+    """Every value that its runs stated, with the first run and the last that did."""
     machine, facts = _facts_of(name)
     return {"hardware": machine.name, "facts": facts}
 

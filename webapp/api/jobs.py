@@ -1,4 +1,4 @@
-"""Jobs: what agents ask for, and what they say about it."""
+"""Jobs: what agents ask for, and what they report of it."""
 
 from typing import Any, Literal
 
@@ -74,7 +74,7 @@ def poll(request: HttpRequest, asked: PollIn) -> Any:
     "/{number}/heartbeat",
     auth=AGENT,
     response={200: HeardOut, **UNKNOWN},
-    summary="Say what the worker does, and keep the job",
+    summary="Report what the worker does, and keep the job",
 )
 def heartbeat(request: HttpRequest, number: int, word: HeartbeatIn) -> Any:
     """`cancel`: stop, then send `fail` with the stage `lab`.
@@ -94,10 +94,10 @@ def heartbeat(request: HttpRequest, number: int, word: HeartbeatIn) -> Any:
     "/{number}/fail",
     auth=AGENT,
     response={200: FailedOut, **UNKNOWN},
-    summary="Say that the attempt failed, at which stage and why",
+    summary="Report that the attempt failed, at which stage and why",
 )
 def fail(request: HttpRequest, number: int, failure: FailIn) -> Any:
-    """The answer says what becomes of the job. Sending it twice is as sending it once."""
+    """The answer has what becomes of the job. Idempotent."""
     job = jobs.fail(number=number, agent=_agent(request), **failure.model_dump())
     return {"state": job.state}
 

@@ -192,7 +192,7 @@ def healthz(request: HttpRequest) -> HttpResponse:
 @login_not_required
 @never_cache
 def readyz(request: HttpRequest) -> HttpResponse:
-    """Every part does its work; 503 says which does not, since when, and what to do."""
+    """Every part does its work; 503 names which does not, since when, and what to do."""
     report = reporter().report()
     answer = {
         "status": "ok" if report.is_ready else "not ready",

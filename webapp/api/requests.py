@@ -141,7 +141,7 @@ def _unpack(raw: bytes, limit: int) -> bytes:
     try:
         body = unpacker.decompress(raw, limit + 1)
     except zlib.error as error:
-        raise errors.BadBody(f"the body says gzip and is not: {error}") from error
+        raise errors.BadBody(f"the body is called gzip and is not: {error}") from error
     if len(body) > limit:
         raise errors.BodyTooLarge(limit)
     if not unpacker.eof:

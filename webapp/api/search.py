@@ -13,7 +13,9 @@ from webapp.search import LONGEST, Asked, find
 
 
 class HitOut(BaseModel):
-    """One thing; ``address`` is the path of its page, ``detail`` tells it from its namesakes."""
+    """One thing; ``address`` is the path of its page, ``detail`` distinguishes it from its
+    namesakes.
+    """
 
     label: str
     detail: str

@@ -205,7 +205,7 @@ def _foreign_out(one: ForeignSession | None) -> dict[str, Any] | None:
 def _disagreement_out(point: Point) -> dict[str, Any]:
     found = point.uploads["found"]
     return {name: found[name] for name in ("first", "second", "percent", "chance", "limit")} | {
-        # What was stored before sessions were told apart says nothing of them.
+        # What was stored before sessions were distinguished has none.
         "of_sessions": found.get("of_sessions", False),
         "runs": [
             {
@@ -221,7 +221,7 @@ def _disagreement_out(point: Point) -> dict[str, Any]:
 
 
 def conclusions(series: Series) -> dict[str, Any]:
-    """The live findings, and what the analysis says of the whole series, in two queries. Those that
+    """The live findings, and the analysis of the whole series, in two queries. Those that
     are no change of level stand apart: whoever reads changes must not take them for one.
     """
     live = list(Finding.all_kinds.live().shown_alone().of_all([series]).with_revisions())

@@ -47,7 +47,7 @@ def list_trees(request: HttpRequest) -> Any:
     "/trees/source",
     auth=OperatorSession(),
     response={200: TreeOut, 400: ErrorOut, **REFUSALS},
-    summary="Say where the commits of a tree are",
+    summary="State where the commits of a tree are",
 )
 def set_source(request: HttpRequest, source: TreeSourceIn) -> Any:
     """For operators who are signed in. Pages of commits link there. 422 names the field and what

@@ -18,7 +18,7 @@ from webapp.results.services import Forbidden, Problem, decide_samples
 
 
 class MarkOut(BaseModel):
-    """What may be wrong with the sample of this index. ``why_counted`` says why the mark alone
+    """What may be wrong with the sample of this index. ``why_counted`` is why the mark alone
     leaves its sample in; empty: it does not."""
 
     sample: int
@@ -145,7 +145,7 @@ def _refuse_others(runs: list[UUID], lab: Lab) -> None:
 
 
 def marked_out(row: Measurement, decision: SampleDecision | None) -> dict[str, Any]:
-    """One measurement as the API tells it; its subjects are loaded."""
+    """One measurement in the API's terms; its subjects are loaded."""
     run, series, marks = row.run, row.series, row.marks
     return {
         "number": row.pk,

@@ -20,7 +20,7 @@ from webapp.results.services import Forbidden, Problem, Unprocessable, decide_wa
 
 
 class CandidateOut(BaseModel):
-    """A commit that a run may be of, and what says so (``kernel``, ``image``, ``label``)."""
+    """A commit that a run may be of, and what names it (``kernel``, ``image``, ``label``)."""
 
     revision: str
     source: str
@@ -28,8 +28,8 @@ class CandidateOut(BaseModel):
 
 
 class WaitingOut(BaseModel):
-    """A run whose kernel and names say two commits. ``chosen`` is null while it waits, and where it
-    was decided (``decided_at``) to leave it out; ``rule`` is what decided, where nobody did."""
+    """A run whose kernel and names state two commits. ``chosen`` is null while it waits, and where
+    it was decided (``decided_at``) to leave it out; ``rule`` is what decided, where nobody did."""
 
     number: int
     uuid: UUID
@@ -53,7 +53,7 @@ class WaitingList(BaseModel):
 
 
 class DecisionIn(Strict):
-    """What to do with waiting runs: file them as ``kernel`` or ``label`` says (an image's name is
+    """What to do with waiting runs: file them as ``kernel`` or ``label`` has it (an image's name is
     part of the label's side), at one of their candidates by its name, or leave them out: ``none``.
     """
 
@@ -158,7 +158,7 @@ def _refuse_others(runs: list[UUID], lab: Lab) -> None:
 
 
 def waiting_out(row: WaitingRun) -> dict[str, Any]:
-    """One run as the API tells it; its subjects are loaded."""
+    """One run in the API's terms; its subjects are loaded."""
     run = row.run
     return {
         "number": run.pk,

@@ -77,7 +77,8 @@ def replay(bisect: Bisect, names: Sequence[str]) -> list[BisectDecision]:
 def check_candidates(bisect: Bisect, names: Sequence[str], acts: Sequence[BisectAct]) -> str:
     """Why the acts make no sense together; empty when they do.
 
-    The statistics only doubt what a person ruled out; if that were everything, nothing were said.
+    The statistics only doubt what a person ruled out; if that were everything, nothing would be
+    concluded.
     """
     own, *_ = subjects_of(bisect, names, (), acts, Circumstances(bisect.created_at))
     possible = {index for index, weight in enumerate(own.plan.weights, start=1) if weight}
@@ -202,7 +203,7 @@ def _figures(
 
 
 def _other_percent(outcome: bisection.Outcome | None) -> float | None:
-    """How large a change beside the named commit is not ruled out; None: nothing is said of it."""
+    """How large a change beside the named commit is not ruled out; None: not known."""
     other = outcome.other if outcome else None
     return None if other is None else _percent(other)
 

@@ -34,7 +34,7 @@ class Draft(ShownPrior):
 
 
 class BisectError(Exception):
-    """It makes no sense now; the message says why and what to do instead."""
+    """It makes no sense now; the message has why and what to do instead."""
 
 
 class BisectChanged(BisectError):

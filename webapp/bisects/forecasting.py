@@ -31,7 +31,8 @@ ENDINGS = {
 GUESSED = " Hours are a guess until a job has run on the machine."
 
 LEAST_SHARE = 0.005
-"""Of the simulated ones, weighed with the chance of their kind, from which an ending is told."""
+"""Of the simulated ones, weighed with the chance of their kind, from which an ending is reported.
+"""
 
 HOPELESS_SHARE = 0.5
 """Of the step: builds that scatter so much hide it (see docs/bisect.md)."""
@@ -145,7 +146,7 @@ def _sentence(found: bisection.Forecast) -> str:
 
 
 def _how_long(found: bisection.Forecast) -> str:
-    if found.tells_two and found.one and found.several:
+    if found.shows_two and found.one and found.several:
         rare = chance_text(found.several_chance)
         return (
             f"About {_way(found.one)} if one commit is guilty; about {_way(found.several)} if "
@@ -170,7 +171,8 @@ def _warning(plan: bisection.Plan) -> str:
     helps = "the lab can build again, which it will" if plan.can_rebuild else "builds are repeated"
     return (
         f"Builds of this series scatter by {plan.noise.build:.2g} %, which is half the step or "
-        "more: measuring a commit and its parent cannot tell the step from the luck of two builds. "
+        "more: measuring a commit and its parent cannot distinguish the step from the luck of "
+        "two builds. "
         f"The answer will be a range unless {helps}."
     )
 

@@ -1,4 +1,4 @@
-"""The mail that tells how a bisect ended."""
+"""The mail on how a bisect ended."""
 
 from typing import Any
 

@@ -2,8 +2,8 @@
 
 ``*``, ``?`` and ``[…]`` stay within one part of a path, ``**`` stands for any number of parts. A
 pattern with a slash at its start or in its middle counts from the top of the tree, any other at
-every depth. What names a directory means all beneath it; a slash at the end says that only
-directories are meant. Empty lines and those that begin with # say nothing.
+every depth. What names a directory means all beneath it; a slash at the end means that only
+directories are meant. Empty lines and those that begin with # mean nothing.
 """
 
 import re

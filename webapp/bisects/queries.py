@@ -101,7 +101,7 @@ def running_bisects(most: int) -> list[RunningBisect]:
 
 
 def summary_document(bisect: Bisect) -> dict[str, Any]:
-    """What a list says of one. Needs ``with_subjects``."""
+    """What a list shows of one. Needs ``with_subjects``."""
     series = bisect.series
     return {
         "number": bisect.pk,

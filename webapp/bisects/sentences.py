@@ -29,7 +29,7 @@ NOTHING_FOUND = {
 MINUTES_AN_HOUR, MINUTES_A_DAY = 60, 1440
 
 MOVED, SPARED = 0.8, 0.2
-"""Chances that the commit moves a machine and mode, from which and up to which that is said."""
+"""Chances that the commit moves a machine and mode, from which and up to which that is stated."""
 
 
 def progress_sentence(
@@ -38,7 +38,7 @@ def progress_sentence(
     """``93 % r303643, 5 % r303640`` while it runs; what came of it at its end.
 
     Before the revisions at the indices ``gaps`` commits may lie that are not known. What is left to
-    do is said by ``with_what_is_left``.
+    do is written by ``with_what_is_left``.
     """
     if found.outcome is not None:
         return _answer(found.outcome, names, gaps)
@@ -83,7 +83,7 @@ def _left(way: Mapping[str, Any], hands: int) -> str:
 
 
 def lab_sentence(figures: Mapping[str, Any], anchors: int, beside: Sequence[str] = ()) -> str:
-    """What a decision says of the lab itself; empty for one that was made before it was asked.
+    """The text of a decision on the lab itself; empty for one that was made before it was asked.
 
     ``beside``: the names of what the same boots measured as well.
     """
@@ -106,7 +106,7 @@ def leading(now: bisection.Posterior, names: Sequence[str], gaps: Collection[int
     if now.candidates.max() >= LEAST_LEAD:
         shown = bisection.leaders(
             now.candidates,
-            say=chance_text,
+            render=chance_text,
             name=lambda index: _one(index + 1, names, gaps),
             most=SHOWN,
             least=LEAST_SHOWN,

@@ -107,7 +107,7 @@ class BisectView(ShownPrior):
 
     @cached_property
     def marks(self) -> Marks:
-        """What people's acts say of the revisions, taken together."""
+        """What people's acts decide of the revisions, taken together."""
         return marks_of(self.acts)
 
     @cached_property
@@ -274,7 +274,7 @@ class BisectView(ShownPrior):
 
     @property
     def ministat_note(self) -> str:
-        """What is to be said under a block that proves nothing by itself; else empty.
+        """The note under a block that proves nothing by itself; else empty.
 
         The verdict weighs every boot on both sides of the step, the block only what it shows.
         """

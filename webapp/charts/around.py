@@ -62,7 +62,7 @@ class Around:
 
 
 def draw(around: Around, *, described: str, size: Size = CARD) -> str:
-    """The SVG of ``around``; ``described`` says it in words for those who cannot see it."""
+    """The SVG of ``around``; ``described`` is its text for those who cannot see it."""
     if not around.values:
         return ""
     right, bottom = size.width - LABELS, size.height - FOOT
@@ -203,7 +203,7 @@ TENTH = 0.1
 @dataclass(frozen=True, slots=True)
 class Tile:
     """One series. ``indices`` count revisions on the axis that all tiles of a row share, as long as
-    ``length``; ``levels`` are in their order; ``moved`` says for each level after the first how it
+    ``length``; ``levels`` are in their order; ``moved`` has for each level after the first how it
     differs from the one before: "worse", "better", or "" where no change was found.
     """
 
@@ -215,7 +215,7 @@ class Tile:
 
 
 def draw_tile(tile: Tile, *, described: str = "") -> str:
-    """The SVG of ``tile``; without ``described`` it is decoration beside figures that say it."""
+    """The SVG of ``tile``; without ``described`` it is decoration beside figures that state it."""
     if not tile.values:
         return ""
     x = Scale(0, max(tile.length - 1, 1), INSET_X, WIDTH - INSET_X)
@@ -231,14 +231,14 @@ def draw_tile(tile: Tile, *, described: str = "") -> str:
         *_risers(tile, x, y),
         svg.element("path", d=newest, class_="newest"),
     )
-    said = {"role": "img", "aria_label": described} if described else {"aria_hidden": "true"}
+    roles = {"role": "img", "aria_label": described} if described else {"aria_hidden": "true"}
     return svg.element(
         "svg",
         *children,
         viewBox=f"0 0 {WIDTH:.0f} {HEIGHT:.0f}",
         preserveAspectRatio="none",
         class_="fixed-strokes",
-        **said,
+        **roles,
     )
 
 

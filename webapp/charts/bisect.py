@@ -156,9 +156,9 @@ def _levels(chart: BisectChart, x: Scale, y: Scale) -> list[str]:
 def _dot(chart: BisectChart, dot: Dot, x: Scale, y: Scale) -> list[str]:
     """One boot; those of one revision stand beside one another."""
     across = x(_beside(chart.dots, dot))
-    said = f"{dot.name}: {number(dot.value)} {chart.unit}, {NAMES[dot.source]}"
+    described = f"{dot.name}: {number(dot.value)} {chart.unit}, {NAMES[dot.source]}"
     whisker = f"M{across:.1f} {y.clamped(dot.low):.1f}V{y.clamped(dot.high):.1f}"
-    title = svg.element("title", svg.plain_text(said))
+    title = svg.element("title", svg.plain_text(described))
     return [
         svg.element("path", d=whisker, class_="wh"),
         _mark(dot, title, across, y.clamped(dot.value)),
@@ -191,16 +191,16 @@ def _bars(chart: BisectChart, x: Scale, y: Scale) -> list[str]:
     width = max(0.8 * x.slope, 1.5)
     for index, likely in enumerate(chart.chances):
         across = x(index)
-        said = f"{chart.names[index]}: {number(100 * likely)} %"
+        described = f"{chart.names[index]}: {number(100 * likely)} %"
         if index in chart.skipped:
-            said = f"{chart.names[index]}: cannot be measured"
+            described = f"{chart.names[index]}: cannot be measured"
             box = {"x": across - width / 2, "y": y.end, "width": width, "height": y.start - y.end}
-            title = svg.element("title", svg.plain_text(said))
+            title = svg.element("title", svg.plain_text(described))
             parts.append(svg.element("rect", title, **box, class_="skipped"))
         if likely > 0:
             high = y.start - y.clamped(100 * likely)
             box = {"x": across - width / 2, "y": y.start - high, "width": width, "height": high}
-            title = svg.element("title", svg.plain_text(said))
+            title = svg.element("title", svg.plain_text(described))
             parts.append(svg.element("rect", title, **box, class_="bw"))
         if index in chart.unlikely:
             cross = f"M{across - 3:.1f} {y.start - 3:.1f}l6 6m0-6l-6 6"
@@ -231,14 +231,14 @@ def _are_alike(one: float, other: float) -> bool:
 
 def _share(chart: BisectChart, group: Sequence[int], taken: set[int], x: Scale, y: Scale) -> str:
     most = max(chart.chances[index] for index in group)
-    said = chance(most) + (" each" if len(group) > 1 else "")
+    label = chance(most) + (" each" if len(group) > 1 else "")
     half = 0.5 * x.slope
     up = max(y.clamped(100 * most) + 10, y.end + 10)
     left, right = x(group[0]) - half, x(group[-1]) + half
     if group[0] - 1 not in taken and left - SHARE_ROOM >= x.start:
-        return svg.label(said, x=left - 4, y=up, class_="strong end")
+        return svg.label(label, x=left - 4, y=up, class_="strong end")
     if group[-1] + 1 not in taken and right + SHARE_ROOM <= x.end:
-        return svg.label(said, x=right + 4, y=up, class_="strong")
+        return svg.label(label, x=right + 4, y=up, class_="strong")
     return ""
 
 
@@ -257,7 +257,7 @@ def _beside(dots: Sequence[Dot], dot: Dot) -> float:
 
 
 def _top(chart: BisectChart) -> int:
-    """Where the axis of probability ends, percent: small bars are still to be told apart."""
+    """Where the axis of probability ends, percent: small bars are still to be distinguished."""
     highest = 100 * max(chart.chances, default=0)
     return next(top for top in TOPS if highest <= top or top == TOPS[-1])
 

@@ -18,7 +18,7 @@ OUTSIDE = 6.0
 class Control:
     """What is drawn, columns of one length in the order of time: the value of each boot, on which
     ``days`` it was measured, and whether it lies above (1), below (-1) or within (0) its limits.
-    ``lines`` are the low limit, the centre and the high limit; None where nothing can be told yet.
+    ``lines`` are the low limit, the centre and the high limit; None where nothing is known yet.
     """
 
     values: Sequence[float]
@@ -73,7 +73,7 @@ def _limits(control: Control, x: Scale, y: Scale) -> list[str]:
 
 
 def _dots(control: Control, dots: Sequence[tuple[float, float]]) -> list[str]:
-    """A dot each; a diamond where it lies outside, so that colour does not say it alone."""
+    """A dot each; a diamond where it lies outside, so that colour does not stand alone."""
     return [
         svg.element("polygon", points=_diamond(*dot), class_="outside")
         if side

@@ -90,7 +90,7 @@ class Lane:
 
 
 def draw(lane: Lane, *, length: int, described: str) -> str:
-    """The SVG of a lane on an axis of ``length`` revisions; ``described`` says it in words."""
+    """The SVG of a lane on an axis of ``length`` revisions; ``described`` is its text."""
     y = Scale(*_range(lane), BASE, TOP)
     parts = (_grid(y), _marks(lane, length), _whiskers(lane, length, y), _points(lane, length, y))
     above = (_levels(lane, length, y), _risers(lane, length, y))

@@ -1,6 +1,6 @@
 """Medians side by side, with whiskers from the least to the largest sample. Pure.
 
-Bars begin at zero: they say how much is left, as the intervals beside them say how sure that is.
+Bars begin at zero: they show how much is left, as the intervals beside them show how sure that is.
 """
 
 from collections.abc import Sequence

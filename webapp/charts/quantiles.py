@@ -101,7 +101,7 @@ def _values(y: Scale, unit: str, x: Scale) -> Iterator[str]:
 
 
 def _percent(nines: float) -> str:
-    """The share below, to as many digits as tell it from its neighbours."""
+    """The share below, to as many digits as distinguish it from its neighbours."""
     digits = nines - 2 if nines == int(nines) else ceil(nines) - 1
     return f"{100 * (1 - 10.0**-nines):.{max(int(digits), 0)}f} %"
 

@@ -5,7 +5,7 @@ escaped here and nowhere else.
 Colours are names of CSS custom properties, not values: the page's theme (light or dark) fills them
 in, so one figure serves both. The same mode has the same colour on every page because it follows
 from the mode's id alone: ids count up, so modes made one after the other differ; when the palette
-is used up, the dash tells them apart.
+is used up, the dash distinguishes them.
 """
 
 import re
@@ -65,7 +65,7 @@ def cell_class(verdict: str, percent: float | None) -> str:
     """The CSS class of a cell: ``worse-2``, ``better-0``, ``equivalent``, ``cannot-tell``,
     ``builds-differ``, ``lab``.
 
-    The number says how many of `STEPS_PERCENT` the size reaches; 0 where it is not known.
+    The number is how many of `STEPS_PERCENT` the size reaches; 0 where it is not known.
     """
     if verdict not in {"worse", "better"}:
         return verdict.rstrip("?").replace(" ", "-")

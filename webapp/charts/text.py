@@ -24,7 +24,7 @@ MARKS = {
     "builds differ": "\N{NOT EQUAL TO}",
     "lab?": "!",
 }
-"""What stands before a verdict, so that colour never says it alone."""
+"""What stands before a verdict, so that colour never stands alone."""
 
 SIGNIFICANT_DIGITS = 6
 """Of a figure that a script draws."""
@@ -140,7 +140,7 @@ def half_width(value: float | None) -> str:
 
 
 def one_revision(n: int, mean: float, minimum: float, maximum: float) -> str:
-    """What a series of one revision tells: ``n = 5, from 99 to 101 (2.0 % of the mean)``."""
+    """The figures of a series of one revision: ``n = 5, from 99 to 101 (2.0 % of the mean)``."""
     if n == 1:
         return f"n = 1, {number(mean)}"
     share = abs(100 * (maximum - minimum) / mean) if mean else inf
@@ -222,7 +222,7 @@ def with_minus(sentence: str) -> str:
 
 
 def better_text(better: str) -> str:
-    """The direction of a series, said in full; empty: several are shown, and they differ."""
+    """The direction of a series, in full; empty: several are shown, and they differ."""
     text = {"more": "more is better", "less": "less is better"}
     return text.get(better, "which way is better differs between these series")
 
@@ -237,10 +237,10 @@ def largest_parts(parts: Iterable[tuple[str, str, float]]) -> str:
     """``the largest parts: −3.1 % from r300100 to r301200, −2 % from r305000 to r306000`` of a slow
     loss, each ``(after, up to, percent)``; empty where it went evenly.
     """
-    told = [f"{percent(pct)} % from {after} to {up_to}" for after, up_to, pct in parts]
-    if not told:
+    texts = [f"{percent(pct)} % from {after} to {up_to}" for after, up_to, pct in parts]
+    if not texts:
         return ""
-    return f"the largest part{'s' if len(told) > 1 else ''}: {', '.join(told)}"
+    return f"the largest part{'s' if len(texts) > 1 else ''}: {', '.join(texts)}"
 
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r")

@@ -70,7 +70,7 @@ class Timeline:
 
 
 def draw(timeline: Timeline, *, width: float, described: str) -> str:
-    """The SVG of ``timeline``; ``described`` says it in words."""
+    """The SVG of ``timeline``; ``described`` is its text."""
     step = (width - 2 * LEFT) / max(timeline.columns, 1)
     sizes = [abs(one.percent) for one in timeline.bars]
     scale = REACH / sqrt(max([LEAST_REACH_PCT, *sizes]))

@@ -43,9 +43,9 @@ BISECT_LAB = "simulated lab with agents"
 BISECT_TREE = "simulated-next"
 
 PLANTED = "Planted"
-BEGINS = f"{PLANTED} {{kind}}: {{says}}"
+BEGINS = f"{PLANTED} {{kind}}: {{description}}"
 NAMES_OF_KINDS = {"mixed": "mixed commit"}
-ENDS = f"{PLANTED} {{kind}} ends here: {{says}}"
+ENDS = f"{PLANTED} {{kind}} ends here: {{description}}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,11 @@ def _commits_of(planted: "Planted") -> list[PlantedCommit]:
     if planted.last != planted.revision:
         places.append((planted.last, ENDS))
     return [
-        PlantedCommit(revision, form.format(kind=kind, says=planted.says), _message(planted))
+        PlantedCommit(
+            revision,
+            form.format(kind=kind, description=planted.description),
+            _message(planted),
+        )
         for revision, form in places
     ]
 

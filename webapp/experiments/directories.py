@@ -1,7 +1,7 @@
 """A directory of a lab as an experiment: which sides its runs are (kernels, else sets of options,
-else workloads), and what its README says of them.
+else workloads), and its README's text on them.
 
-A README is a title, bullets, and ministat blocks with prose between them. The blocks say in which
+A README is a title, bullets, and ministat blocks with prose between them. The blocks show in which
 order the lab names its sets and what it calls them; the samples are those of the data.
 """
 

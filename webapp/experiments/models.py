@@ -139,9 +139,9 @@ class ExperimentEvent(models.Model):
 class Side(models.Model):
     """One kernel, or one set of options; the first of an experiment is its baseline.
 
-    ``hardware``, ``mode`` and ``metric`` are null where the cells say them; with ``every_traffic``
+    ``hardware``, ``mode`` and ``metric`` are null where the cells have them; with ``every_traffic``
     the mode stands for its workload and options in every traffic. ``label`` is what the
-    lab calls it; empty: it goes by what tells it apart.
+    lab calls it; empty: it goes by what distinguishes it.
     """
 
     experiment = models.ForeignKey(

@@ -30,7 +30,7 @@ Key = tuple[int, int, int]
 
 
 def machine_lines(experiment: Experiment, table: queries.PointTable) -> list[str]:
-    """Machines, kernels, traffic and tuning; what no fact says is left out. One statement."""
+    """Machines, kernels, traffic and tuning; what no fact has is left out. One statement."""
     machines = dict.fromkeys(str(row.base.hardware) for row in table.rows)
     shown = list(machines)[:MOST_MACHINES]
     more = len(machines) - len(shown)
@@ -91,7 +91,7 @@ def _numbers(pattern: re.Pattern[str], texts: Sequence[str]) -> list[str]:
 
 
 def _flows(command: str) -> int:
-    """Source addresses times destinations of a pkt-gen command; 0 where it does not tell both."""
+    """Source addresses times destinations of a pkt-gen command; 0 where it does not have both."""
     ranges = dict(_RANGE.findall(command))
     return _addresses(ranges.get("s", "")) * _addresses(ranges.get("d", ""))
 

@@ -13,7 +13,7 @@ class MergingConfig(AppConfig):
     label = "merging"
 
     def ready(self) -> None:
-        # Django tells only apps with models of their own
+        # Django signals only apps with models of their own
         post_migrate.connect(_adopt_rules, sender=apps.get_app_config("results"))
 
 

@@ -8,7 +8,7 @@ from webapp.queueing import Task, begins
 
 @shared_task(ignore_result=True)
 def estimate_positions() -> None:
-    """Merge and place what counts all commits, as far as its trees tell."""
+    """Merge and place what counts all commits, as far as its trees allow."""
     begins(Task.ESTIMATE_POSITIONS)
     settle_counts()
 

@@ -1,4 +1,4 @@
-"""Who is told of which alerts."""
+"""Who is notified of which alerts."""
 
 import secrets
 from collections.abc import Iterable
@@ -27,7 +27,7 @@ class SubscriptionQuerySet(models.QuerySet["Subscription"]):
         return self.filter(enabled=True, user__is_active=True).exclude(user__email="")
 
     def immediate(self) -> Self:
-        """Subscriptions that are told at once, not by digests."""
+        """Subscriptions that are sent at once, not by digests."""
         return self.filter(cadence=Subscription.Cadence.IMMEDIATE)
 
     def to_all_of(self, machine: Hardware) -> Self:

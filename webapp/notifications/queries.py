@@ -46,17 +46,17 @@ NEWS: dict[str, str] = {
     Kind.REACTIVATED: RETURNED,
     Kind.RETRACTED: RETRACTED,
 }
-"""An alert wakes when it leaves history: until then nobody was told of it."""
+"""An alert wakes when it leaves history: until then nobody was notified of it."""
 
 FOLLOWING = (CONFIRMED, MOVED, RECOVERED, RETURNED, RETRACTED)
-"""Told only to those who know of the alert."""
+"""Sent only to those who know of the alert."""
 
 DIGEST_AT = time(7)
 """When a period ends, in the person's time zone: a digest is there when the day begins."""
 
 MONDAY = 0
 LONGEST_PERIOD = timedelta(days=31)
-"""Nothing older is told, however long no digest was sent."""
+"""Nothing older is reported, however long no digest was sent."""
 
 DIGESTS: Mapping[str, str] = {
     Subscription.Cadence.DAILY: "digest.daily",
@@ -66,7 +66,7 @@ DIGEST_KINDS = (*NEWS, AlertEvent.Kind.JOINED)
 
 
 class BadToken(ValueError):
-    """The address was cut or made up; the message says what to do instead."""
+    """The address was cut or made up; the message has what to do instead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ def matches(
     """Which of the ``subscriptions`` fit which ``alerts`` (ids): one query, and three more where
     an author is asked for.
 
-    Whoever asks for an author is told once one commit may be named: the authors of 64 suspects
+    Whoever asks for an author is notified once one commit may be named: the authors of 64 suspects
     would learn 63 times in 64 of a change that is not theirs.
     """
     found = subscriptions.matching(alerts, ever=ever)
@@ -227,7 +227,7 @@ def periods(subscriptions: Iterable[Subscription], now: datetime) -> list[Period
 
 
 def _last_digests(people: Iterable[tuple[int, str]]) -> dict[tuple[int, str], datetime]:
-    """Up to when each person was told, by (user, cadence)."""
+    """Up to when each person was notified, by (user, cadence)."""
     cadences = {kind: cadence for cadence, kind in DIGESTS.items()}
     mails = Mail.objects.filter(recipient__in={pk for pk, _ in people}, kind__in=cadences).order_by(
         "recipient", "kind", "-pk"
@@ -239,7 +239,7 @@ def _last_digests(people: Iterable[tuple[int, str]]) -> dict[tuple[int, str], da
 def take_back_early(now: datetime) -> None:
     """Have digests of days to come, posted before the clock was set back, end now.
 
-    Their days would have no digest, and what happens until then would be told by none.
+    Their days would have no digest, and what happens until then would be reported by none.
     """
     for mail in Mail.objects.filter(kind__in=DIGESTS.values(), data__until__gt=_ahead(now)):
         mail.about = f"digest:early:{mail.pk}"
@@ -255,7 +255,7 @@ def _ahead(now: datetime) -> str:
 def alerts_of(
     periods: Sequence[Period], subscriptions: Sequence[Subscription]
 ) -> dict[Period, list[int]]:
-    """The alerts (ids) that each digest is to tell; those without any are left out.
+    """The alerts (ids) that each digest is to report; those without any are left out.
 
     An alert that came and went within the period is no news.
     """

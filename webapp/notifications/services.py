@@ -1,9 +1,9 @@
 """Let people, channels and webhooks know what became of alerts, each event read once; and change
 what people subscribe to.
 
-One rule for the first mail: whoever an open alert concerns and who does not know of it is told. The
-outbox keeps one mail of a kind for a person and an alert, so it may be posted again and again:
-findings that join later concern others. What follows is told to those who were told of the alert.
+One rule for the first mail: whoever an open alert concerns and who does not know of it is notified.
+The outbox keeps one mail of a kind for a person and an alert, so it may be posted again and again:
+findings that join later concern others. What follows goes to those who were notified of the alert.
 
 Digests are posted when their period is over; a second call posts nothing twice.
 """
@@ -66,11 +66,11 @@ NAME_ONCE = "subscription_name_once"
 
 @transaction.atomic
 def notify_events() -> int:
-    """Tell what up to `BATCH` unread events say; how many were read. Safe to run at once.
+    """Notify people of up to `BATCH` unread events; how many were read. Safe to run at once.
 
-    Events are found by their own mark, because ids are not committed in order. What is told and
-    the mark that it was are one transaction, so a killed worker tells nothing twice. Under the
-    lock of the tree, the events of an alert are told in their order.
+    Events are found by their own mark, because ids are not committed in order. The mails and
+    the marks are one transaction, so a killed worker sends nothing twice. Under the
+    lock of the tree, the events of an alert are sent in their order.
     """
     waiting = AlertEvent.objects.unread().order_by("pk").values_list("alert__tree", flat=True)
     trees = lock_trees(waiting[:BATCH])
@@ -96,7 +96,7 @@ def _notify(events: Sequence[AlertEvent]) -> None:
     alerts = list({event.alert_id: event.alert for event in events}.values())
     news = notifications.news_of(events)
     now = timezone.now()
-    # What follows comes before: who is told of an alert only now is told the latest.
+    # What follows comes before: who is notified of an alert only now gets the latest.
     following = _without_bisected([each for each in news if each[0] in notifications.FOLLOWING])
     untold = [alert for alert in alerts if notifications.is_untold(alert)]
     firsts = _firsts(untold, now)
@@ -131,7 +131,7 @@ def _first_that_fit(
 
 
 def _without_bisected(news: News) -> News:
-    """Without moves of what a bisect searches or searched: its end is told, and says where."""
+    """Without moves of what a bisect searches or searched: its end is sent, and names where."""
     moved = {event.alert.tree_id for kind, event in news if kind == notifications.MOVED}
     if not moved:
         return news
@@ -142,7 +142,7 @@ def _without_bisected(news: News) -> News:
 
 
 def _follow_ups(news: News, now: datetime) -> list[services.NewMail]:
-    """Mails to those who were told of the alert, while the subscription that did it is on, or
+    """Mails to those who were notified of the alert, while the subscription that did it is on, or
     another of theirs that fits.
     """
     if not news:
@@ -254,7 +254,7 @@ def payload_of(
     it all rests on ``one_build`` a side; of a slow loss or an excursion none is to blame: no
     ``commits`` and no ``chance`` of any. Percentages are new level against old, null beyond the
     double range; levels are in the unit. ``left_out`` are the points beside the findings that lack
-    samples of their runs: each finding tells of its own.
+    samples of their runs: each finding has its own.
     """
     return {
         "kind": kind,
@@ -341,7 +341,7 @@ class NameTaken(ValueError):
 
 
 def save_subscription(*, subscription: Subscription) -> Subscription:
-    """Store a new or edited one. What happened before it was as it is now is not told.
+    """Store a new or edited one. What happened before it was as it is now is not sent.
 
     Raises NameTaken: who presses twice sends twice, and both ask before either is stored.
     """

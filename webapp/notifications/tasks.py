@@ -8,7 +8,7 @@ from webapp.notifications.status import note_status
 
 @shared_task(ignore_result=True)
 def notify() -> None:
-    """Tell what alerts' events say, until none is left unread."""
+    """Notify people of alerts' events, until none is left unread."""
     while services.notify_events():
         pass
 

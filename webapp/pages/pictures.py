@@ -52,7 +52,7 @@ SCALES = range(1, 5)
 """Pixels of a PNG for one of its drawing."""
 
 SHARP = 2
-"""The same where the address says neither this nor a width."""
+"""The same where the address gives neither this nor a width."""
 
 PNG_MISSING = (
     "No PNG on this machine: the package resvg-py has no wheel for it. Ask for .svg instead, or "
@@ -64,7 +64,7 @@ CHARTS = 6
 
 
 class NoPicture(Exception):
-    """Nothing can be drawn; the text says why, ``status`` is that of the answer."""
+    """Nothing can be drawn; the text has the reason, ``status`` is that of the answer."""
 
     def __init__(self, why: str, status: int = 404) -> None:
         super().__init__(why)
@@ -72,7 +72,7 @@ class NoPicture(Exception):
 
 
 def picture_answer(request: HttpRequest, drawn: Callable[[], tuple[bytes, str]]) -> HttpResponse:
-    """The picture, or one line that says why there is none. Its ETag is that of the content."""
+    """The picture, or one line on why there is none. Its ETag is that of the content."""
     try:
         body, kind = drawn()
     except NoPicture as error:
@@ -242,7 +242,7 @@ def _trend(request: HttpRequest) -> str:
 
 
 def trend_head(selection: Selection, trend: Trend) -> list[str]:
-    """What a picture says of its chart: machines and modes, tree and range, the newest run."""
+    """The text of a picture about its chart: machines and modes, tree and range, the newest run."""
     names = trend.revisions.names
     first, last = trend.window or (names[0], names[-1])
     newest = Run.objects.of_series(selection.series).newest_text()

@@ -5,7 +5,7 @@ and image names as options. An option is a word, or a knob and its value (``hw.c
 patch, an image or a vendor's branch is a variant of the kernel that was measured, not an option of
 what it was asked to do. The name of a release or a date says which kernel it was, which the
 revision says better. A number beside a word may be the value of a knob. Rules, which
-`webapp.results.services.label_rules` reads, tell which is which: the first that fits a part
+`webapp.results.services.label_rules` reads, decide which is which: the first that fits a part
 decides, and a part that none fits stays an option.
 
 A Subversion number or a first-parent commit count places a revision on its tree by itself. On one
@@ -172,10 +172,10 @@ BUILTIN_RULES: Final[tuple[PartRule, ...]] = (
     PartRule("20[0-9][0-9].[01][0-9].[0-3][0-9]", "release"),
     PartRule("*", "image", of_image=True),
 )
-"""In their order. The last one: what only the image's name tells is an image."""
+"""In their order. The last one: what only the image's name has is an image."""
 
 
-def tell(
+def read_options(
     sent: ModeName, rules: Sequence[PartRule], *, image: str = "", parts: Iterable[VariantPart] = ()
 ) -> ModeAndVariant:
     """What the options of ``sent`` are, for a run of ``image``; ``parts`` of its variant that the
@@ -202,12 +202,12 @@ def tell(
     named = list(dict.fromkeys(parts))
     known = {one.name for one in named}
     found = sorted(set(found), key=lambda one: (_BASE_FIRST.index(one.kind), one))
-    told = ModeAndVariant(
+    read = ModeAndVariant(
         ModeName.of(workload, traffic, options),
         (*named, *(one for one in found if one.name not in known)),
     )
-    fits = len(str(told.mode)) <= NAME_MAX and len(told.variant) <= NAME_MAX
-    return told if fits else ModeAndVariant(sent, tuple(named))
+    fits = len(str(read.mode)) <= NAME_MAX and len(read.variant) <= NAME_MAX
+    return read if fits else ModeAndVariant(sent, tuple(named))
 
 
 def is_of_image(part: str, image: str) -> bool:

@@ -65,7 +65,7 @@ class Excursion:
 @dataclass(frozen=True, slots=True)
 class ControlChart:
     """``limits`` are the newest, None: cannot tell, for there are fewer than `LEAST_BOOTS` boots.
-    ``sides`` tells of each boot whether it lies above (1), below (-1) or within (0) the limits that
+    ``sides``: whether each boot lies above (1), below (-1) or within (0) the limits that
     were in force when it was measured; 0 too for those from which the first limits were learnt.
     """
 

@@ -1,4 +1,4 @@
-"""What can be wrong with the input of a statistic. Each error says what to do about it."""
+"""What can be wrong with the input of a statistic. Each error names its remedy."""
 
 
 class StatisticsError(ValueError):

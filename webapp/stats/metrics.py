@@ -28,8 +28,8 @@ SMALLEST_EFFECT_PCT = 2.0
 """The smallest change that is of interest."""
 
 ALONE = 8.0
-"""Standard deviations from which on an excursion is told of one series alone, whatever other modes
-of its machine say (`webapp.stats.changes.level_findings`)."""
+"""Standard deviations from which on an excursion is reported of one series alone, whatever other
+modes of its machine show (`webapp.stats.changes.level_findings`)."""
 
 
 def is_sample(value: float) -> bool:
@@ -64,10 +64,10 @@ def least_of(unit: str) -> float:
 
 MOST_TOLD = 100.0
 """Percent. A test that sees nothing below a doubling sees nothing: its figure grows with the
-uncertainty of the noise itself (two samples a side make it millions), and says no more than that.
+uncertainty of the noise itself (two samples a side make it millions), and means no more than that.
 """
 
 
 def worth_telling(percent: float | None) -> float | None:
-    """A smallest change, percent, as it may be told to people; None where it is no use to them."""
+    """A smallest change, percent, as it may be shown to people; None where it is no use to them."""
     return percent if percent is not None and percent <= MOST_TOLD else None

@@ -23,7 +23,7 @@ Build = Sequence[Boot]
 @dataclass(frozen=True, slots=True)
 class PairedRun:
     """What is paired of a run. ``boots`` are the indices of the boots of its samples (None: not
-    told), ``session`` names what was measured together (empty: not told), ``day`` when.
+    stated), ``session`` names what was measured together (empty: not stated), ``day`` when.
     """
 
     key: int
@@ -38,7 +38,7 @@ class PairedRun:
 class Ratios:
     """The pairs of one build with the option, or of several that share a partner: with over
     without, in percent. ``run`` is the key of the first run with the option; ``boots`` count pairs
-    of boots, None where a run of either side did not tell its own.
+    of boots, None where a run of either side did not state its own.
     """
 
     run: int
@@ -77,11 +77,11 @@ def _together(
 
 
 def _grouped(runs: Sequence[PairedRun], name: str) -> Mapping[Hashable, list[PairedRun]]:
-    """Runs by what they tell, those that tell nothing left out."""
+    """Runs by what they state, those that state nothing left out."""
     found: dict[Hashable, list[PairedRun]] = {}
     for run in runs:
-        if told := getattr(run, name):
-            found.setdefault(told, []).append(run)
+        if stated := getattr(run, name):
+            found.setdefault(stated, []).append(run)
     return found
 
 
@@ -102,7 +102,7 @@ def _of_session(with_it: Sequence[PairedRun], without: Sequence[PairedRun]) -> l
 
 
 def _builds(runs: Sequence[PairedRun]) -> Mapping[str, list[list[float]]]:
-    """By build the samples of each of its boots; of a run that tells none they are of one."""
+    """By build the samples of each of its boots; of a run that states none they are of one."""
     found: dict[str, dict[Hashable, list[float]]] = {}
     for run in runs:
         boots = found.setdefault(run.build, {})

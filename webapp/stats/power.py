@@ -127,7 +127,7 @@ def provable_change(
 ) -> float | None:
     """The smallest change, percent, that the plan proves in ``power`` percent of repetitions.
 
-    Both sides follow ``plan`` unless ``baseline`` says what the first side has. None when the
+    Both sides follow ``plan`` unless ``baseline`` gives what the first side has. None when the
     data would hold no scatter to go by, or when a single boot would hide noise between boots.
     Raises `OutOfRangeError` as `require_confidence` and `require_power` do.
     """

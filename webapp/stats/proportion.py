@@ -25,7 +25,7 @@ class Proportion:
 
 
 def proportion(count: int, total: int, confidence: float = CONFIDENCE) -> Proportion | None:
-    """The share of ``count`` in ``total`` with its interval; None of nothing: nobody can tell.
+    """The share of ``count`` in ``total`` with its interval; None of nothing: it is unknown.
 
     Wilson's score interval (1927, JASA 22, 209-212): the shares p with
     ``|count/total - p| <= z sqrt(p (1 - p) / total)``. Unlike Wald's it stays within 0 and 1 and

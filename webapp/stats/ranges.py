@@ -4,7 +4,7 @@ memory.
 Each measured revision is one value: what its build, its boots and its runs scatter is all in how
 revisions scatter within the ranges. Neighbours may resemble one another, so the variance of a mean
 is that of an AR(1) series whose memory is estimated from both ranges, corrected for its bias
-(Marriott and Pope 1954) and taken one standard error larger, for short ranges cannot tell it.
+(Marriott and Pope 1954) and taken one standard error larger, for short ranges do not determine it.
 """
 
 from collections.abc import Sequence
@@ -23,14 +23,15 @@ FEWEST = 5
 """Measured revisions of a range, at least: with fewer its scatter is a guess."""
 
 MOST_MEMORY = 0.9
-"""Beyond it a mean of so few revisions says next to nothing."""
+"""Beyond it a mean of so few revisions is next to no evidence."""
 
 LEFT_OUT = 5.0
 """Robust standard deviations from its range's median at which a revision is left out, whole: an
 excursion is no level."""
 
 ENOUGH = 10
-"""Revisions from which on one may be left out: of fewer the scatter cannot tell which is odd."""
+"""Revisions from which on one may be left out: of fewer the scatter does not show which is an
+outlier."""
 
 MAD_TO_SD = 1.4826
 LEAST_SCATTER = 1e-6
@@ -66,8 +67,8 @@ def compare_ranges(
     pairs: Sequence[tuple[Sequence[float], Sequence[float]]],
 ) -> list[RangeChange | None]:
     """Return the second range against the first of each series: one value a revision in order along
-    the tree, (revisions,). All series are read together, for few revisions cannot tell their memory
-    and others of the same tree help.
+    the tree, (revisions,). All series are read together, for few revisions do not determine their
+    memory and others of the same tree help.
 
     Values of zero or less do not count. None where a range has fewer than `FEWEST` left.
     """
@@ -102,10 +103,10 @@ def _compared(sides: Sequence[tuple[Floats, int]], memory: float) -> RangeChange
     freedom = max(effective - 2, 2.0)
     gap = float(sides[1][0].mean() - sides[0][0].mean())
     margin = float(stdtrit(freedom, 0.975)) * error
-    told = [Range(exp(float(kept.mean())), len(kept), left_out) for kept, left_out in sides]
+    levels = [Range(exp(float(kept.mean())), len(kept), left_out) for kept, left_out in sides]
     pct, low, high = (100 * expm1(log) for log in (gap, gap - margin, gap + margin))
     p_value = 2 * float(stdtr(freedom, -abs(gap) / error))
-    return RangeChange(told[0], told[1], pct, low, high, p_value, memory, freedom)
+    return RangeChange(levels[0], levels[1], pct, low, high, p_value, memory, freedom)
 
 
 def verdicts(
@@ -113,22 +114,22 @@ def verdicts(
 ) -> list[str]:
     """Return ``better``, ``worse``, ``equivalent`` or ``cannot tell`` of each, gated over all.
 
-    `gains` says of each whether the level of `b` is the better one. Better and worse pass the gate
+    `gains`: of each, whether the level of `b` is the better one. Better and worse pass the gate
     of Benjamini and Hochberg at 5 %; equivalent ones lie within `margin_pct` to both sides (95 %).
     """
     known = [one for one in changes if one is not None]
     passed = iter(gate([one.p_value for one in known], LEVEL))
-    told = []
+    verdicts = []
     for one, is_gain in zip(changes, gains, strict=True):
         if one is None:
-            told.append("cannot tell")
+            verdicts.append("cannot tell")
             continue
         is_equivalent = -margin_pct < one.low_pct and one.high_pct < margin_pct
         if next(passed).passes and not is_equivalent:
-            told.append("better" if is_gain else "worse")
+            verdicts.append("better" if is_gain else "worse")
         else:
-            told.append("equivalent" if is_equivalent else "cannot tell")
-    return told
+            verdicts.append("equivalent" if is_equivalent else "cannot tell")
+    return verdicts
 
 
 def _kept(values: Sequence[float]) -> tuple[Floats, int]:

@@ -10,7 +10,8 @@ from scipy import special
 from webapp.stats.errors import OutOfRangeError
 
 CONFIDENCES = (80.0, 90.0, 95.0, 98.0, 99.0)
-"""Two-sided levels, percent, for verdicts; ministat's 99.5 is not what it says and is left out."""
+"""Two-sided levels, percent, for verdicts; ministat's 99.5 is not the level it names and is left
+out."""
 
 Floats = NDArray[np.float64]
 

@@ -52,7 +52,7 @@ series (`python -m benchmarks.worlds --only elsewhere`)."""
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """One run of a point: ``name`` tells it from others, ``build`` what was measured, ``session``
+    """One run of a point: ``name`` identifies it, ``build`` what was measured, ``session``
     with what others (empty: not known).
 
     ``samples`` and ``boots`` are the mean of the logarithms with the squares around it, of single
@@ -114,7 +114,9 @@ class SessionPair:
         return abs(self.difference) / sqrt(noise + self.run_share * self.variance)
 
     def evidence(self, known: int) -> Evidence:
-        """What the units say; ``known`` stands for degrees of freedom where there are none."""
+        """The estimate from the units; ``known`` stands for degrees of freedom where there are
+        none.
+        """
         squares = fsum(
             (unit.mean - _mean(side)) ** 2 for side in (self.before, self.after) for unit in side
         )
@@ -203,7 +205,7 @@ def upload_of(
     boots: Sequence[object] | None,
     session: str = "",
 ) -> Upload | None:
-    """Return what one run says; None where no sample is positive. Unknown boots are None."""
+    """Return the level of one run; None where no sample is positive. Unknown boots are None."""
     positive = [value for value in samples if value > 0]
     runs = build_of(positive)
     if runs is None:

@@ -9,7 +9,7 @@ Science 1, 114), with weights that add up to one in a cluster.
 
 A lone excursion must be eight standard deviations off (`webapp.stats.changes.level_findings`).
 Where several modes of one machine are off at one revision, five will do. They shared the machine,
-its build and mostly its boot: what is told is of this machine at this revision, never of a commit.
+its build and mostly its boot: an excursion is of this machine at this revision, never of a commit.
 """
 
 from collections.abc import Iterable, Sequence
@@ -138,7 +138,7 @@ def faint_excursions(values: Sequence[Value], found: Findings) -> list[Finding]:
     """Return what is an excursion only if other modes agree, in order along the tree.
 
     `values` are the reduced revisions that `found` was found in. Where runs have two modes there is
-    none, and the newest revision is none: the next one will say.
+    none, and the newest revision is none: the next one will decide.
     """
     if not found.stretches or found.noise_pct is None or found.has_modes:
         return []
@@ -146,14 +146,14 @@ def faint_excursions(values: Sequence[Value], found: Findings) -> list[Finding]:
     levels, scatter = _expected(values, found)
     off = np.array([value.location for value in values]) - levels
     scores = np.abs(off) / scatter
-    told = []
+    excursions: list[Finding] = []
     for i in map(int, np.flatnonzero((scores >= TOGETHER) & (scores < ALONE))):
         back = next((j for j in range(i + 1, len(values)) if scores[j] < TOGETHER), None)
         if i == 0 or back is None or not _agree(values[i], levels[i]):
             continue
         margin = sqrt(scale.as_student(TWO_SIDED_95, freedom)) * scatter[i]
         pct, low, high = (percent(float(off[i] + by)) for by in (0.0, -margin, margin))
-        told.append(
+        excursions.append(
             Finding(
                 _at(values[i]),
                 _at(values[back]),
@@ -166,7 +166,7 @@ def faint_excursions(values: Sequence[Value], found: Findings) -> list[Finding]:
                 previous=_at(values[i - 1]),
             )
         )
-    return told
+    return excursions
 
 
 def _expected(values: Sequence[Value], found: Findings) -> tuple[Floats, Floats]:

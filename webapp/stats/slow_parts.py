@@ -12,7 +12,7 @@ Floats = NDArray[np.float64]
 
 STRETCHES = 8
 """Stretches of equally many revisions that a window is cut into: of 60 revisions, the fewest that a
-slow loss is told of, each has seven, and a median of seven is off by half a deviation."""
+slow loss is reported, each has seven, and a median of seven is off by half a deviation."""
 
 MOST = 3
 """Stretches that are named at most: of an even loss these hold three eighths."""
@@ -20,7 +20,7 @@ MOST = 3
 MOSTLY = 0.75
 """Share of the whole move that those named must hold together. Of an even loss of 10 % over 80
 revisions at 1 % of noise they seem to in 1 of 100 (`tests/stats/test_slow_parts.py`), with 0.6 in
-20; with 0.8 a loss in two parts at 2 % of noise is told as such in 83 of 100 only."""
+20; with 0.8 a loss in two parts at 2 % of noise is reported as such in 83 of 100 only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ def largest_parts(locations: Floats) -> tuple[Part, ...]:
 
     `locations` are the log levels of the window's revisions, (revisions,), steps taken out. The
     level at each end of a stretch is the median of the revisions around it, half a stretch to
-    either side, so that no lone revision makes a part. Neighbouring stretches are told as one.
+    either side, so that no lone revision makes a part. Neighbouring stretches are reported as one.
     """
     count = len(locations)
     if count < 2 * STRETCHES:

@@ -1,6 +1,6 @@
 """Whether uploads of one revision agree, or differ by more than their noise lets them.
 
-Every two uploads of a point are compared, on logarithms. A boot is the unit where both tell their
+Every two uploads of a point are compared, on logarithms. A boot is the unit where both state their
 boots and one has two of them: then what other boots scatter by is measured. Else the noise between
 boots is not measured, and has a prior, like that between different builds (`NoisePrior`),
 together with what the series itself shows. The two that differ most decide, by a limit divided by
@@ -138,7 +138,7 @@ def may_disagree(uploads: Sequence[Upload]) -> bool:
 
 
 def judge(uploads: Sequence[Upload], history: History | None = None) -> Disagreement | None:
-    """Return the two that differ most, and how often that is noise; None where it cannot be told:
+    """Return the two that differ most, and how often that is noise; None where it is not known:
     fewer than two uploads, or nothing is known of their scatter. Two sessions, where they differ
     beyond noise, else two runs.
     """
@@ -146,10 +146,10 @@ def judge(uploads: Sequence[Upload], history: History | None = None) -> Disagree
     if found := _judge_sessions(sessions, history):
         return found
     pairs, limit = _pairs(uploads, LIMIT / 2 if sessions else LIMIT)
-    told = [pair for pair in pairs if pair.freedom or history]
-    if not told:
+    judged = [pair for pair in pairs if pair.freedom or history]
+    if not judged:
         return None
-    pair = max(told, key=lambda one: one.rank)
+    pair = max(judged, key=lambda one: one.rank)
     low, high = (pair.first, pair.second)[:: 1 if pair.difference >= 0 else -1]
     return Disagreement(
         first=low.name,
@@ -162,10 +162,10 @@ def judge(uploads: Sequence[Upload], history: History | None = None) -> Disagree
 
 def _judge_sessions(pairs: Sequence[SessionPair], history: History | None) -> Disagreement | None:
     """The two sessions that differ most; None unless noise does not explain how they do."""
-    told = [pair for pair in pairs if pair.freedom or history]
-    if not told:
+    judged = [pair for pair in pairs if pair.freedom or history]
+    if not judged:
         return None
-    pair = max(told, key=lambda one: one.rank)
+    pair = max(judged, key=lambda one: one.rank)
     if pair.levels:
         seen = min(1.0, 2 * chance(pair.evidence(EXACT), _believed(pair.levels, history)))
     else:

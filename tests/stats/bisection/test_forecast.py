@@ -169,12 +169,12 @@ class TestWhatIsTold:
         assert (coming.one.boots_p90, coming.several.boots_median) == (20, 60)
         assert (coming.boots_median, coming.boots_p90) == (20, 60)
         assert coming.outcomes == pytest.approx({Kind.SINGLE: 0.8, Kind.TWO_STEPS: 0.2})
-        assert coming.tells_two
+        assert coming.shows_two
 
     def test_several_that_are_as_good_as_excluded_are_not_simulated(self):
         coming = forecast_from(
             lambda *_: Trial(Kind.SINGLE, 20, 10.0, 1), pytest.fail, 0.001, trials=5, seed=1
         )
         assert coming.several is None
-        assert not coming.tells_two
+        assert not coming.shows_two
         assert coming.trials == 5

@@ -114,7 +114,7 @@ def test_boots_that_no_hypothesis_explains_stop_the_search_with_the_figure():
 
     assert decision.odd == ()
     assert decision.outcome.kind is Kind.SUSPECTED
-    assert "times as much as the history of the series says" in decision.text
+    assert "times as much as the history of the series" in decision.text
 
 
 def test_a_lab_that_can_build_again_does_so_where_builds_may_scatter():

@@ -7,7 +7,7 @@ from webapp.stats.bisection import leaders
 
 def said(*chances: float) -> list[str]:
     return leaders(
-        np.array(chances), say=lambda chance: f"{100 * chance:.0f} %", name=lambda at: f"r{at}"
+        np.array(chances), render=lambda chance: f"{100 * chance:.0f} %", name=lambda at: f"r{at}"
     )
 
 

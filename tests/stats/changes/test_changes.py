@@ -328,7 +328,7 @@ def test_the_planted_changes_of_the_simulated_lab_are_found_and_no_other_above_t
                 near = [
                     c for c in large if abs(order[c.revision.label] - order[planted.revision]) <= 1
                 ]
-                assert near, (here, planted.says)
+                assert near, (here, planted.description)
                 assert near[0].change_pct == pytest.approx(planted.pct[here], abs=2)
             if not any(here in pct for pct in others):
                 assert len(large) == len(steps), here

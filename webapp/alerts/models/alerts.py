@@ -31,7 +31,7 @@ class AlertQuerySet(models.QuerySet["Alert"]):
 
     def in_state(self, state: str) -> Self:
         """Alerts in ``state``; ``open`` means every state that waits, ``all`` any, ``history``
-        those of imported runs, which nobody was told of.
+        those of imported runs, which nobody was notified of.
         """
         if state == "all":
             return self
@@ -53,7 +53,7 @@ class AlertQuerySet(models.QuerySet["Alert"]):
         """Snoozed ones of which a series was measured at the revision they sleep until, or later.
 
         That revision is looked up by its name, for history may have been imported since; while
-        nobody knows it, its number tells its place.
+        nobody knows it, its number gives its place.
         """
         known = RevisionAlias.objects.filter(
             tree=OuterRef("tree"), name=OuterRef("snoozed_until_revision")
@@ -78,7 +78,7 @@ class Alert(models.Model):
     ``revision`` is the last suspect and, with the tree, the alert's identity: the suspects are the
     commits later than ``after`` up to it, ``likeliest`` the one that most findings name. An alert
     is ``is_active`` while findings back it. Its number is its primary key. ``version`` grows with
-    each change; who acts says which version was seen.
+    each change; who acts names the version that was seen.
 
     Of a *slow* loss no commit is the suspect: it goes on from ``after`` to ``revision``, and its
     identity is, with the tree, the ``hardware``. Of an *excursion* none is either: several modes of
@@ -298,7 +298,7 @@ class AlertEventQuerySet(models.QuerySet["AlertEvent"]):
     """The log of alerts, and what of it notifications have not read."""
 
     def unread(self) -> Self:
-        """Those that nobody was told of, and no rule said that nobody is to be."""
+        """Those that nobody was notified of, with no rule against it."""
         return self.filter(is_read=False)
 
 
@@ -307,8 +307,8 @@ class AlertEvent(models.Model):
 
     ``actor`` is null for the system. ``version`` is the alert's after it; ``before`` is what an
     undo restores, empty for the system's own. ``findings`` are the ids of those that joined or
-    left: together these rows tell what the alert held at any time. ``is_read``: notifications have
-    dealt with it, by telling people or by a rule that says nobody is to be told. ``is_quiet``: the
+    left: together these rows show what the alert held at any time. ``is_read``: notifications have
+    dealt with it, by notifying people or by a rule that nobody is to be notified. ``is_quiet``: the
     runs are the same as before, only the method of analysis is another.
     """
 

@@ -290,7 +290,7 @@ def _pair_with_alert(draft: Draft, number: int | None, one: Conclusion) -> int:
 
 
 def _hand_over(draft: Draft, findings: Sequence[changes.KnownFinding], paired: Paired) -> Owners:
-    """Give each finding to its alert, say on both what moved, and give back who holds what now."""
+    """Give each finding to its alert, note on both what moved, and give back who holds what now."""
     after = {row.finding: number for one, number in paired for row in one.group.members}
     moved: dict[tuple[int, type[changes.Leave | changes.Join]], list[int]] = defaultdict(list)
     for row in findings:
@@ -350,7 +350,7 @@ def settle(draft: Draft, number: int, conclusion: Conclusion) -> None:
 def retire(draft: Draft, number: int, heir: int | None) -> None:
     """Close an alert whose findings are gone, or belong to ``heir`` now.
 
-    A person's resolution stays; that the findings are gone is told all the same.
+    A person's resolution stays; that the findings are gone is reported all the same.
     """
     draft.add(changes.Retire(number, heir, is_closed=draft.alerts[number].state != "resolved"))
 

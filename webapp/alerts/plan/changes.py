@@ -98,11 +98,12 @@ class KnownHold:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """One tree: its findings and alerts in order of their ids, what bisects hold, what people said.
+    """One tree: its findings and alerts in order of their ids, what bisects hold, people's
+    decisions.
 
     ``alerts`` are those that stand or hold findings, those of commits that a finding may blame,
     those that people named.
-    ``received`` gives, by position, how many series have a point there. ``back`` says to which
+    ``received`` gives, by position, how many series have a point there. ``back``: to which
     alert findings were taken back, which may have moved since.
     """
 

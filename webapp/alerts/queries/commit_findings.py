@@ -104,7 +104,7 @@ class VerdictAt(NamedTuple):
 
 
 class FindingAt(NamedTuple):
-    """What the page of a commit tells of a `Finding`. ``was_one_build``: it was judged by one build
+    """What the page of a commit shows of a `Finding`. ``was_one_build``: it was judged by one build
     a side, and has a limit of its own.
     """
 

@@ -20,7 +20,7 @@ from webapp.stats.changes import TOO_FEW, Analysis, At, Noise, Segment, why_not_
 from webapp.stats.false_discovery import Gate, gate_among
 
 NOT_ANALYSED = "Not analysed yet."
-# What the findings that suspect the commit say follows from their rows, the revisions these name,
+# What the findings that suspect the commit show follows from their rows, the revisions these name,
 # and how many lie between: which grow in number without any of those rows being written.
 SUSPECTING = f"""
 SELECT finding.id, concat_ws(' ', finding.id, finding.xmin, revision.xmin, previous.xmin,
@@ -167,7 +167,7 @@ class Detected:
 
     @property
     def let_through(self) -> Sequence[Gated]:
-        """The findings that a headline may tell: those that the gate for false discoveries lets
+        """The findings that a headline may name: those that the gate for false discoveries lets
         through, and one build a side, which has a limit of its own.
         """
         return [one for one in self.begun if one.gate.passes or one.finding.was_one_build]
@@ -221,7 +221,7 @@ class PointsAround(NamedTuple):
 
 
 def passing(findings: Sequence[tuple[Verdict, float]], received: int) -> set[Verdict]:
-    """The verdicts, with their p-values, that a headline may tell of the findings at a commit.
+    """The verdicts, with their p-values, that a headline may use of the findings at a commit.
 
     ``received`` series have a revision before it to be compared with.
     """
@@ -256,7 +256,7 @@ def detected_at(
 
 
 def why_not(commit: Revision, series: Collection[int]) -> dict[int, str]:
-    """For each series (id) the sentence that says why nothing is reported at ``commit``."""
+    """For each series (id) the sentence on why nothing is reported at ``commit``."""
     rows = SeriesAnalysis.objects.filter(series__in=series).values_list("series_id", "summary")
     summaries: dict[int, dict[str, Any]] = dict(rows)
     return {pk: _why_not(summaries.get(pk) or {}, commit.position) for pk in series}

@@ -1,9 +1,9 @@
 """What another smallest effect would have raised: the grouping of alerts, done again on paper.
 
-Findings do not depend on thresholds, which only say which of them may open an alert. So the stored
-findings of a tree, grouped with the thresholds in force and again with one of them changed, give
-both sets of alerts exactly: changes of level by commits, slow losses and excursions by machine.
-Nothing is written.
+Findings do not depend on thresholds, which only decide which of them may open an alert. So the
+stored findings of a tree, grouped with the thresholds in force and again with one of them changed,
+give both sets of alerts exactly: changes of level by commits, slow losses and excursions by
+machine. Nothing is written.
 """
 
 from collections import defaultdict

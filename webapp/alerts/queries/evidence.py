@@ -26,7 +26,7 @@ Odd = tuple[int, int]  # hardware, revision
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """The findings of a tree, how many series have a point at each position, what people said."""
+    """The findings of a tree, how many series have a point at each position, people's decisions."""
 
     findings: Sequence[KnownFinding]
     received: Mapping[int, int] = field(default_factory=dict)
@@ -211,7 +211,7 @@ def _known(row: Finding, *, is_large: bool, parents: tuple[int, ...] = ()) -> Kn
 
 
 def _assigned(tree: int) -> list[Assigned]:
-    """What people said about the findings of a tree."""
+    """People's decisions on the findings of a tree."""
     rows = (
         Assignment.objects.filter(alert__tree=tree)
         .order_by("pk")

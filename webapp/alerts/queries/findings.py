@@ -138,7 +138,7 @@ def worst_of(alerts: Iterable[Alert | int]) -> dict[int, Finding]:
 
 
 def why_withdrawn(alert: Alert) -> str:
-    """What the clearest of the findings that left an alert last says of why it is gone; empty where
+    """What the clearest of the findings that left an alert last has on why it is gone; empty where
     none is.
     """
     left = alert.events.filter(kind=AlertEvent.Kind.LEFT).order_by("-pk").first()

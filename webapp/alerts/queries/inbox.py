@@ -116,7 +116,7 @@ class Asked:
     """Which alerts an inbox lists: a part left empty means all. ``order`` is a key of `ORDERS`;
     ``before`` an alert (number) that they are older than, for the order ``new``; ``offset`` how
     many to pass over, for another. Those of ``also``, a number with a version, are listed whatever
-    the filters say, as long as they have that version.
+    the filters have it, as long as they have that version.
     """
 
     state: str = "open"
@@ -160,7 +160,7 @@ def listed(
     asked: Asked, *, limit: int, choose: Callable[[Sequence[int]], int], shown: int = 3
 ) -> list[Listed]:
     """The alerts of an inbox, at most ``limit``, in five statements. ``choose`` is given their
-    numbers in order and says of which one ``shown`` findings are read (0: of none); of the others
+    numbers in order and for which one ``shown`` findings are read (0: of none); of the others
     it is the weightiest.
     """
     rows = rows_of(_statement(asked), _parameters(asked, limit))
@@ -174,7 +174,7 @@ def one_listed(number: int, *, shown: int = SHOWN_MOST, keep: Keep | None = None
     """The alert of that number, or the one that its alert was joined to, with as many findings as
     ``shown``; five statements. None: there is none.
 
-    ``keep`` is given a key that says all that the members follow from, and what reads them; where
+    ``keep`` is given a key that holds all that the members follow from, and what reads them; where
     it gives those of before, they are shared and nobody may change them.
     """
     rows = rows_of(ONE.format(stamp=STAMP if keep else "NULL"), [number, number])

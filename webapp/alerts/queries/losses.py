@@ -18,8 +18,8 @@ from webapp.results.queries import subject_sql, whole_history_sql
 MOST_COMMITS = 1000
 """Known commits of an interval are counted so far."""
 
-# `suspicions_of` says whom an alert names: this says so again, and tests hold both together. The
-# first by `leads` is the headline: what stands before what was lost at one revision alone, of a
+# `suspicions_of` decides whom an alert names: this decides it again, and tests hold both together.
+# The first by `leads` is the headline: what stands before what was lost at one revision alone, of a
 # real machine before a simulated one, new before seen, then the largest.
 LOSSES = """
 WITH lost AS (

@@ -1,4 +1,4 @@
-"""What the page of one machine tells of its series: one statement for each kind of row.
+"""What the page of one machine shows of its series: one statement for each kind of row.
 
 A machine has up to a thousand series, and their histories have no end. Composing such reads from
 QuerySets costs more than answering them, so they are written out; of each series no more than a
@@ -199,10 +199,12 @@ def machine_named(name: str) -> MachineFound | None:
     there is about it. One query.
     """
     for machine in Hardware.objects.raw(MACHINE, [name]):
-        told = vars(machine)
-        machine.lab = Lab(pk=machine.lab_id, name=told["lab_name"], simulated=told["lab_simulated"])
-        has = (told[f"has_{what}"] for what in ("facts", "events", "canaries", "variants"))
-        return MachineFound._make((machine, *has, told["stamp"] or ""))
+        fields = vars(machine)
+        machine.lab = Lab(
+            pk=machine.lab_id, name=fields["lab_name"], simulated=fields["lab_simulated"]
+        )
+        has = (fields[f"has_{what}"] for what in ("facts", "events", "canaries", "variants"))
+        return MachineFound._make((machine, *has, fields["stamp"] or ""))
     return None
 
 

@@ -128,7 +128,7 @@ STAMP = f"""
       WHERE membership.alert_id = alert.id)
 """  # noqa: S608 (names of our own tables and columns; no value of a request is in this text)
 """Another one whenever a row was written that `members_of` gives of one alert: ``xmin`` is the
-transaction that did. Of runs, and of the names of revisions, the version of a series tells.
+transaction that did. Of runs, and of the names of revisions, the version of a series shows changes.
 """
 
 SHOWN_MOST = 1000

@@ -92,12 +92,12 @@ class MinEffects:
 
 
 class ScopeError(Exception):
-    """The scope is not known; the message says how to write one."""
+    """The scope is not known; the message shows how to write one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """``part`` says which kind of thing ``of`` is."""
+    """``part`` is which kind of thing ``of`` is."""
 
     part: Part
     of: Thing

@@ -1,6 +1,6 @@
 """How good the alerts were: their precision, how soon somebody looked, and how much mail they made.
 
-Alerts that were born as history, from imported runs, do not count: nobody was told of them.
+Alerts that were born as history, from imported runs, do not count: nobody was notified of them.
 """
 
 from dataclasses import dataclass
@@ -43,7 +43,7 @@ class Percentile(models.Aggregate):
 
 @dataclass(frozen=True, slots=True)
 class Triage:
-    """Alerts opened in the period: what people said of them, and how soon they acted.
+    """Alerts opened in the period: people's judgments of them, and how soon they acted.
 
     ``precision`` is None when nobody judged one, ``median`` and ``p90`` when nobody acted on one.
     ``times`` are how many were first acted on within each class of `HOURS`, with its name.

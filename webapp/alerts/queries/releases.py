@@ -1,4 +1,4 @@
-"""Two releases compared, and what alerts tell of the commits between them."""
+"""Two releases compared, and the alerts on the commits between them."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -109,7 +109,7 @@ def _apart(a: queries.MeasuredRelease, b: queries.MeasuredRelease) -> list[Neare
 def _by_samples(
     releases: Sequence[queries.MeasuredRelease], nearest: Sequence[Nearest], asof: datetime | None
 ) -> queries.PointTable:
-    """Where only samples tell: the same rows, by statements for each two revisions compared."""
+    """Where only samples decide: the same rows, by statements for each two revisions compared."""
     of_pair: dict[tuple[Revision, ...], set[tuple[str, str]]] = defaultdict(set)
     for names in {names for its in nearest for names in its}:
         each = zip(nearest, releases, strict=True)

@@ -2,7 +2,7 @@
 
 The pages of alerts are read every morning by everybody. Django composing their queries took more
 processor time than PostgreSQL answering them, so the reads of these pages are written out, a
-statement for each thing that a page tells.
+statement for each thing that a page shows.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -62,7 +62,7 @@ def made_of(model: type[Row], names: Sequence[str], values: Sequence[Any]) -> Ro
     """``values`` of the attributes ``names`` as a model, as `Model.from_db` makes it; the others
     are read when they are asked for.
 
-    Without ``__init__``, which for hundreds of findings takes longer than all that a page says of
+    Without ``__init__``, which for hundreds of findings takes longer than all that a page shows of
     them: it looks at each field for a default and sends two signals that nobody here receives.
     """
     row = model.__new__(model)

@@ -29,7 +29,7 @@ from webapp.stats.several_series import Location, common_location
 
 SURE = 0.8
 """What one commit must hold before it is named: the smallest chance at which four in five who are
-told that it was their commit are told so rightly.
+notified that it was their commit are notified rightly.
 """
 INTERVAL = 0.95
 """What the suspects of a finding or an alert hold together."""
@@ -99,7 +99,7 @@ class SharperInterval:
     """The commits later than ``after`` up to ``last``, by name, hold the beginning of the changes
     of ``series`` series on ``machines`` machines with 95 %, if it is one; ``likeliest`` is the
     likeliest first revision at the new levels, with the chance ``here``. ``alone`` is what the
-    clearest of them says by itself.
+    clearest of them shows by itself.
     """
 
     after: str
@@ -139,7 +139,7 @@ def suspicions_of_findings(
 
 
 def sharper_interval(findings: Sequence[Finding]) -> SharperInterval | None:
-    """What findings of one alert, read with builds and revisions, say together of their place;
+    """What findings of one alert, read with builds and revisions, show together of their place;
     None where that is no sharper than the clearest of them alone.
     """
     rows = [row for row in findings if row.locations and row.state in Finding.PROVEN]
@@ -228,7 +228,7 @@ def _location(row: Finding) -> Location:
 
 
 def _is_sharper(found: tuple[int, int], alone: Finding) -> bool:
-    """Inside what the clearest says, and shorter."""
+    """Inside the interval of the clearest, and shorter."""
     after, last = found
     ends = alone.after.position, alone.last.position
     return ends[0] <= after < last <= ends[1] and (after, last) != ends
@@ -288,7 +288,7 @@ def lab_hint(
 ) -> LabHint | None:
     """The hint about an alert and all its ``findings`` (with subjects), in eight queries at most.
 
-    None when neither witness nor canary nor event says anything. Nobody looks for canaries among
+    None when neither witness nor canary nor event is evidence. Nobody looks for canaries among
     the series, nor for what was recorded of the lab, where the caller knows that there are none
     (`facts_beside`).
     """

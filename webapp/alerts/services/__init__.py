@@ -1,7 +1,7 @@
 """Alerts: made from findings by the system, triaged by people, watched by the clock."""
 
 from webapp.alerts.services.analysing import analyse_dirty_series, pass_time, reconcile_trees
-from webapp.alerts.services.events import begin_hold, end_holds, quietly, tell_bisect
+from webapp.alerts.services.events import begin_hold, end_holds, note_bisect, quietly
 from webapp.alerts.services.min_effects import (
     MinEffectError,
     ensure_percent,

@@ -133,7 +133,7 @@ def _conclude(
 
 def analyse_apart() -> int:
     """Analyse each dirty series by itself, so that one that cannot be analysed holds up no other;
-    how many are done. That one stays dirty, which /metrics shows, and the log says why.
+    how many are done. That one stays dirty, which /metrics shows, and the log has why.
     """
     dirty = Series.objects.dirty().values_list("pk", flat=True)
     return _apart(dirty, lambda pk: analyse_dirty_series(only=pk).finished)
@@ -214,7 +214,7 @@ def reconcile_trees(trees: Iterable[int]) -> None:
 def reconcile_alerts(tree: int, *, back: Mapping[int, int] = NOTHING_BACK) -> None:
     """Open, move, merge and retract the alerts of a tree. The caller holds ``lock_trees``.
 
-    When nothing changed, nothing is written. ``back`` says to which alert (id) findings (ids) were
+    When nothing changed, nothing is written. ``back``: to which alert (id) findings (ids) were
     taken back, which may have moved since.
     """
     alertable = alertable_in(tree)

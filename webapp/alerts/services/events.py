@@ -88,7 +88,7 @@ class Change:
     def note(
         self, kind: AlertEvent.Kind, reason: str = "", findings: Iterable[Finding] = ()
     ) -> None:
-        """Change the alert by what the caller does next, and say so in its log."""
+        """Change the alert by what the caller does next, and log that."""
         self.touch()
         is_quiet = _quiet.get()
         if kind in (OPENING if is_quiet else NEW_EVIDENCE):
@@ -123,7 +123,7 @@ class Change:
 
 
 def write(changes: list[Change]) -> None:
-    """Store changed alerts and their events; whoever is to be told hears of it from these."""
+    """Store changed alerts and their events; whoever is to be notified hears of it from these."""
     changed = [one.alert for one in changes if one.is_changed]
     if not changed:
         return
@@ -165,7 +165,7 @@ def open_alert(
 
 
 @transaction.atomic
-def tell_bisect(
+def note_bisect(
     *, alert: int, text: str, named: Revision | None = None, probability: float | None = None
 ) -> None:
     """Note in an alert's log how a bisect ended, and the one commit that it named, if any.

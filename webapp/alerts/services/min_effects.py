@@ -1,4 +1,4 @@
-"""Set the smallest effect worth an alert, say so in a log, and take it back."""
+"""Set the smallest effect worth an alert, log that, and take it back."""
 
 from typing import Any
 
@@ -69,7 +69,7 @@ def undo_min_effect(*, change: int, actor: User) -> MinEffectChange:
 
 
 def _lock(scope: Scope) -> None:
-    """Who sets the same thing at once waits: the log must say what was replaced.
+    """Who sets the same thing at once waits: the log must have what was replaced.
 
     Who merges hardware or modes is waited for first, in the order in which everybody locks.
     """

@@ -1,13 +1,13 @@
-"""Findings change their alerts: people say which findings belong together, and the grouping honours
-that from then on; two alerts that turn out to be about one commit become one.
+"""Findings change their alerts: people decide which findings belong together, and the grouping
+honours that from then on; two alerts that turn out to be about one commit become one.
 
 An act of a person adds assignments, brings the alerts of the tree in line, and is an event of the
 alert that was looked at, which an undo takes back together with its assignments.
 
 People do not join alerts (they *merge*, which is an assignment and can be undone): alerts are
 joined when two revisions are one. Findings, alerts and their logs are kept then, the rows with
-their numbers, their states and what people said; the analysis that follows brings them in line with
-the points.
+their numbers, their states and people's decisions; the analysis that follows brings them in line
+with the points.
 """
 
 from collections.abc import Sequence
@@ -97,12 +97,10 @@ def _lock_as_seen(alert: int, version: int) -> Alert:
     begin_writing()
     row = triage.lock_as_seen(alert, version)
     if row.is_slow:
-        raise TriageError(
-            f"Alert {alert} is a slow loss: what belongs to it is told by its window."
-        )
+        raise TriageError(f"Alert {alert} is a slow loss: its window decides what belongs to it.")
     if row.is_excursion:
         raise TriageError(
-            f"Alert {alert} is an excursion: its machine and revision tell what belongs to it."
+            f"Alert {alert} is an excursion: its machine and revision decide what belongs to it."
         )
     return row
 
@@ -238,7 +236,7 @@ def join(*, kept: Alert, gone: Alert, reason: str) -> None:
     gone.memberships.update(alert=kept)
     gone.assignments.update(alert=kept)
     gone.duplicates.exclude(pk=kept.pk).update(duplicate_of=kept)
-    # Versions of another alert say nothing here, and its acts can no longer be undone.
+    # Versions of another alert mean nothing here, and its acts can no longer be undone.
     gone.events.update(alert=kept, version=0, before={})
     let_undos_restore("duplicate_of_id", gone.pk, kept.pk)
     _take_over_state(kept, gone)

@@ -1,6 +1,6 @@
 """What people do to alerts: each act is an event with its actor and reason, and can be undone.
 
-Who acts says which version of the alert was seen; if it changed meanwhile, nothing is done.
+Who acts names which version of the alert was seen; if it changed meanwhile, nothing is done.
 """
 
 from datetime import datetime
@@ -33,7 +33,7 @@ NOTHING: dict[str, Any] = {
 
 
 class TriageError(Exception):
-    """The act makes no sense now; the message says why and what to do instead."""
+    """The act makes no sense now; the message has why and what to do instead."""
 
 
 class AlertChanged(TriageError):
@@ -41,12 +41,12 @@ class AlertChanged(TriageError):
 
 
 def acknowledge(*, alert: int, actor: User, version: int, reason: str = "") -> Alert:
-    """Say that somebody saw it. Raises TriageError."""
+    """Record that somebody saw it. Raises TriageError."""
     return _act(alert, actor, version, Kind.ACKNOWLEDGED, reason, state=State.ACKNOWLEDGED)
 
 
 def investigate(*, alert: int, actor: User, version: int, reason: str = "") -> Alert:
-    """Say that somebody looks for the cause. Raises TriageError."""
+    """Record that somebody looks for the cause. Raises TriageError."""
     return _act(alert, actor, version, Kind.INVESTIGATING, reason, state=State.INVESTIGATING)
 
 
@@ -69,7 +69,7 @@ def snooze_until_revision(
 ) -> Alert:
     """Put it away until one of its series is measured at ``revision`` or later.
 
-    ``revision`` is a known one, or one to come whose id tells its place (r400000). Raises
+    ``revision`` is a known one, or one to come whose id gives its place (r400000). Raises
     TriageError.
     """
     row = lock_as_seen(alert, version)
@@ -100,7 +100,7 @@ def _position_of(row: Alert, name: str) -> tuple[str, int]:
     position = position_of(name)
     if position is None:
         raise TriageError(
-            f"No revision “{name}” is known in this tree, and its id does not tell its place; "
+            f"No revision “{name}” is known in this tree, and its id does not give its place; "
             "name a known one, or a number to come such as r400000."
         )
     return name, position
@@ -165,7 +165,7 @@ def mark_duplicate(*, alert: int, actor: User, version: int, of: int, reason: st
 
 
 def _refuse_duplicate(other: Alert) -> None:
-    """Two that are duplicates of one another would both be closed, and what they tell lost."""
+    """Two that are duplicates of one another would both be closed, and what they show lost."""
     if other.duplicate_of_id is not None:
         raise TriageError(f"Alert {other.pk} is a duplicate of {other.duplicate_of_id} itself.")
 

@@ -1,4 +1,4 @@
-"""Write what was planned for the alerts of a tree, and the events that tell it; and the alerts of
+"""Write what was planned for the alerts of a tree, and their events; and the alerts of
 one machine that blame no commit, slow losses and excursions, which no plan weighs against one
 another.
 

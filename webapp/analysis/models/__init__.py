@@ -1,4 +1,4 @@
-"""What the measurements of a series say, one file per part."""
+"""What follows from the measurements of a series, one file per part."""
 
 from webapp.analysis.models.analysis import (
     Checkpoint,

@@ -184,7 +184,7 @@ class Flag(models.TextChoices):
 
 
 class Tally(NamedTuple):
-    """How many comparisons of a revision there are, and how many say what."""
+    """How many comparisons of a revision there are, and how many have which verdict."""
 
     compared: int = 0
     regressed: int = 0

@@ -170,11 +170,12 @@ class Finding(models.Model):
     probability given that the change is real, ``probability`` that of being real. Percentages are
     new level against old.
     ``first_detected_at`` is never rewritten; the rest is where the finding stands now, and its
-    events tell how it came there. It is recovered when a later confirmed finding of the opposite
+    events show how it came there. It is recovered when a later confirmed finding of the opposite
     direction took at least 75 % of it back: ``recovered_by`` is the likeliest revision of that.
-    It is superseded when the points tell the same by another finding, ``superseded_by``.
+    It is superseded when the points show the same by another finding, ``superseded_by``.
     ``one_build`` holds what a loss was judged by that rests, or rested, on so few builds that the
-    series cannot tell how they scatter (`webapp.stats.single_build`); null: the detector found it.
+    series does not show how they scatter (`webapp.stats.single_build`); null: the detector found
+    it.
     """
 
     class State(models.TextChoices):
@@ -292,8 +293,8 @@ class Finding(models.Model):
         """Of a slow change the parts that hold most of it: after and up to which revision (names),
         and percent. None where it went evenly.
         """
-        told = self.details.get("parts", ())
-        return [(one["after"], one["up_to"], one["change_pct"]) for one in told]
+        parts = self.details.get("parts", ())
+        return [(one["after"], one["up_to"], one["change_pct"]) for one in parts]
 
     @property
     def flag(self) -> Flag:
@@ -313,7 +314,7 @@ class FindingEventQuerySet(models.QuerySet["FindingEvent"]):
 class FindingEvent(models.Model):
     """What became of a finding at one analysis, and where it stood then. Rows are only added.
 
-    The present finding is a function of the points; these rows tell the order in which the points
+    The present finding is a function of the points; these rows have the order in which the points
     came, so two labs that uploaded the same runs differently have other rows and equal findings.
     A candidate that came to nothing goes with its rows.
     """

@@ -25,7 +25,7 @@ BUILDS = """ARRAY(
               JOIN results_measurement AS measurement ON measurement.run_id = run.id
              WHERE run.revision_id = {point}.revision_id AND run.withdrawn_at IS NULL
                AND measurement.series_id = {point}.series_id)"""
-"""The builds of a ``point``, where what it keeps does not tell them from others."""
+"""The builds of a ``point``, where what it keeps does not distinguish them from others."""
 
 # A revision is compared with the one that its comparison names; where that point is gone, it is not
 # compared. What a point without one before it holds of its levels is not read.
@@ -134,8 +134,8 @@ def judge_commit(points: Iterable[CommitPoint]) -> dict[int, verdicts.PointVerdi
 def claims_of_commit(
     points: Iterable[CommitPoint], judged: Mapping[int, verdicts.PointVerdict]
 ) -> verdicts.TableClaims:
-    """What may be said of the table of ``points``, of which ``judged`` has a verdict: the pairs in
-    their order.
+    """What may be claimed of the table of ``points``, of which ``judged`` has a verdict: the pairs
+    in their order.
     """
     return verdicts.claims_of(
         [

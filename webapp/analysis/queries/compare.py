@@ -1,6 +1,6 @@
 """Compare any two to seven sets of samples that differ along one axis.
 
-A *side* (``webapp.analysis.queries.sides``) says which samples. The parts that every side leaves
+A *side* (``webapp.analysis.queries.sides``) is which samples. The parts that every side leaves
 empty are the axes over which rows are matched: two revisions give a row for each (hardware, mode,
 metric) that both have.
 """
@@ -53,7 +53,7 @@ def compare_sides(
     whether any lacks something.
 
     With ``asof`` of the runs that had been received at that time, and were not withdrawn then;
-    ``judged_by`` says what else was known of the series of the base: by default, what is today;
+    ``judged_by``: what else was known of the series of the base: by default, what is today;
     with ``only`` no other series (by id) are read.
 
     Raises:
@@ -84,7 +84,7 @@ def compare_sides(
 
 
 def _label_parts(sides: Sequence[Side]) -> tuple[str, ...]:
-    """The parts that tell the sides apart, for the labels of the sets. Sessions do only where
+    """The parts that distinguish the sides, for the labels of the sets. Sessions do only where
     nothing else does: naming them must not change a block that was published without.
     """
     found = differing_parts(sides)
@@ -105,7 +105,7 @@ class _Found:
     @property
     def kernel(self) -> str:
         """The revision with the variant that was measured of it; without where the mode's former
-        name tells it.
+        name shows it.
         """
         name, variant = self.revision.name, self.series.variant
         return f"{name}~{variant}" if variant and not self.sent_mode else name
@@ -137,7 +137,8 @@ def _sets(
     if not rows and side.metric and not side.variant:
         rows = list(_costs(wanted, _fixed(side, free)))
     if not rows and side.mode_name and not side.variant:
-        # An address from before rules told the options of a mode from variants of the kernel
+        # An address from before rules distinguished the options of a mode from variants of the
+        # kernel
         sent = Q(run__as_sent__mode=side.mode_name)
         rows = list(_measured(wanted, sent & _fixed(side, {*free, MODE})))
     _add_series(known, rows)
@@ -152,7 +153,7 @@ def _sets(
     if of_series and not found and free != FREE_PARTS:
         raise SideError(
             f"no sample that was measured for {side} counts: all are left out, and the page of the "
-            "commit says why and counts them again"
+            "commit has why and counts them again"
         )
     return {_key(side, one.series, free, compared): one for one in found}
 
@@ -168,7 +169,7 @@ def _key(
 
 
 def _fixed(side: Side, free: Collection[str]) -> Q:
-    """What the side says of the series and their runs."""
+    """What the side asks of the series and their runs."""
     parts = (part for part in FREE_PARTS if part not in free)
     fixed = Q(**{f"series__{part}__name": getattr(side, part) for part in parts})
     if side.session:
@@ -217,7 +218,7 @@ def _pool(
     wanted: _Wanted, series: Series, rows: Sequence[Measurement | CostSamples]
 ) -> _Found | None:
     """The samples of one side in one ``series`` that count; None: none does. Runs that disagree are
-    told apart by asking for one session, unless that holds several.
+    distinguished by asking for one session, unless that holds several.
     """
     side = wanted.side
     counting = [(row, *row.counted) for row in rows]

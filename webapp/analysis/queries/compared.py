@@ -108,7 +108,7 @@ class ComparedRow:
 
     ``key_label`` has the names of what they agree in, ``title`` the same for people;
     ``mode_label`` is the name of the mode without the options that are compared. The first set is
-    the base, whose series says which way is ``better``, and by whose ``facts`` the others are
+    the base, whose series has which way is ``better``, and by whose ``facts`` the others are
     judged. ``parted`` has one entry for each of these: an epoch of the machine begins between the
     two, so that what differs may be the machine.
 
@@ -129,12 +129,12 @@ class ComparedRow:
 
     @cached_property
     def differences(self) -> tuple[ministat.Difference | None, ...]:
-        """What ministat says; None where it refuses (fewer than three samples)."""
+        """ministat's result; None where it refuses (fewer than three samples)."""
         return tuple(_difference(self.sets[0], one) for one in self.sets[1:])
 
     @cached_property
     def judged(self) -> tuple[Comparison, ...]:
-        """What the verdicts rest on, with the noise between builds that the facts tell."""
+        """What the verdicts rest on, with the noise between builds that the facts give."""
         return tuple(_judge(self.sets[0], one, self.facts) for one in self.sets[1:])
 
     @property
@@ -176,7 +176,7 @@ class ComparedRow:
 
     def ministat_text(self, options: BlockOptions = PLAIN_BLOCK) -> str:
         """The block that ``ministat`` prints for these sets, with our labels: as ``ministat -s``
-        unless ``options`` say otherwise.
+        unless ``options`` differ.
 
         Raises webapp.stats.errors.TooFewSamplesError where ministat refuses a set.
         """
@@ -272,7 +272,7 @@ class PointTable:
 
     @cached_property
     def claims(self) -> TableClaims:
-        """What may be said of the table."""
+        """What may be claimed of the table."""
         return claims_of(
             [
                 JudgedPair(row.mode, row.base.metric, index, row.base.better, judged)
@@ -283,12 +283,12 @@ class PointTable:
 
     @property
     def modes(self) -> Sequence[ModeClaim]:
-        """What may be said of each mode over its machines."""
+        """What may be claimed of each mode over its machines."""
         return self.claims.modes
 
     @property
     def headline(self) -> Headline:
-        """What may be said of each pair alone, row by row."""
+        """What may be claimed of each pair alone, row by row."""
         return self.claims.headline
 
 

@@ -103,7 +103,7 @@ class ProfiledPair:
 
     @property
     def names(self) -> tuple[str, str]:
-        """Both sides, each by what tells it from the other."""
+        """Both sides, each by what distinguishes it."""
         mine, other = (profiled_kernels.parts_of(side.run) for side in (self.a, self.b))
         shown = [
             ", ".join(x for x, y in zip(one, two, strict=True) if x != y) or one[0]

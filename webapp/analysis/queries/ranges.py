@@ -89,7 +89,7 @@ def _of_kernel(side: Side) -> dict[str, str | None]:
 
 
 def _fixed(side: Side) -> dict[str, str | None]:
-    """What the side says of the series."""
+    """What the side asks of the series."""
     named = {
         "series__hardware__name": side.hardware,
         "series__mode__name": "" if side.is_open(MODE) else side.mode,
@@ -111,7 +111,7 @@ def _of_points(one: RevisionRange) -> Iterable[tuple[int, float]]:
 
 def _of_samples(one: RevisionRange, asof: datetime | None) -> Iterator[tuple[int, float]]:
     """The same of the runs of some sessions, or of those received by ``asof``. Runs that disagree
-    are told apart by asking for one session, unless that holds several.
+    are distinguished by asking for one session, unless that holds several.
     """
     measurements, costs = Measurement.objects, CostSamples.objects
     rows = chain(
@@ -183,7 +183,7 @@ class RangeRow:
 
     @property
     def reason(self) -> str:
-        """Why it cannot be told, and the remedy; empty where it is compared."""
+        """Why it is not known, and the remedy; empty where it is compared."""
         if self.change is not None:
             return ""
         a, b = self.counts
@@ -202,8 +202,8 @@ class RangeTable:
     @property
     def counts(self) -> dict[str, int]:
         """How many rows came out how."""
-        told = [row.verdict for row in self.rows]
-        return {one: told.count(one) for one in ("worse", "better", "equivalent", "cannot tell")}
+        reached = [row.verdict for row in self.rows]
+        return {one: reached.count(one) for one in ("worse", "better", "equivalent", "cannot tell")}
 
 
 def compare_written_ranges(texts: Sequence[str], asof: datetime | None = None) -> RangeTable:
@@ -229,11 +229,11 @@ def compare_written_ranges(texts: Sequence[str], asof: datetime | None = None) -
         one is not None and is_gain(one.pct, its.better)
         for one, its in zip(changes, series, strict=True)
     ]
-    told = verdicts(changes, gains, MARGIN_PCT)
+    judged = verdicts(changes, gains, MARGIN_PCT)
     rows = [
         RangeRow(base, its, key[1] or its.mode.name, change, pair, verdict)
         for key, base, its, change, pair, verdict in zip(
-            matched, bases, series, changes, pairs, told, strict=True
+            matched, bases, series, changes, pairs, judged, strict=True
         )
     ]
     return RangeTable(a, b, rows, len(values[0].keys() ^ values[1].keys()))

@@ -78,7 +78,7 @@ class Beliefs:
 class SeriesFacts(NamedTuple):
     """How to judge one series: its direction, its margin, and its noise between builds.
 
-    ``build_noise`` is None where the history does not tell it; then ``belief`` stands in for it
+    ``build_noise`` is None where the history does not show it; then ``belief`` stands in for it
     where single builds are compared. Percentages are of the level.
     """
 
@@ -97,7 +97,7 @@ def facts_of(series: Iterable[Series]) -> dict[int, SeriesFacts]:
     asked = {pk: one for pk, one in rows.items() if one.is_plain} | _plain_twins(rows.values())
     known = Series.objects.filter(pk__in={one.pk for one in asked.values()})
     columns = ("mode__workload", "analysis__summary__noise", "settings__margin_pct")
-    read = {pk: told for pk, *told in known.values_list("pk", *columns)}
+    read = {pk: values for pk, *values in known.values_list("pk", *columns)}
     judged = {pk: (one, *read[one.pk]) for pk, one in asked.items()}
     blind = {one.tree_id for one, _, noise, _ in judged.values() if not noise_of(noise)}
     beliefs = _beliefs(blind) if blind else Beliefs()

@@ -138,7 +138,7 @@ def compare_points(
     judged_by: FactsOfPoint | None = None,
     nearest: Sequence[Mapping[tuple[str, str], Revision]] | None = None,
 ) -> PointTable | None:
-    """Match and judge by points. None where only samples tell: a side names a session, or at
+    """Match and judge by points. None where only samples decide: a side names a session, or at
     ``asof`` a point pooled other runs than it does now, or nothing was measured under its names as
     they are now. Three statements, whatever the number of rows; one more with ``asof``, which
     allows for sessions, one where a side lacks something, two where an event begins an epoch.
@@ -176,7 +176,7 @@ def compare_points(
 
 
 def _absent(kernels: Sequence[AskedKernel], asof: datetime | None) -> set[tuple[int, int]] | None:
-    """The points that were not there ``asof``; None where points cannot tell."""
+    """The points that were not there ``asof``; None where points do not show it."""
     sides = [one.side for one in kernels]
     if asof is not None:
         return absent_points(sides, [one.revision for one in kernels], asof)
@@ -274,7 +274,8 @@ def _read(
     )
     parts = ModeName(workload, traffic or None, tuple(options))
     kept = unpack_summary(levels)
-    # The digest of a single build's id tells it from others; those of several have to be read.
+    # The digest of a single build's id distinguishes it from others; those of several have to be
+    # read.
     names = frozenset([kept["identity"]]) if builds is None else digests_of(builds)
     return _Found(point, parts, kept, names, facts)
 
@@ -308,7 +309,7 @@ def absent_points(
     sides: Sequence[Side], revisions: Sequence[Revision], asof: datetime
 ) -> set[SeriesOfSide] | None:
     """The points that ``sides`` did not have at ``asof``; None where one pools other runs now than
-    then, so that only samples tell. One statement.
+    then, so that only samples decide. One statement.
     """
     asked: dict[str, Any] = {
         "asof": asof,

@@ -26,7 +26,7 @@ from webapp.stats.ministat.numbers import DEFAULT_WIDTH, LEAST_WIDTH, Flavour
 
 FREE_PARTS = ("hardware", "mode", "metric")
 SHOWN_PARTS = ("tree", "kernel", *FREE_PARTS, "session")
-"""The parts by which sides are told apart: revision and variant are one."""
+"""The parts by which sides differ: revision and variant are one."""
 
 MODE = "mode"
 OPTION_MARK = "+"
@@ -72,7 +72,7 @@ class SideError(ValueError):
 @dataclass(frozen=True)
 class Side:
     """Which samples one side of a comparison takes; without a ``session`` (or several, as this
-    module says) those of all, without a ``variant`` those of the plain kernel.
+    module has it) those of all, without a ``variant`` those of the plain kernel.
     """
 
     tree: str
@@ -85,7 +85,7 @@ class Side:
 
     @classmethod
     def parse(cls, text: str) -> "Side":
-        """Read a side as this module says. Raises SideError."""
+        """Read a side in the notation of this module. Raises SideError."""
         tree, _, rest = text.partition(":")
         kernel, *others = rest.split(":")
         revision, tilde, variant = kernel.partition("~")
@@ -168,7 +168,7 @@ def written_revision(revision: str) -> str:
 
 
 def differing_parts(sides: Sequence[Side]) -> tuple[str, ...]:
-    """Parts of `SHOWN_PARTS` that tell the sides apart."""
+    """Parts of `SHOWN_PARTS` that distinguish the sides."""
     return tuple(part for part in SHOWN_PARTS if len({getattr(side, part) for side in sides}) > 1)
 
 
@@ -353,8 +353,8 @@ class BlockOptions:
 
     @property
     def query(self) -> list[tuple[str, str]]:
-        """The parts of an address that say the same; none for what is as by default."""
-        said = {
+        """The parts of an address that mean the same; none for what is as by default."""
+        given = {
             "flavour": self.flavour,
             "confidence": f"{self.confidence:g}",
             "width": str(self.width),
@@ -362,7 +362,7 @@ class BlockOptions:
             **{name: YES if getattr(self, name) else NO for name in SWITCHES},
         }
         usual = dict(PLAIN_QUERY)
-        return [(name, value) for name, value in said.items() if value != usual[name]]
+        return [(name, value) for name, value in given.items() if value != usual[name]]
 
 
 PLAIN_QUERY = (

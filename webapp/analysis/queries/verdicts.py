@@ -34,7 +34,7 @@ CHANCE = 0.05
 
 CAVEAT = (
     "Not a fact about the commit yet: builds of one and the same revision differ too, and this "
-    "series cannot tell by how much."
+    "series does not show by how much."
 )
 
 
@@ -128,7 +128,7 @@ class Measured(Protocol):
 
     @property
     def build_names(self) -> frozenset[str] | None:
-        """Names that tell its builds from those of others; None where they are not at hand."""
+        """Names that distinguish its builds from others; None where they are not at hand."""
 
     def is_of_the_builds_of(self, other: Any) -> bool:
         """Whether both hold samples of the very same builds."""
@@ -143,7 +143,7 @@ def judge_points(
 ) -> dict[int, PointVerdict]:
     """For each series the verdict on its point, where there is one before it.
 
-    ``points`` are of different series, with series and metric at hand; ``comparisons`` say which
+    ``points`` are of different series, with series and metric at hand; ``comparisons`` have which
     revision is the one before. Three queries.
     """
     at = {point.series_id: point for point in points}
@@ -250,7 +250,7 @@ class JudgedPair:
 @dataclass(frozen=True, slots=True)
 class ModeClaim:
     """One mode, in one metric, of the set ``index`` after the base, over its machines: the
-    ``positions`` of these among all pairs, and what may be said.
+    ``positions`` of these among all pairs, and what may be claimed.
     """
 
     mode: str
@@ -262,7 +262,7 @@ class ModeClaim:
 
 @dataclass(frozen=True, slots=True)
 class TableClaims:
-    """What may be said of a table: of each of its ``modes``, and of each pair (``headline``)."""
+    """What may be claimed of a table: of each of its ``modes``, and of each pair (``headline``)."""
 
     modes: Sequence[ModeClaim]
     headline: compare.Headline
@@ -295,7 +295,7 @@ def _of_modes(pairs: Sequence[JudgedPair]) -> list[ModeClaim]:
 
 
 def _of_pairs(pairs: Sequence[JudgedPair], claims: Sequence[ModeClaim]) -> compare.Headline:
-    """The verdict of each pair, as far as it may be said of that machine alone."""
+    """The verdict of each pair, as far as it may be claimed of that machine alone."""
     alone: dict[int, compare.Verdict] = {}
     for claim in claims:
         alone |= dict(zip(claim.positions, claim.across.verdicts, strict=True))
@@ -318,7 +318,7 @@ def _evidence(pair: JudgedPair) -> compare.Evidence:
 
 def one_build_lines(finding: Finding) -> Sequence[str]:
     """How sure it is, by what belief, and what would settle it; nothing where the detector found it
-    or nothing open is left to say.
+    or nothing open is left to show.
     """
     facts = finding.one_build
     if facts is None or finding.state != Finding.State.ONE_BUILD:

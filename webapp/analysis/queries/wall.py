@@ -143,7 +143,7 @@ class WallSeries(NamedTuple):
 
     @property
     def smallest(self) -> float | None:
-        """The change, percent, that its next two revisions could prove, as far as it tells."""
+        """The change, percent, that its next two revisions could prove, as far as known."""
         return None if self.revisions <= 1 else worth_telling(self.smallest_pct)
 
 

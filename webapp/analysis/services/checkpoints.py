@@ -203,7 +203,7 @@ def _filled(found: Mapping[int, changes.State]) -> list[changes.State]:
 
 
 def present_all(states: Sequence[changes.State], better: Better) -> list[changes.Report]:
-    """What is said of each epoch. Of those that are over no candidate is left: no later revision
+    """The analysis of each epoch. Of those that are over no candidate is left: no later revision
     will confirm it.
     """
     found = [changes.present(state, better) for state in states]
@@ -216,7 +216,7 @@ def _over(report: changes.Report) -> changes.Report:
 
 
 def joined(by_epoch: Sequence[changes.Report]) -> changes.Report:
-    """What is said of the whole series: noise and what can be proven are the last epoch's."""
+    """The analysis of the whole series: noise and what can be proven are the last epoch's."""
     analyses = [one.analysis for one in by_epoch]
     others = [one.others for one in by_epoch]
     return changes.Report(

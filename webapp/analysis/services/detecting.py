@@ -87,7 +87,7 @@ Row = tuple[int, int, str, list[float], list[int] | None, str, list[int] | None]
 
 @dataclass(frozen=True, slots=True)
 class FirstPairs:
-    """Where the newest pair of a series was asked while it could not tell its build noise, and what
+    """Where the newest pair of a series was asked while its build noise was not known, and what
     some belief may find of it.
     """
 
@@ -97,10 +97,10 @@ class FirstPairs:
 
 @dataclass(frozen=True, slots=True)
 class Detected:
-    """A series with everything the detector says about it now. Its ``first`` pairs are None where
+    """A series with everything the detector finds in it now. Its ``first`` pairs are None where
     no first revisions were read: they are as stored. ``others`` are its findings that are no change
     of level; ``parts`` are those of a slow one, by its first position, ``faint`` the excursions
-    that count only where other modes of the machine agree. ``by_epoch`` has what is said of each
+    that count only where other modes of the machine agree. ``by_epoch`` has the analysis of each
     epoch alone; ``starts`` are the first positions of all but the first.
     """
 
@@ -156,7 +156,7 @@ def _detected(
     first: FirstPairs | None,
     starts: Sequence[int],
 ) -> Detected:
-    told = joined(by_epoch)
+    joint = joined(by_epoch)
     analyses = [one.analysis for one in by_epoch]
     parts = {
         at: its
@@ -164,13 +164,13 @@ def _detected(
         for at, its in parts_of(one.others, state).items()
     }
     if series.is_cost:  # it repeats the series it came from: nothing else may lean on it
-        return Detected(series, told.analysis, first, told.others, analyses, starts, parts)
+        return Detected(series, joint.analysis, first, joint.others, analyses, starts, parts)
     faint = [
         each
         for one, state in zip(by_epoch, states, strict=True)
         for each in faint_excursions(state.window.rows.values(), one.others)
     ]
-    return Detected(series, told.analysis, first, told.others, analyses, starts, parts, faint)
+    return Detected(series, joint.analysis, first, joint.others, analyses, starts, parts, faint)
 
 
 def _first_pairs(

@@ -1,4 +1,4 @@
-"""Bring the stored findings in line with what the detector says now."""
+"""Bring the stored findings in line with the detector's present result."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -110,7 +110,7 @@ class _Draft:
     replaced: list[tuple[Finding, Finding]] = field(default_factory=list)
 
     def put(self, one: Detected, fields: dict[str, Any], stored: Finding | None) -> Finding:
-        """Let a finding of a series say what ``fields`` do: the stored one, or a new one."""
+        """Set ``fields`` of a finding of a series: the stored one, or a new one."""
         if stored is None:
             stored = _new(one, fields, self.now)
             self.new.append(stored)
@@ -169,8 +169,8 @@ def set_flags(detected: Sequence[Detected]) -> None:
     known = [one.series.pk for one in detected]
     if not known:
         return
-    told = Finding.objects.on_display().filter(state__in=FLAGGED)
-    at_it = told.filter(series=OuterRef("series"), revision=OuterRef("revision"))
+    shown = Finding.objects.on_display().filter(state__in=FLAGGED)
+    at_it = shown.filter(series=OuterRef("series"), revision=OuterRef("revision"))
     flag = Case(
         When(Exists(at_it.filter(verdict=Verdict.WORSE)), then=Value(Flag.REGRESSED)),
         When(Exists(at_it), then=Value(Flag.IMPROVED)),

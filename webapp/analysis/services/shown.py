@@ -1,11 +1,11 @@
 """The changes that a series shows: what the detector found, and what first pairs alone show, which
-are judged where a series cannot tell its build noise yet.
+are judged where a series does not show its build noise yet.
 
 Where both speak of the same revision, the detector's word counts once it is confirmed; its
-candidate gives way to a pair, which says more: how often builds scatter so far.
+candidate gives way to a pair, which states more: how often builds scatter so far.
 
 Two things that a pair is judged by lie outside its series: how many pairs its commit has, and what
-other series of the tree tell of build noise. So that what is concluded follows from the runs of the
+other series of the tree show of build noise. So that what is concluded follows from the runs of the
 tree alone, whatever their order, series whose pairs were judged by other than is known now are
 analysed again.
 """
@@ -40,7 +40,7 @@ SELECT series.tree_id, position, count(*)
 Key = tuple[int, int, str, int]  # tree, hardware, workload, metric
 
 REASONS = ("why", "one_build")
-"""What a finding says of why it is, and of how few builds it was judged by."""
+"""What a finding states of why it is, and of how few builds it was judged by."""
 
 NO_LOSS = "Withdrawn: what is measured now shows no such loss."
 
@@ -153,7 +153,7 @@ def _counts(rows: Iterable[_Row]) -> Mapping[tuple[int, int], int]:
 
 
 def _beliefs(keys: Collection[Key]) -> dict[Key, single_build.NoisePrior]:
-    """What the trees' own series tell of build noise, by hardware and workload."""
+    """The build noise of the trees' own series, by hardware and workload."""
     known = Beliefs(
         ((tree, metric), hardware, workload, float(percent), float(freedom))
         for tree, hardware, workload, metric, percent, freedom in _known(keys)
@@ -252,7 +252,7 @@ def _by_epoch(
 
 
 def say_why_withdrawn(row: Finding, judged: Iterable[JudgedPair], one: Detected) -> None:
-    """Let a finding that is gone say what became of it."""
+    """Let a finding that is gone record what became of it."""
     if row.one_build is None:
         row.why = why_withdrawn(one.analysis, row.position)
         return

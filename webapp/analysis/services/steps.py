@@ -3,7 +3,7 @@
 ``webapp.alerts`` takes them in one transaction, in this order, and groups what was found between
 the last two.
 
-Comparing is what ministat says of each point against the one before it: Student's t at 95 %. People
+Comparing is ministat of each point against the one before it: Student's t at 95 %. People
 check it by hand, so it is stored and shown as ministat's word. Nothing is flagged, coloured or
 headlined on it: it takes every sample for independent and knows no noise between builds.
 """
@@ -99,7 +99,7 @@ def compare_consecutive(
     points: Sequence[Pooled], better: Better, epochs: Epochs = ONE_EPOCH
 ) -> Iterator[dict[str, Any]]:
     """A row of ``Comparison`` for each point but the first of an epoch, which only serves as base.
-    One whose runs disagree is no base, and nothing can be told of it. One with runs of a later
+    One whose runs disagree is no base, and it has no verdict. One with runs of a later
     epoch, or of a session that stands beside the series, is neither base nor compared.
     """
     before: Pooled | None = None
@@ -141,7 +141,9 @@ def _storable(figure: float | None) -> float | str | None:
 
 
 def _verdict(difference: ministat.Difference | None, after: Pooled, better: Better) -> Verdict:
-    """Where ministat refuses, or the runs of the later point disagree, we cannot tell."""
+    """Where ministat refuses, or the runs of the later point disagree, the verdict is *cannot
+    tell*.
+    """
     if difference is None or not difference.proven or after.disagrees:
         return Verdict.CANNOT_TELL
     return Verdict.BETTER if is_gain(difference.delta, better) else Verdict.WORSE

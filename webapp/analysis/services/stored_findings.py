@@ -2,7 +2,7 @@
 to findings, and which finding took the place of which.
 
 No commit is to blame for findings that are no change of level, and they never suspect any: what
-they are is told, and where.
+they are is recorded, and where.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -59,10 +59,10 @@ def snapshot_of(row: Finding | FindingEvent) -> FindingSnapshot:
 def note_changes(
     findings: Sequence[Finding], *, before: Mapping[int, FindingSnapshot], now: datetime
 ) -> None:
-    """Add an event for each of ``findings`` that stands elsewhere than it was last said to.
+    """Add an event for each of ``findings`` that stands elsewhere than last reported.
 
     ``before`` holds, by id, where the stored ones stood until now. A size is compared with the one
-    last said, not with the last analysis, so a slow creep is noted as well as a jump.
+    last reported, not with the last analysis, so a slow creep is noted as well as a jump.
     """
     known = [row.pk for row in findings if row.pk in before]
     logged = {row.finding_id: snapshot_of(row) for row in FindingEvent.objects.newest_of(known)}
@@ -119,11 +119,11 @@ class Present:
 
 
 def successor_of(gone: Finding, present: Sequence[Present]) -> Finding | None:
-    """The confirmed finding of the same series and direction that ``gone`` is told by now.
+    """The confirmed finding of the same series and direction that ``gone`` is replaced by.
 
     Either they share a suspect, as when two findings became one; or it is new with this analysis,
     the 95 % intervals of the sizes overlap and no other change lies between: it moved so far that
-    no suspect is left. None: what it said is not said any more.
+    no suspect is left. None: its claim no longer stands.
     """
     fitting = [
         one
@@ -173,7 +173,7 @@ Kind = Finding.Kind
 
 REAL = {Kind.EXCURSION: 0.99, Kind.SLOW: 0.95, Kind.NOISE: 0.9, Kind.MODES: 0.85}
 """Probability that a finding of each kind is real: the share in series of which one in ten has it
-(`python -m benchmarks.calibration kinds`). That an excursion is real says that the build was off,
+(`python -m benchmarks.calibration kinds`). A real excursion means that the build was off,
 not that its commit was."""
 
 LIMITS = {Kind.EXCURSION: 8.0, Kind.SLOW: 5.0, Kind.NOISE: sqrt(20.0), Kind.MODES: sqrt(14.0)}
@@ -251,7 +251,7 @@ class Other:
 
 def others_of(one: Detected) -> list[Other]:
     """What was found in a series beside changes of level. What begins at its first revision has
-    none before it to be told from.
+    none before it to be distinguished from.
     """
     known = {each.first for each in one.others.excursions}
     faint = [each for each in one.faint if each.first not in known]

@@ -60,7 +60,7 @@ def store_job_result(
         with transaction.atomic():
             job = jobs.begin_result(number=number, agent=agent)
             checked = jobs.check_result(job, runs)
-            # The job says which commit it is, and its kernel was just checked against that.
+            # The job names the commit it is, and its kernel was just checked against that.
             recorded = store_runs(
                 agent=agent,
                 runs=[replace(run, evidence=None) for run in checked],

@@ -74,7 +74,7 @@ class JudgedOut(BaseModel):
 
 
 class SetOut(Schema):
-    """The samples of one series on one side that count, in the metric's unit; ``left_out`` tells
+    """The samples of one series on one side that count, in the metric's unit; ``left_out`` has
     how many do not.
     """
 
@@ -114,7 +114,7 @@ class RowOut(Schema):
 class ModeOut(BaseModel):
     """One mode over its machines, of the set ``set`` after the base. ``verdict`` is that on its
     mean change: ``percent`` with its 95 % interval over ``machines`` that count, null for fewer
-    than two. ``alone`` counts machines by their verdicts, as far as these may be said of each
+    than two. ``alone`` counts machines by their verdicts, as far as these may be claimed of each
     alone; ``differs``: by how much depends on the machine.
     """
 
@@ -131,10 +131,10 @@ class ModeOut(BaseModel):
 
 
 class HeadlineOut(BaseModel):
-    """What may be said of all rows together: of each of ``modes``, and the ``counts`` of verdicts
-    on single pairs. Any of these claims is wrong in at most 5 of 100 tables. ``differing`` pairs
-    are better or worse by themselves, past the gate or not; ``outcomes`` counts pairs as the page
-    heads them.
+    """What may be claimed of all rows together: of each of ``modes``, and the ``counts`` of
+    verdicts on single pairs. Any of these claims is wrong in at most 5 of 100 tables. ``differing``
+    pairs are better or worse by themselves, past the gate or not; ``outcomes`` counts pairs as the
+    page heads them.
     """
 
     modes: list[ModeOut]
@@ -182,7 +182,7 @@ class RangeEndsOut(BaseModel):
 
 class RangeRowOut(BaseModel):
     """One series of ``b`` against ``a``. ``revisions`` were measured in either; figures are null
-    where they are too few, and ``reason`` says so. ``memory`` is the AR(1) coefficient that the
+    where they are too few, as ``reason`` states. ``memory`` is the AR(1) coefficient that the
     interval allows for."""
 
     hardware: str

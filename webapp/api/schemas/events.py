@@ -84,7 +84,7 @@ class EventList(Schema):
 
 
 class ReleaseIn(types.Strict):
-    """A name for a revision. One that is not known is made where its id tells its place."""
+    """A name for a revision. One that is not known is made where its id gives its place."""
 
     tree: types.Name
     name: Annotated[types.Line, Field(min_length=1, max_length=100)]
@@ -133,7 +133,7 @@ class LimitsOut(Schema):
 
 
 class CanaryOut(Schema):
-    """A canary, and where it stands: `limits` is null while too few boots tell any. `left_at` says
+    """A canary, and where it stands: `limits` is null while boots are too few. `left_at` is
     when it was seen that it left them; null: it has not, or came back."""
 
     number: int

@@ -98,7 +98,7 @@ class ResultIn(Strict):
 
 
 class AssignmentOut(BaseModel):
-    """What a worker is to measure. `lease` goes with everything it says about it."""
+    """What a worker is to measure. `lease` goes with every report on it."""
 
     id: int
     lease: str

@@ -89,7 +89,7 @@ class MarkIn(types.Strict):
 
 class VariantPartIn(types.Strict):
     """One thing that the kernel was built from besides its revision: a patch, an image or a
-    vendor's branch. ``checksum`` (of the patch's or image's file, hexadecimal) tells two of one
+    vendor's branch. ``checksum`` (of the patch's or image's file, hexadecimal) separates two of one
     name apart.
     """
 
@@ -232,10 +232,10 @@ class EvidenceIn(types.Strict):
 
     ``kernel_hash`` and ``kernel_revision`` are from the kernel's version string, ``image_revision``
     and ``label_revision`` from the names of image and result directory. The server files the run by
-    them, and ``revision`` only says what it is sent as. ``trust``: whom to believe where kernel and
-    names say two commits; without it such a run waits. ``session`` is what runs that were measured
-    together are called, else their label. ``former_mode``: the mode as agents before this one named
-    it, where that was another; a run that is stored under it moves.
+    them, and ``revision`` is only what it is sent as. ``trust``: whom to believe where kernel and
+    names state two commits; without it such a run waits. ``session`` is what runs that were
+    measured together are called, else their label. ``former_mode``: the mode as agents before this
+    one named it, where that was another; a run that is stored under it moves.
     """
 
     label: Annotated[types.Line, Field(max_length=300)] = ""
@@ -259,7 +259,7 @@ class RunIn(types.Strict):
     tree: types.Name
     revision: types.RevisionName
     position: Annotated[int, Field(strict=True, ge=0, lt=2**62)] | None = Field(
-        None, description="The revision's place, where neither its id nor history tells it."
+        None, description="The revision's place, where neither its id nor history gives it."
     )
     hardware: types.HardwareName
     mode: ModeIn

@@ -23,7 +23,7 @@ class CostOut(Schema):
 class SeriesOut(Schema):
     """A series; `version` grows with its points. `variant` is what its kernels were built from
     besides their revisions, empty for plain ones; nothing is looked for in series of variants.
-    `kind` is `measured`, or `cost` where `cost` says what of: values with an option in percent of
+    `kind` is `measured`, or `cost` where `cost` names what of: values with an option in percent of
     those without. Nobody uploads such a series.
     """
 
@@ -146,7 +146,7 @@ class FindingOut(BaseModel):
 
 
 class AnalysisOut(BaseModel):
-    """What is said of the whole series: see docs/statistics.md."""
+    """The conclusions on the whole series: see docs/statistics.md."""
 
     levels: list[dict[str, Any]]
     net_loss: NetLossOut | None

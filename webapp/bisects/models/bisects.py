@@ -63,7 +63,7 @@ class Bisect(models.Model):
     ``along`` are the ids of the revisions from good to bad as they were known at the start, in
     their order: the index of a revision in it is what the statistics call it, so a history that is
     imported later changes nothing of what was decided. ``effect_pct`` is the step that was alerted
-    (signed, percent of the level before). ``noise`` is what the series' own history said at the
+    (signed, percent of the level before). ``noise`` is what the series' own history showed at the
     start. Before the revisions at the indices ``gaps`` others may lie that were not known then:
     each stands for a range. The present decision of an ended bisect is its answer: ``suspects`` are
     the ids of the revisions that together hold 95 % of the probability, ``probability`` that of the
@@ -244,7 +244,7 @@ class Bisect(models.Model):
 class BisectSubject(models.Model):
     """A further series of a bisect, by its ``number``; the bisect's own is number 0.
 
-    ``effect_pct`` is what its finding says, or what the bisect looks for where it has none
+    ``effect_pct`` is that of its finding, or what the bisect looks for where it has none
     (``alerted``: whether it has). The other columns are as those of the bisect.
     """
 

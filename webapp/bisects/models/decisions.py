@@ -55,7 +55,7 @@ class BisectDecision(models.Model):
 
 class BisectAct(models.Model):
     """What somebody did to a bisect; ``actor`` is null for Driftline itself, which skips, pauses,
-    and tells builds that are the same.
+    and finds builds that are the same.
 
     ``after_boots`` is the number of the last boot that was known then.
     """
@@ -77,7 +77,7 @@ class BisectAct(models.Model):
         *(Kind.FORCE, Kind.EXCLUDE, Kind.ALLOW),
         *(Kind.PIN, Kind.SKIP, Kind.UNSKIP, Kind.DISCARD),
     )
-    """What a person can do to one revision. Builds that are the same are found, not said."""
+    """What a person can do to one revision. Builds that are the same are found, not declared."""
 
     bisect = models.ForeignKey(Bisect, on_delete=models.CASCADE, related_name="acts")
     number = models.IntegerField()
@@ -116,12 +116,12 @@ class BisectBoot(models.Model):
     """The values of one boot, in the metric's unit, in the order they became known (``number``).
 
     ``index`` is that of its revision along the bisect: 0 is the good one; measured neighbours
-    before it count down from −1, those after the bad one up from the last. ``build`` tells boots
-    of one build from those of another. ``purpose`` is the state that asked for it; "history" spends
-    nothing: it was there before, or somebody else's job brought it; "beyond" lies on another level,
-    beside an end, and tells only whether the step lies outside the range. Rows are only added.
-    Where its run was withdrawn or replaced later, decisions from ``dropped_at`` (their number) on
-    do without it.
+    before it count down from −1, those after the bad one up from the last. ``build`` separates
+    boots of one build from those of another. ``purpose`` is the state that asked for it; "history"
+    spends nothing: it was there before, or somebody else's job brought it; "beyond" lies on another
+    level, beside an end, and shows only whether the step lies outside the range. Rows are only
+    added. Where its run was withdrawn or replaced later, decisions from ``dropped_at`` (their
+    number) on do without it.
     """
 
     class Source(models.TextChoices):

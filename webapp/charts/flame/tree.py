@@ -155,7 +155,7 @@ def reversed_tree(
     """The stacks of ``calls`` with the weights ``own`` (K, N), turned round and merged.
 
     Frames of less than ``share`` of all, or of the frame with the key ``root``, are left out; on
-    the way to ``root`` none is, for a key does not tell what lies above. The ``own`` of a frame
+    the way to ``root`` none is, for a key does not show what lies above. The ``own`` of a frame
     are the stacks whose outermost caller it is.
     """
     functions, module_of = with_modules(calls, own)

@@ -352,7 +352,7 @@ def _cut(text: str, longest: int) -> str:
 
 
 def meta(trend: Trend) -> Json:
-    """Revisions with their order along the axis, and of each series what no trace says."""
+    """Revisions with their order along the axis, and of each series what no trace holds."""
     return {
         "window": trend.window,
         "whole": list(trend.whole_extent),

@@ -18,7 +18,7 @@ _SPAN = Span(edge=42.0, point=42.0, until=76.0, since=12.0, colour="var(--series
 
 
 class Entry(NamedTuple):
-    """A mark as SVG, its name, and what it says."""
+    """A mark as SVG, its name, and its meaning."""
 
     image: str
     name: str

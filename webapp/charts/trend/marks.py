@@ -144,7 +144,7 @@ class Sketch:
 
 
 def trace(frame: Frame, **attributes: Any) -> Json:
-    """A scatter trace in the lane of ``frame``; what it means is told by the tooltip alone."""
+    """A scatter trace in the lane of ``frame``; its meaning is in the tooltip alone."""
     fixed = {"type": "scatter", "xaxis": "x", "yaxis": frame.axis, "hoverinfo": "skip"}
     return fixed | {"showlegend": False} | attributes
 

@@ -109,7 +109,7 @@ class Found:
 
     @property
     def has_size(self) -> bool:
-        """Whether a figure tells how large it is."""
+        """Whether a figure has its size."""
         return any(one is not None for one in (self.percent, self.ratio, self.shares))
 
     @property
@@ -144,7 +144,7 @@ class Revisions:
 
     ``times`` are milliseconds since 1970 (UTC), None where the commit's time is unknown;
     ``authors`` are names. Of a long
-    history only some are here: ``slots`` says where each stands among all ``total``.
+    history only some are here: ``slots``: where each stands among all ``total``.
     """
 
     names: Sequence[str] = ()
@@ -187,11 +187,11 @@ class TrendSeries:
     ``indices`` index `Revisions`. ``centres`` are what is drawn, ``lows`` and ``highs`` the ends of
     the whisker (None where unknown), in the metric's unit. ``levels`` and ``found`` are what the
     change detector concludes, ``found`` in order along the tree; ``marks`` are its findings of
-    other kinds. Points whose runs disagree are ``apart``. ``left_out`` says by the index of a point
+    other kinds. Points whose runs disagree are ``apart``. ``left_out`` has by the index of a point
     how many samples of its runs do not count, and why, and ``foreign`` what becomes of its session,
     where that is one from elsewhere; points ``beside`` do not count for that. ``single`` is what a
-    series of one revision tells; ``detects`` and ``noise`` are texts. Of what an option costs,
-    ``option`` is that, values are ratios in percent, ``better`` says which way, and ``mode`` is
+    figures of one revision; ``detects`` and ``noise`` are texts. Of what an option costs,
+    ``option`` is that, values are ratios in percent, ``better`` is which way, and ``mode`` is
     what a sentence calls it.
     ``machine`` is what people call its hardware;
     ``count`` is how many points it has, drawn or not; ``stands`` what it has lost today, as data
@@ -267,7 +267,7 @@ class TrendSeries:
 
     @property
     def label(self) -> str:
-        """Mode and machine: what tells series of one chart apart."""
+        """Mode and machine: what distinguishes the series of a chart."""
         return f"{self.mode} · {self.machine}"
 
     @property
@@ -368,6 +368,6 @@ def moment_at(times: Sequence[int | None], at: float) -> float | None:
 
 
 def distinct(marks: Iterable[AlertMark]) -> list[AlertMark]:
-    """Each alert once, along the tree: several series tell of the same."""
+    """Each alert once, along the tree: several series have the same."""
     found = {mark.number: mark for mark in marks}
     return sorted(found.values(), key=lambda mark: (mark.index, mark.number))

@@ -336,14 +336,14 @@ def _annotation(plot: Plot, note: Json) -> str:
         font_weight=weight if weight != 400 else None,
     )
     drawn = _box(note, x, y) + label
-    said = (
+    title = (
         svg.element("title", svg.plain_text(unescape(note["hovertext"])))
         if "hovertext" in note
         else ""
     )
     if link:
-        return svg.element("a", said, drawn, href=unescape(link[1]))
-    return svg.element("g", said, drawn) if said else drawn
+        return svg.element("a", title, drawn, href=unescape(link[1]))
+    return svg.element("g", title, drawn) if title else drawn
 
 
 def _box(note: Json, x: float, y: float) -> str:

@@ -1,4 +1,4 @@
-"""An experiment from a directory of an archive, by its runs and what its README says of them; and
+"""An experiment from a directory of an archive, by its runs and its README's text on them; and
 from directories that lie beside one another (`X` and `X.D58513`, RSS and no RSS).
 """
 
@@ -55,9 +55,9 @@ NOT_THERE = "{count} of its {all} runs wait for a decision, were withdrawn or ar
 
 @dataclass(frozen=True, slots=True)
 class Directory:
-    """What an agent says of one: where it lies, or what it is to be called, its README and runs.
-    ``question`` is its title where the README has none, ``baseline`` what it calls the side that
-    the others are compared with; empty: as `arrange` has it."""
+    """An agent's description of one: where it lies, or what it is to be called, its README and
+    runs. ``question`` is its title where the README has none, ``baseline`` what it calls the side
+    that the others are compared with; empty: as `arrange` has it."""
 
     source: str
     readme: str

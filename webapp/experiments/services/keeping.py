@@ -78,7 +78,7 @@ def add_note(*, experiment: Experiment, actor: User, text: str) -> None:
 
 @transaction.atomic
 def set_margin(*, experiment: Experiment, actor: User, margin_pct: float) -> None:
-    """Judge every cell by this margin from now on; the log says by which before.
+    """Judge every cell by this margin from now on; the log has by which before.
 
     Raises:
         Unprocessable: it is no percentage between 0 and 100.
@@ -99,12 +99,12 @@ def set_margin(*, experiment: Experiment, actor: User, margin_pct: float) -> Non
 
 
 def conclude(*, experiment: Experiment, actor: User, text: str) -> None:
-    """Decide an experiment: ``text`` says what people conclude."""
+    """Decide an experiment: ``text`` is people's conclusion."""
     _end(experiment, actor, Experiment.State.DECIDED, Kind.CONCLUDED, text)
 
 
 def give_up(*, experiment: Experiment, actor: User, text: str) -> None:
-    """Nobody goes on with it, and ``text`` says why."""
+    """Nobody goes on with it, and ``text`` is why."""
     _end(experiment, actor, Experiment.State.GIVEN_UP, Kind.GIVEN_UP, text)
 
 

@@ -27,7 +27,7 @@ from webapp.labs.models import Agent
 from webapp.results.models import HardwareAlias, ModeAlias, Revision, Run
 from webapp.results.services import RunDocument, begin_writing
 
-# Only where the ident says that it means a commit: a bare word of hexadecimal digits may be a date
+# Only where the ident shows that it means a commit: a bare word of hexadecimal digits may be a date
 # or a part of a host's name.
 SVN = re.compile(r"(?<![\w.-])(r\d{4,9})(?=M?(?![\w-]))")
 COUNT = re.compile(r"(?<![A-Za-z0-9])([nc]\d{4,9})(?![A-Za-z0-9])")
@@ -41,8 +41,8 @@ HEARTBEAT_LOG, FAILURE_LOG = 4 * 2**10, 64 * 2**10
 """Characters; of a longer log the end is kept, where the error is."""
 
 
-class Says(Enum):
-    """What the ident of a kernel says about a revision."""
+class KernelMatch(Enum):
+    """Whether the ident of a kernel names a revision."""
 
     THE_SAME = "the same"
     ANOTHER = "another"
@@ -55,19 +55,19 @@ def ids_in(ident: str) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def says(ident: str, revision: Revision) -> Says:
+def match_kernel(ident: str, revision: Revision) -> KernelMatch:
     """Whether the kernel ``ident`` is ``revision``'s.
 
     An id that the tree knows for another revision, or one of a kind in which the revision has a
-    name of its own, is another's. An id of a kind that is not known of it says nothing.
+    name of its own, is another's. An id of a kind that is not known of it decides nothing.
     """
     names = {revision.name, *revision.aliases.values_list("name", flat=True)}
     ids = ids_in(ident)
     if any(_is_one_of(each, names) for each in ids):
-        return Says.THE_SAME
+        return KernelMatch.THE_SAME
     if any(_is_anothers(each, names, revision) for each in ids):
-        return Says.ANOTHER
-    return Says.NOTHING
+        return KernelMatch.ANOTHER
+    return KernelMatch.NOTHING
 
 
 def _is_one_of(given: str, names: set[str]) -> bool:
@@ -202,15 +202,15 @@ def _checked(job: Job, run: RunDocument) -> RunDocument:
     found = Revision.objects.named(tree=job.tree, name=run.revision)
     if found is None or found.pk != job.revision_id:
         raise WrongKernel(f"revision: job {job.pk} is of {job.revision}, not {run.revision}")
-    match says(run.kernel_ident, job.revision):
-        case Says.ANOTHER:
+    match match_kernel(run.kernel_ident, job.revision):
+        case KernelMatch.ANOTHER:
             raise WrongKernel(
                 f"kernel_ident: job {job.pk} is of {job.revision}, and this kernel is another: "
                 f"{', '.join(ids_in(run.kernel_ident))}"
             )
-        case Says.NOTHING:
+        case KernelMatch.NOTHING:
             return replace(run, warnings=[*run.warnings, UNNAMED])
-        case Says.THE_SAME:
+        case KernelMatch.THE_SAME:
             return run
 
 

@@ -128,7 +128,7 @@ def _merge_count(count: services.Unsettled) -> bool:
 def make_name_alias(*, names: services.AliasNames, by: User) -> models.NameAlias:
     """Let a name of a lab stand for another one, and file the stored runs that this is about there.
 
-    A series that goes as a whole keeps what was concluded and said of it, as in a merge.
+    A series that goes as a whole keeps its conclusions and decisions, as in a merge.
 
     Raises:
         Unprocessable: a name is not known, or the alias repeats, continues or contradicts another.
@@ -142,7 +142,8 @@ def make_name_alias(*, names: services.AliasNames, by: User) -> models.NameAlias
 @transaction.atomic
 def undo_name_alias(*, number: int, by: User) -> models.NameAlias:
     """Take an alias back: its runs are filed as they were sent, or as other aliases have them.
-    Idempotent. What was said of a series that went as a whole into another one stays with that one.
+    Idempotent. What was decided of a series that went as a whole into another one stays with that
+    one.
 
     Raises:
         Unprocessable: there is none of this number.
@@ -155,10 +156,10 @@ def undo_name_alias(*, number: int, by: User) -> models.NameAlias:
 
 @transaction.atomic
 def refile_by_label_rules() -> int:
-    """File every stored run as the rules about parts of labels say now; how many moved.
+    """File every stored run by the present rules about parts of labels; how many moved.
 
-    What was concluded and said of a series stays with it; of one that becomes a part of another it
-    goes over to that.
+    The conclusions and decisions of a series stays with it; of one that becomes a part of another
+    it goes over to that.
     """
     services.begin_reshaping()
     refiled = services.refile_by_rules()

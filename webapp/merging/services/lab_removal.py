@@ -96,7 +96,7 @@ FORGETS: tuple[tuple[str, str, str], ...] = (
 
 
 class LabError(Exception):
-    """The lab cannot be removed; the message says why, and what to do."""
+    """The lab cannot be removed; the message has why, and what to do."""
 
 
 @dataclass

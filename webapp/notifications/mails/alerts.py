@@ -103,7 +103,7 @@ def retracted(mail: Mail) -> Message:
 
 
 def preview(alert: Alert, subscription: Subscription) -> Message:
-    """What a mail about the alert would say now, whatever its state."""
+    """The present text of a mail about the alert, whatever its state."""
     data = {"alert": alert.pk, "subscription": subscription.pk}
     mail = Mail(kind=queries.OPENED, recipient=subscription.user, data=data)
     return _written(mail, phrases.gather(alert.pk), "", subscription)
@@ -118,8 +118,8 @@ def _alert(mail: Mail) -> Alert:
 
 def _alert_of_follow_up(mail: Mail) -> Alert:
     """The alert of a mail that follows the first. Nothing is to be said to who knows nothing of the
-    alert, or was told of it when this had happened already. While the first may still be sent, as
-    it was composed then, nothing can be said yet.
+    alert, or was notified of it when this had happened already. While the first may still be sent,
+    as it was composed then, nothing can be said yet.
     """
     first = _first(mail)
     if first is not None and first.is_waiting:
@@ -131,7 +131,7 @@ def _alert_of_follow_up(mail: Mail) -> Alert:
         raise NothingToSay("The mail that opens the conversation was not sent.")
     alert = _alert(mail)
     if _composed_at(first) > _last_happened(alert, mail):
-        raise NothingToSay("The first mail tells it.")
+        raise NothingToSay("It is in the first mail.")
     return alert
 
 
@@ -157,7 +157,7 @@ def _composed_at(first: Mail | HookDelivery) -> datetime:
 
 
 def _last_happened(alert: Alert, mail: Mail) -> datetime:
-    """When what the mail tells happened last; it was posted when it did so first."""
+    """When the subject of the mail happened last; it was posted when it did so first."""
     kinds = [kind for kind, mail_kind in queries.NEWS.items() if mail_kind == mail.kind]
     last = alert.events.filter(kind__in=kinds, actor=None).order_by("-pk").first()
     posted = datetime.fromisoformat(mail.data["at"])

@@ -55,7 +55,7 @@ that holds lies in the person's mailbox."""
 
 
 class AddressNotTaken(ValueError):
-    """The address cannot be set; the message says why and what to do instead."""
+    """The address cannot be set; the message has why and what to do instead."""
 
 
 @dataclass(frozen=True, slots=True)

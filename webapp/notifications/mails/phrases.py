@@ -36,7 +36,7 @@ QUOTE_MAX = 48
 SERIES_MAX = 60
 SUBJECT_MAX = 250
 OF_THE_MACHINE = (
-    "Several modes agree. Measured in one boot they share its trouble: this tells of this machine "
+    "Several modes agree. Measured in one boot they share its trouble: this concerns this machine "
     "at this revision, and blames no commit."
 )
 NOT_PRINTED = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u2028\u2029]+")
@@ -219,8 +219,8 @@ def _once(one: queries.Suspicion) -> str:
 
 def _parts(worst: Finding) -> str:
     """``; the largest parts: …`` of a slow loss, where it did not go evenly."""
-    told = largest_parts(worst.parts)
-    return f"; {told}" if told else ""
+    parts = largest_parts(worst.parts)
+    return f"; {parts}" if parts else ""
 
 
 def _pair(one: queries.Suspicion) -> str:
@@ -248,7 +248,7 @@ def _suspect(facts: AlertFacts) -> str:
 
 
 def among(one: queries.Suspicion) -> str:
-    """``one of 64 commits after r401280 up to r401344``: what is said while none is named."""
+    """``one of 64 commits after r401280 up to r401344``: the text while none is named."""
     commits = (
         "a commit" if one.commits is None or one.commits < 2 else f"one of {one.commits} commits"
     )

@@ -135,7 +135,7 @@ def _aligned(cells: Sequence[str], widths: Sequence[int]) -> str:
 
 def _of_finding(row: Finding) -> Row:
     state = "" if row.state == Finding.State.CONFIRMED else f", {row.get_state_display()}"
-    # Of single builds nothing is told of the commit: the row says neither better nor worse.
+    # Of single builds nothing is claimed of the commit: the row has neither better nor worse.
     verdict = Verdict.CANNOT_TELL if row.state == Finding.State.ONE_BUILD else row.verdict
     if row.recovered_by:
         state += f" by {row.recovered_by}"
@@ -164,7 +164,7 @@ def _of_other(other: Other) -> Row:
 
 
 def _judged(other: Other) -> str:
-    """What the two points alone say; a change among them is no finding (yet)."""
+    """The comparison of the two points alone; a change among them is no finding (yet)."""
     verdict, visible = other.judged.verdict, other.judged.visible
     if other.judged.runs_disagree:
         label = other.judged.label

@@ -117,7 +117,7 @@ class Password(PasswordChangeView):
         return {**super().get_form_kwargs(), "request": self.request}
 
     def form_valid(self, form: Any) -> HttpResponse:
-        """Save, and say so on the next page."""
+        """Save, with a message on the next page."""
         messages.success(self.request, "Your password is changed.")
         notifications.notify_of_change(user=form.user, what="Your password was changed.")
         return super().form_valid(form)

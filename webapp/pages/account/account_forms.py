@@ -86,7 +86,7 @@ class NewAppForm(ActivateTOTPForm):
 
 
 class ReadableKey:
-    """The answer of a key. Whoever writes one by hand is told that it is wrong."""
+    """The answer of a key. One that was written by hand gets an error."""
 
     def clean_credential(self) -> Any:
         """The authenticator that answered. Raises ValidationError."""
@@ -138,11 +138,11 @@ class NewKeyForm(AddWebAuthnForm):
 
 def _kept(answer: dict[str, Any]) -> dict[str, Any]:
     """What the checks have read of the answer; anything may stand beside that."""
-    said = {name: answer["response"][name] for name in ("clientDataJSON", "attestationObject")}
+    response = {name: answer["response"][name] for name in ("clientDataJSON", "attestationObject")}
     properties = (answer.get("clientExtensionResults") or {}).get("credProps") or {}
     return {
         **{name: answer[name] for name in ("id", "rawId", "type")},
-        "response": said,
+        "response": response,
         "clientExtensionResults": {"credProps": {"rk": bool(properties.get("rk"))}},
     }
 

@@ -57,7 +57,8 @@ MESSAGES = {
     "identity: disconnect that one first.",
     "socialaccount/messages/account_disconnected.txt": "Your account is disconnected.",
 }
-"""What the next page says, by allauth's name of the message; it has more, which are not shown."""
+"""The message of the next page, by allauth's name of the message; it has more, which are not shown.
+"""
 
 
 class IdentityProvider(OpenIDConnectProvider):
@@ -68,7 +69,7 @@ class IdentityProvider(OpenIDConnectProvider):
     """
 
     def extract_uid(self, data: dict[str, Any]) -> str:
-        """A digest of issuer and subject. Raises OAuth2Error where the provider does not say, or
+        """A digest of issuer and subject. Raises OAuth2Error where the provider names nobody, or
         answers for another subject than that of the token (OpenID Connect Core, 5.3.2).
         """
         token, info = data.get("id_token") or {}, data.get("userinfo") or {}
@@ -104,7 +105,7 @@ class Accounts(DefaultAccountAdapter):
         )
 
     def respond_user_inactive(self, request: HttpRequest, user: User) -> HttpResponse:
-        """Back to the page to sign in, which says so."""
+        """Back to the page to sign in, with a message."""
         messages.error(request, "This account is not active; an operator can change that.")
         return redirect("account_login")
 
@@ -119,7 +120,7 @@ class Accounts(DefaultAccountAdapter):
         context: dict[str, Any] | None = None,
         email: str | None = None,
     ) -> None:
-        """Post the mail that says what was changed."""
+        """Post the mail about what was changed."""
         if what := CHANGES.get(template_prefix):
             notify_of_change(user=user, what=f"{what}.")
 
@@ -132,7 +133,7 @@ class Accounts(DefaultAccountAdapter):
         message: str | None = None,
         **__: Any,
     ) -> None:
-        """Say it on the next page, in our words."""
+        """Show the message on the next page, in our own text."""
         if text := message or MESSAGES.get(message_template or ""):
             messages.add_message(request, level, text)
 
@@ -167,7 +168,7 @@ class SingleSignOn(DefaultSocialAccountAdapter):
     }
 
     def on_authentication_error(self, request: HttpRequest, *_: Any, **details: Any) -> None:
-        """Back to the page to sign in, which says so; what failed is in the log.
+        """Back to the page to sign in, with a message; what failed is in the log.
 
         Raises ImmediateHttpResponse.
         """
@@ -212,7 +213,7 @@ class SingleSignOn(DefaultSocialAccountAdapter):
         sociallogin.user.email = verified[0] if verified else ""
 
     def is_open_for_signup(self, request: HttpRequest, sociallogin: Any) -> bool:
-        """Whether a newcomer gets an account; a page says why not."""
+        """Whether a newcomer gets an account; a page has the reason why not."""
         email = sociallogin.user.email
         has_account = bool(email) and User.objects.filter(email__iexact=email).exists()
         if settings.OIDC_ACCOUNTS and not has_account:

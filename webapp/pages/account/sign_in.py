@@ -88,7 +88,7 @@ class Forgotten(PasswordResetView):
         return context | {"way": mail_settings.in_force().way}
 
     def form_valid(self, form: Any) -> HttpResponse:
-        """Post the mail if there is such an account, and say what was done if there is."""
+        """Post the mail if there is such an account, and state what was done if there is."""
         Asking(self.request).spend()
         response: HttpResponse = super().form_valid(form)
         messages.info(self.request, SENT)
@@ -134,7 +134,7 @@ class Disconnect(ConnectionsView):
     success_url = reverse_lazy("mfa_index")
 
     def form_invalid(self, form: Any) -> HttpResponse:
-        """Say why not, on the page that it was asked from."""
+        """Give the reason, on the page that it was asked from."""
         for error in form.non_field_errors() or ["This identity is not connected any more."]:
             messages.error(self.request, error)
         return redirect(self.success_url)

@@ -18,7 +18,7 @@ Target = dict[str, Any]  # alert, actor, version
 
 
 def act(name: str, form: Form, *, alert: int, version: int, actor: User) -> Alert:
-    """Do what the form says; PostgreSQL holds no NUL. Raises TriageError, with words for people."""
+    """Apply the form; PostgreSQL holds no NUL. Raises TriageError, whose message is for people."""
     do = ACTS.get(name)
     if do is None:
         raise alerts.TriageError("Choose what to do.")
@@ -50,14 +50,14 @@ def _snooze(target: Target, form: Form) -> Alert:
     """Until the start of a day, in the server's time zone, or until a revision is measured."""
     day, revision = form.get("until", "").strip(), form.get("until_revision", "").strip()
     if day and revision:
-        raise alerts.TriageError("Say until which day or until which revision, not both.")
+        raise alerts.TriageError("Give a day or a revision, not both.")
     if revision:
         return alerts.snooze_until_revision(**target, revision=revision, reason=_reason(form))
     return alerts.snooze(**target, until=_start_of(day), reason=_reason(form))
 
 
 def _snooze_week(target: Target, form: Form) -> Alert:
-    """Until the day a week from now begins: what one key can say."""
+    """Until the day a week from now begins: what one key can set."""
     day = timezone.localdate() + timedelta(days=7)
     until = timezone.make_aware(datetime.combine(day, time()))
     return alerts.snooze(**target, until=until, reason=_reason(form))
@@ -69,9 +69,7 @@ def _start_of(text: str) -> datetime:
     except ValueError:
         day = None
     if day is None:
-        raise alerts.TriageError(
-            "Say until which day, as 2026-12-31, or until which revision, as r400000."
-        )
+        raise alerts.TriageError("Give a day, as 2026-12-31, or a revision, as r400000.")
     if day > timezone.localdate() + timedelta(days=3660):
         raise alerts.TriageError("Snooze for ten years at most.")
     return timezone.make_aware(datetime.combine(day, time()))

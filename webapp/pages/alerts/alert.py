@@ -37,7 +37,7 @@ from webapp.results.models import Hardware
 
 CARDS_DRAWN: Cache[SafeString] = Cache(most=64, seconds=60.0)
 """Drawn cards of alerts: many people open the same ones. What changes without a sign of it in the
-key, the name of a revision, is told late by a minute at most."""
+key, the name of a revision, shows late, by a minute at most."""
 
 MEMBERS: Cache[Mapping[int, alerts.Members]] = Cache(most=16, seconds=60.0)
 """What alerts hold, by all that it follows from but the names of revisions. Nobody changes it."""
@@ -167,7 +167,7 @@ def evidence(request: HttpRequest, number: int) -> HttpResponse:
 
 @require_safe
 def ministat(request: HttpRequest, number: int, finding: int) -> HttpResponse:
-    """What ministat says of the two points around a finding of the alert, with every sample."""
+    """ministat's block of the two points around a finding of the alert, with every sample."""
     rows = Finding.all_kinds.filter(pk=min(finding, NUMBER_MAX), membership__alert=number)
     row = get_object_or_404(rows.with_subjects().with_revisions())
     context = {"row": row, "number": number, **_samples(row)}
@@ -177,7 +177,7 @@ def ministat(request: HttpRequest, number: int, finding: int) -> HttpResponse:
 @require_POST
 @triager_required
 def act_on_one(request: HttpRequest, number: int) -> HttpResponse:
-    """Do what a triager's form says, and come back to the page with what became of it."""
+    """Apply a triager's form, and come back to the page with what became of it."""
     alert = get_object_or_404(Alert.objects.with_revisions().numbered(min(number, NUMBER_MAX)))
     if alert.pk != number:
         messages.error(request, f"Alert {number} is part of this one now; look again.")

@@ -46,7 +46,7 @@ QUALITY_DAYS = 90
 
 
 class Link(NamedTuple):
-    """A tab or an order: its name, how many alerts it has (None: not said), whether it is shown."""
+    """A tab or an order: name, number of alerts (None: not counted), whether it is shown."""
 
     name: str
     address: str
@@ -211,7 +211,7 @@ def _older(filters: Filters, rows: Sequence[queries.Listed], offset: int) -> str
 @require_POST
 @triager_required
 def act_on_many(request: HttpRequest) -> HttpResponse:
-    """Do one thing to each chosen alert; those that cannot be are told one by one."""
+    """Do one thing to each chosen alert; each that cannot be has a message."""
     back = Filters.of(request)
     chosen = _seen(request.POST.getlist("alert")[:MOST_AT_ONCE])
     if not chosen:
@@ -311,7 +311,7 @@ def _change(one: queries.Listed) -> str:
     worst = one.members.worst
     if worst is None:
         return '<span class="d muted">no finding</span>'
-    # Of single builds nothing is told of the commit: no colour, and no mark of a change.
+    # Of single builds nothing is claimed of the commit: no colour, and no mark of a change.
     verdict = "" if one.alert.one_build else worst.verdict
     mark = MARKS.get(verdict or "cannot tell", "")
     return (

@@ -109,7 +109,7 @@ class Card:
 
     @property
     def verdict(self) -> str:
-        """Which way it went; empty for one build a side, of which nothing is told."""
+        """Which way it went; empty for one build a side, of which nothing is claimed."""
         is_open = self.finding.state == Finding.State.ONE_BUILD
         return "" if is_open else str(self.finding.verdict)
 

@@ -63,7 +63,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Suspects:
-    """``bars`` by probability, as the series of ``by`` tells them (None: a bisect named one).
+    """``bars`` by probability, as the series of ``by`` gives them (None: a bisect named one).
     ``shown`` are the commits in question in order: the first ones, the likeliest and the last;
     ``more`` lie between.
     """
@@ -91,7 +91,7 @@ def suspects_of(one: Listed) -> Suspects:
 
 
 def _with_author(bar: Bar, one: Listed) -> Bar:
-    """Of several suspects none is said to be somebody's; of one that is sure no other is told."""
+    """Of several suspects none is called somebody's; of one that is sure no other is named."""
     commit = one.suspicion.commit
     if commit is None or commit.name != bar.name:
         return bar
@@ -99,7 +99,7 @@ def _with_author(bar: Bar, one: Listed) -> Bar:
 
 
 def _clearest(one: Listed) -> Finding | None:
-    """The finding that tells most of where the change began, of those that name its commit."""
+    """The finding with most evidence on where the change began, of those that name its commit."""
     rows = [row for row in one.members.findings if row.revision_id == one.alert.likeliest_id]
     return max(rows or one.members.findings, key=lambda row: (row.here, row.score), default=None)
 
@@ -211,10 +211,10 @@ def _look_at_runs(worst: Finding) -> Step:
 
 
 def _measure_again(one: Listed, worst: Finding) -> Step:
-    """Another boot says whether the build was odd, or the boot."""
+    """Another boot shows whether the build was off, or the boot."""
     series = worst.series
     ask = _ask([one.alert.revision], series.hardware, series.mode)
-    text = "Another boot tells the build's trouble from that of the boot."
+    text = "Another boot distinguishes trouble of the build from that of the boot."
     cost = _cost(Durations.of([series.hardware_id]), series.hardware_id, series.mode_id, A_FEW)
     return Step(f"Measure {one.alert.revision} again.", text, cost, ask=ask)
 
@@ -301,7 +301,7 @@ def _ask(revisions: Sequence[Revision], hardware: Hardware, mode: Mode) -> Ask:
 
 
 def _cost(times: Durations, hardware: int, mode: int, boots: int) -> str:
-    """``about 10 boots, 50 min``; a guess until a job has run there, and said to be one."""
+    """``about 10 boots, 50 min``; a guess until a job has run there, and marked as one."""
     seconds = times.estimate(hardware=hardware, mode=mode, boots=boots)
     is_known = any(at == hardware for at, _ in times.of_modes)
     length = timedelta(seconds=seconds)

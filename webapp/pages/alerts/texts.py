@@ -1,4 +1,4 @@
-"""What the pages of alerts say of one: its headline, how sure, its state. Sentences of mails stand
+"""The texts of the pages of alerts: its headline, how sure, its state. Sentences of mails stand
 in `webapp.notifications.mails.phrases`."""
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from webapp.pages.parts.components import state_pill
 from webapp.results.models import Series
 
 MOST_COSTS = 2
-"""Costs that a headline tells beside what was measured."""
+"""Costs that a headline has beside what was measured."""
 
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 UNITS = (("d", 86_400), ("h", 3600), ("min", 60))
@@ -31,8 +31,8 @@ def headline(one: Listed) -> str:
     parts = [f"{called(worst.series)} {moved(worst)} {began(one.suspicion)}"]
     if alert.is_slow:
         parts.append("no single commit")
-        if told := text.largest_parts(worst.parts):
-            return f"{', '.join(parts)}; {told}{_others(one)}"
+        if parts_text := text.largest_parts(worst.parts):
+            return f"{', '.join(parts)}; {parts_text}{_others(one)}"
     if alert.is_excursion:
         parts.append("one revision, back afterwards")
     return f"{', '.join(parts)}{_others(one)}"
@@ -84,14 +84,14 @@ def _others(one: Listed) -> str:
         return ""
     costs = [row for row in members.findings[1:] if row.series.is_cost]
     gain = _largest_gain(members.findings) if worst.verdict == Verdict.WORSE else None
-    told = [worst, *costs, *([gain] if gain else [])]
-    worse = members.worse - sum(row.verdict == Verdict.WORSE for row in told)
-    better = members.better - sum(row.verdict != Verdict.WORSE for row in told)
+    named = [worst, *costs, *([gain] if gain else [])]
+    worse = members.worse - sum(row.verdict == Verdict.WORSE for row in named)
+    better = members.better - sum(row.verdict != Verdict.WORSE for row in named)
     parts = [f"{gain.series.subject} {moved(gain)}"] if gain else []
     parts += [_counted(count, verb) for count, verb in ((worse, "lost"), (better, "gained"))]
     parts += [f"the {row.series.subject} {moved(row)}" for row in costs[:MOST_COSTS]]
-    said = [part for part in parts if part]
-    return f"; {', '.join(said)}" if said else ""
+    texts = [part for part in parts if part]
+    return f"; {', '.join(texts)}" if texts else ""
 
 
 def _largest_gain(findings: Sequence[Finding]) -> Finding | None:

@@ -26,7 +26,7 @@ from webapp.results.models import Revision
 from webapp.stats.markdown import block, inline
 
 MOST_NAMED = 4
-"""Commits that a heading names: of more it says how far the search is."""
+"""Commits that a heading names: of more it states how far the search is."""
 
 SUSPECTS_SHOWN = 20
 
@@ -94,7 +94,7 @@ def as_text(request: HttpRequest, number: int) -> HttpResponse:
 @require_POST
 @triager_required
 def act(request: HttpRequest, number: int) -> HttpResponse:
-    """Do what a triager's form says to the bisect."""
+    """Apply a triager's form to the bisect."""
     bisect = _bisect(number)
     form = _form(request)
     try:

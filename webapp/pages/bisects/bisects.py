@@ -28,7 +28,7 @@ from webapp.results.models import Revision, Series, Tree
 
 @dataclass(frozen=True, slots=True)
 class BisectLine:
-    """A bisect with what it last said."""
+    """A bisect with its last sentence."""
 
     bisect: Bisect
     sentence: str

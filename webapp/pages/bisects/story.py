@@ -26,7 +26,7 @@ class Step:
     """Boots that came between two decisions and what was decided then, or a person's act.
 
     ``boots`` are words for which they are; ``names`` and ``values`` what was booted and measured,
-    ``note`` what that says by the levels believed now. ``picture`` is the probability of each
+    ``note`` its reading by the present levels. ``picture`` is the probability of each
     commit after it, ``lead`` that of the likeliest; both empty for acts.
     """
 
@@ -62,7 +62,7 @@ def _known_before(view: BisectView) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Booted:
-    """Some boots: how often each revision was booted, their values, and what they say."""
+    """Some boots: how often each revision was booted, their values, and their evidence."""
 
     names: str = ""
     values: str = ""
@@ -131,8 +131,8 @@ def _lead(chances: list[float]) -> str:
     """``36 % each of 2``: the likeliest commit, or those that share its place."""
     most = max(chances)
     together = sum(chance >= ALIKE * most for chance in chances)
-    said = chance_text(most)
-    return said if together == 1 else f"{said} each of {together}"
+    stated = chance_text(most)
+    return stated if together == 1 else f"{stated} each of {together}"
 
 
 def bits_left(view: BisectView) -> list[tuple[int, float]]:
@@ -157,7 +157,7 @@ def picture_of_missing_bits(view: BisectView) -> str:
 
 def to_come(view: BisectView) -> tuple[float, float] | None:
     """Within how many more boots half of such searches end, and nine in ten; None: it ended, or
-    the newest decision tells none.
+    the newest decision has none.
     """
     left = view.figures.get("left")
     if view.bisect.has_ended or not left:

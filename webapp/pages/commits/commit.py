@@ -1,7 +1,7 @@
 """`/commits/<tree>/<rev>/`: what did this commit do?
 
 The body of the page, its points and findings, is drawn once for as long as they stay. Nothing in
-the body belongs to one reader but the links of those who may ask for jobs, nothing there is told
+the body belongs to one reader but the links of those who may ask for jobs, nothing there is shown
 against the clock, and nothing is of its runs: the page adds these each time.
 """
 
@@ -121,8 +121,8 @@ def _profiled(commit: Revision) -> list[tuple[ProfiledPair, str]]:
 
 def _others(commit: Revision) -> list[Finding]:
     """What is seen at it beside changes of level: nothing of it is the commit's."""
-    told = Finding.all_kinds.live().shown_alone().filter(revision=commit)
-    shown = told.exclude(kind__in=[Finding.Kind.LEVEL, Finding.Kind.SLOW])
+    live = Finding.all_kinds.live().shown_alone().filter(revision=commit)
+    shown = live.exclude(kind__in=[Finding.Kind.LEVEL, Finding.Kind.SLOW])
     named = shown.with_subjects().order_by("kind", "series__hardware__name", "series__mode__name")
     return list(named[:OTHERS_MOST])
 
@@ -252,7 +252,7 @@ OPENED = ("why", "findings")
 """What is read of it when it is opened."""
 
 BODIES: Cache[Body] = Cache(most=32, seconds=60.0)
-"""What changes without a sign of it in the stamp, as a row that no service wrote, is told late by
+"""What changes without a sign of it in the stamp, as a row that no service wrote, shows late, by
 a minute at most."""
 
 
@@ -261,9 +261,9 @@ def body_of(commit: Revision, stamp: str, part: str, *, ask_from: str) -> Body:
     No query where it is kept.
     """
     opened = part if part in OPENED else ""
-    told = (commit.pk, commit.name, commit.position, commit.tree.name)
+    identity = (commit.pk, commit.name, commit.position, commit.tree.name)
     return BODIES.get(
-        (told, stamp, opened, ask_from), lambda: _body(commit, opened, ask_from=ask_from)
+        (identity, stamp, opened, ask_from), lambda: _body(commit, opened, ask_from=ask_from)
     )
 
 
@@ -275,8 +275,8 @@ def _body(commit: Revision, part: str, *, ask_from: str) -> Body:
     )
     begun = {one.finding.series.pk: one.finding for one in detected.begun}
     of_cells = [point for point in points if not point.series.is_cost]
-    told = {one.series_id: judged[one.series_id] for one in of_cells if one.series_id in judged}
-    cells = cells_of(of_cells, told)
+    verdicts = {one.series_id: judged[one.series_id] for one in of_cells if one.series_id in judged}
+    cells = cells_of(of_cells, verdicts)
     previous = _most_common_base(points)
     own = [point for point in everything if not point.series.is_plain]
     findings = _findings(detected, part)

@@ -77,7 +77,7 @@ class CommitFilter:
 
     def of(self, tree: Tree, bound: int | None) -> RevisionQuerySet:
         """The commits of ``tree`` that are asked for, newest first, above the position ``bound`` of
-        `window`. Where untested ones are among them, each says whether it ``is_tested``.
+        `window`. Where untested ones are among them, each has whether it ``is_tested``.
         """
         found = Revision.objects.of_tree(tree).placed().order_by("-position")
         if not self.untested_too:
@@ -185,9 +185,9 @@ def _rows(tree: Tree, asked: CommitFilter, bound: int | None) -> list[Revision]:
 
 
 def _revision(names: Sequence[str], values: Sequence[Any]) -> Revision:
-    told = dict(zip(names, values, strict=True))
-    row = Revision.from_db("default", FIELDS, [told.pop(name) for name in FIELDS])
-    vars(row).update(told)  # what it is annotated with
+    fields = dict(zip(names, values, strict=True))
+    row = Revision.from_db("default", FIELDS, [fields.pop(name) for name in FIELDS])
+    vars(row).update(fields)  # what it is annotated with
     return row
 
 

@@ -1,4 +1,4 @@
-"""What a commit did, in a word, and who says so: the detector, or the cells alone."""
+"""What a commit did, in a word, and on what evidence: the detector, or the cells alone."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -26,7 +26,7 @@ PROVEN = (Verdict.WORSE, Verdict.BETTER)
 
 @dataclass(frozen=True, slots=True)
 class Headline:
-    """The verdict over all series, in ``text``; ``source`` says what it rests on."""
+    """The verdict over all series, in ``text``; ``source`` is what it rests on."""
 
     text: str
     marks: str
@@ -50,7 +50,7 @@ class Effect:
 
 @dataclass(frozen=True, slots=True)
 class OnMachine:
-    """What the answer says of one machine."""
+    """The answer for one machine."""
 
     hardware: Hardware
     effects: Sequence[Effect]
@@ -105,7 +105,7 @@ class Proven:
 
 @dataclass(frozen=True, slots=True)
 class Cells:
-    """The compared cells of a commit, ``judged`` by series, with what may be said of all of them
+    """The compared cells of a commit, ``judged`` by series, with what may be claimed of all of them
     (``counts``), those that are ``proven``, the worse first and the largest of each first, and the
     ``modes`` of which the mean over their machines is.
     """
@@ -196,16 +196,16 @@ def _of_finding(one: Gated, judged: Mapping[int, PointVerdict], *, has_interval:
     is_open = one.suspicion.is_one_build and (cell is None or cell.tone != row.verdict)
     css = "" if is_open else css_class(row.verdict)
     if series.is_cost and row.change_pct is not None:
-        told = cost_sentence(row.level_before, row.level, low, high, series.better)
-        return Effect(series, told, css, row.verdict)
-    told = _sentence(series, row.change_pct, low, high)
-    return Effect(series, told, css, row.verdict)
+        text = cost_sentence(row.level_before, row.level, low, high, series.better)
+        return Effect(series, text, css, row.verdict)
+    text = _sentence(series, row.change_pct, low, high)
+    return Effect(series, text, css, row.verdict)
 
 
 def _of_cell(one: Proven, *, has_interval: bool) -> Effect:
     low, high = (one.judged.low, one.judged.high) if has_interval else (None, None)
-    told = _sentence(one.series, one.judged.percent, low, high)
-    return Effect(one.series, told, css_class(one.judged.verdict), one.judged.verdict)
+    text = _sentence(one.series, one.judged.percent, low, high)
+    return Effect(one.series, text, css_class(one.judged.verdict), one.judged.verdict)
 
 
 def _sentence(
@@ -220,24 +220,24 @@ def headline(detected: Detected, cells: Cells) -> Headline:
     """The verdict of the findings that begin here and pass the gate, and of what is proven of the
     cells; what one build a side shows counts beside what is proven, or where its cell is.
     """
-    told = measured_first([one.finding for one in detected.let_through])
-    own = {row.series.pk: Verdict(row.verdict) for row in told}
+    passed = measured_first([one.finding for one in detected.let_through])
+    own = {row.series.pk: Verdict(row.verdict) for row in passed}
     proven = [
-        *(Verdict(row.verdict) for row in told if row.state != Finding.State.ONE_BUILD),
+        *(Verdict(row.verdict) for row in passed if row.state != Finding.State.ONE_BUILD),
         *(one.judged.verdict for one in cells.proven),
         *(one.verdict for one in cells.modes),
     ]
     verdicts = Counter([*proven, *own.values()] if proven else [])
     if verdicts:
-        return Headline(_text(verdicts), _marks(verdicts), _source(detected, told, cells))
-    if told:
+        return Headline(_text(verdicts), _marks(verdicts), _source(detected, passed, cells))
+    if passed:
         mark = MARKS[Verdict.CANNOT_TELL]
-        return Headline("one build a side", mark, _source(detected, told, cells))
+        return Headline("one build a side", mark, _source(detected, passed, cells))
     if not cells.judged:
         return Headline("not compared", "", "")
     is_same = cells.counts.get(Outcome.EQUIVALENT) == len(cells.judged)
     verdict = Verdict.EQUIVALENT if is_same else Verdict.CANNOT_TELL
-    return Headline(verdict.value, MARKS[verdict], _source(detected, told, cells))
+    return Headline(verdict.value, MARKS[verdict], _source(detected, passed, cells))
 
 
 def _source(detected: Detected, found: Sequence[FindingAt], cells: Cells) -> str:
@@ -265,7 +265,7 @@ def measured_first(findings: list[FindingAt]) -> list[FindingAt]:
 
 
 def single_builds(count: int) -> str:
-    """How many cells hold one build a side that differ, of which no more can be told."""
+    """How many cells hold one build a side that differ, of which no more is known."""
     return (
         f"{count} pair of single builds differs"
         if count == 1
@@ -274,7 +274,7 @@ def single_builds(count: int) -> str:
 
 
 def _rest(detected: Detected) -> str:
-    """What the detector says where none of its findings passes."""
+    """The detector's text where none of its findings passes."""
     if not detected.begun:
         return "the detector reports nothing"
     found = _states([one.finding for one in detected.begun])

@@ -39,7 +39,7 @@ Place = tuple[str, str]
 class Cell(NamedTuple):
     """One hardware in one mode: its point, and the verdict where there is a point before it.
 
-    ``finding`` is what the detector says begins here, if anything.
+    ``finding`` is the change that the detector places here, if anything.
     """
 
     point: queries.CommitPoint
@@ -48,7 +48,7 @@ class Cell(NamedTuple):
 
     @property
     def proven(self) -> FindingAt | None:
-        """The finding, where it is one that is told as level against level."""
+        """The finding, where it is one of level against level."""
         is_told = self.finding is not None and self.finding.state in Finding.PROVEN
         return self.finding if is_told else None
 
@@ -187,13 +187,13 @@ def _cell(cell: Cell | None, sheet: Sheet) -> str:
     hardware, mode = cell.point.series.hardware.name, cell.point.series.mode.name
     trend = escape(sheet.links.trend(hardware, mode))
     if cell.judged is None:
-        size, state, bar, told = _first(cell, sheet, trend)
+        size, state, bar, line = _first(cell, sheet, trend)
     else:
-        size, state, bar, told = _compared(cell, cell.judged, sheet)
+        size, state, bar, line = _compared(cell, cell.judged, sheet)
     excluded = _excluded(cell) if cell.point.left_out else ""
     return (
         f'<td class="cell {cell.css_class}"{_figure(cell, sheet)}><span class="line">{size}'
-        f'<span class="base">{state}</span></span>{bar}<span class="line"><span class="base">{told}'
+        f'<span class="base">{state}</span></span>{bar}<span class="line"><span class="base">{line}'
         f'</span><span class="to"><a class="to-trend" href="{trend}" title="Trend" '
         f'aria-label="Trend">⌁</a>{_ask(cell, sheet.around)}</span></span>{excluded}</td>'
     )
@@ -210,8 +210,8 @@ def _figure(cell: Cell, sheet: Sheet) -> str:
 
 
 class Lines(NamedTuple):
-    """What a cell says, as HTML: its size and beside it what it rests on, the bar below, and the
-    interval.
+    """The content of a cell, as HTML: its size and beside it what it rests on, the bar below, and
+    the interval.
     """
 
     size: str
@@ -228,10 +228,10 @@ def _first(cell: Cell, sheet: Sheet, trend: str) -> Lines:
         f' data-figure="mean:{cell.point.series_id}:{escape(sheet.around.commit.name)}">'
         f"{text.number(cell.point.mean)}</a>"
     )
-    said = "lab? runs disagree" if cell.point.disagrees else "first measurement"
+    note = "lab? runs disagree" if cell.point.disagrees else "first measurement"
     if foreign:
-        said = f"{foreign.pct:+.1f} %, session from elsewhere"
-    return Lines(size, escape(sheet.metric.unit), "", said)
+        note = f"{foreign.pct:+.1f} %, session from elsewhere"
+    return Lines(size, escape(sheet.metric.unit), "", note)
 
 
 def _compared(cell: Cell, judged: queries.PointVerdict, sheet: Sheet) -> Lines:
@@ -250,20 +250,20 @@ def _compared(cell: Cell, judged: queries.PointVerdict, sheet: Sheet) -> Lines:
         points = cost_points(shown.level_before, percent, series.better)
         size = f"{text.percent(points)} {POINTS}"
     title = escape(_title(cell, judged, sheet))
-    bar, told = "", ""
+    bar, line = "", ""
     low, high = cell.ends
     if not judged.runs_disagree and low is not None and high is not None:
         bar = bars.draw_interval(low, high, reach=sheet.reach, verdict=tone, width=BAR_WIDTH)
-        told = text.interval(low, high)
+        line = text.interval(low, high)
         if shown and series.is_cost:
-            told = cost_interval(shown.level_before, low, high, series.better)
+            line = cost_interval(shown.level_before, low, high, series.better)
     if sheet.around.previous is None or previous.pk != sheet.around.previous.pk:
-        told += f" vs {escape(previous.name)}"
+        line += f" vs {escape(previous.name)}"
     return Lines(
         f'<a class="size" href="{escape(link)}" title="{title}">{_mark(label, tone)}{size}</a>',
         _remark(cell, judged, is_proven=shown is not None),
         bar,
-        told,
+        line,
     )
 
 
@@ -285,22 +285,22 @@ def _mark(label: str, tone: str) -> str:
 
 def _remark(cell: Cell, judged: queries.PointVerdict, *, is_proven: bool) -> str:
     """What the size rests on, or what could have been seen; and the state of what is found."""
-    said = []
+    notes = []
     if judged.runs_disagree:
-        said.append("runs disagree")
+        notes.append("runs disagree")
     elif not is_proven and judged.builds_differ:
-        said.append(queries.BUILDS_DIFFER)
+        notes.append(queries.BUILDS_DIFFER)
     elif not is_proven and judged.rests_on_single_builds and cell.finding is None:
-        said.append(queries.ONE_BUILD)
+        notes.append(queries.ONE_BUILD)
     elif not is_proven and judged.verdict == "cannot tell" and judged.visible is not None:
-        said.append(f"detects ≥ {text.half_width(judged.visible)} %")
+        notes.append(f"detects ≥ {text.half_width(judged.visible)} %")
     if cell.finding is not None:
-        said.append(escape(cell.finding.state_text))
-    return ", ".join(said)
+        notes.append(escape(cell.finding.state_text))
+    return ", ".join(notes)
 
 
 def _title(cell: Cell, judged: queries.PointVerdict, sheet: Sheet) -> str:
-    """How the two points compare: what the cell says where nothing is confirmed."""
+    """How the two points compare: the text of the cell where nothing is confirmed."""
     negligible = " (different, but negligible)" if judged.negligible else ""
     is_open = judged.builds_differ or judged.rests_on_single_builds
     builds = f"; {MORE_BUILDS} more builds a side would settle it" if is_open else ""

@@ -21,8 +21,8 @@ GROUPS_NAMED = 2
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One set against the base of its row. ``gated`` is its verdict as far as it may be said beside
-    all others (`PointTable.headline`).
+    """One set against the base of its row. ``gated`` is its verdict as far as it may be claimed
+    beside all others (`PointTable.headline`).
     """
 
     row: queries.PointRow
@@ -88,7 +88,7 @@ def _order(group: Group) -> tuple[bool, bool, bool, bool, int, str]:
 
 
 def has_metrics(table: queries.PointTable) -> bool:
-    """Whether rows differ in their metric, so that it has to be said."""
+    """Whether rows differ in their metric, so that it has to be named."""
     return len({row.base.metric for row in table.rows}) > 1
 
 
@@ -133,8 +133,8 @@ def _in_short(group: Group) -> str:
     if mean is None or both:
         text = f"{alone} of {total} machine{'s' if total > 1 else ''}"
         return f"{text} ({BOTH})" if both else text
-    said = summaries.mean_text(mean, words[group.across.verdict], total)
-    return f"{said} ({group.proven} of them proven alone)" if proven else said
+    text = summaries.mean_text(mean, words[group.across.verdict], total)
+    return f"{text} ({group.proven} of them proven alone)" if proven else text
 
 
 def _nothing_proven(cells: Sequence[Cell]) -> str:
@@ -193,7 +193,7 @@ def _sentence(cells: Sequence[Cell], across: Across) -> str:
 
 
 def _alone(cells: Sequence[Cell], across: Across) -> list[str]:
-    """``slower on 2``, ``cannot tell on 4``: each machine by itself, as far as that may be said."""
+    """``slower on 2``, ``cannot tell on 4``: each machine, as far as that may be claimed."""
     words, counts = _direction_texts(cells[0]), across.counts
     differing = sum(cell.judged.builds_differ for cell in cells)
     found = [
@@ -222,7 +222,7 @@ def _of_modes(cells: Sequence[Cell]) -> str:
 
 
 def titles_of(sides: Sequence[queries.Side]) -> list[str]:
-    """Each side by what tells it apart from the others; one query where that is the machine."""
+    """Each side by what distinguishes it from the others; one query where that is the machine."""
     differing = queries.differing_parts(sides)
     if "hardware" in differing:
         sides = for_people(sides)

@@ -365,7 +365,7 @@ def _boxes(table: queries.PointTable, sides: Sequence[queries.Side]) -> list[Box
 
 
 def _common(sides: Sequence[queries.Side]) -> str:
-    """What all sides say alike, the particular before the general."""
+    """What all sides have in common, the particular before the general."""
     values = {
         part: {getattr(side, part) for side in sides} for part in reversed(queries.SHOWN_PARTS)
     }

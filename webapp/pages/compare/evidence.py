@@ -66,7 +66,7 @@ CONFIDENCE = 95.0
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """One set against the base; ``power`` says what it would take to prove a small change.
+    """One set against the base; ``power`` is what it would take to prove a small change.
 
     ``boots`` is how many to ask an agent for. ``is_parted``: an epoch of the machine begins between
     the two.
@@ -83,7 +83,7 @@ class Judged:
 
     @property
     def label(self) -> str:
-        """What the page calls it: the verdict, or why nothing can be told where that has a name."""
+        """What the page calls it: the verdict, or why there is none where that has a name."""
         if self.comparison.runs_disagree:
             return queries.RUNS_DISAGREE
         return (
@@ -215,7 +215,7 @@ def _block(
 
 def _offers(row: queries.ComparedRow, others: Sequence[Judged]) -> list[Offer]:
     """More runs of each set, as many boots as the power planner names; of the base, the most. More
-    builds of both sides where one of each cannot tell. A job measures plain kernels only.
+    builds of both sides where one of each cannot prove a change. A job measures plain kernels only.
     """
     most = max(other.boots for other in others)
     boots = [most, *(other.boots for other in others)]

@@ -44,7 +44,7 @@ class Ready:
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """A name for a field, and what tells it from others."""
+    """A name for a field, and what distinguishes it from others."""
 
     value: str
     label: str = ""
@@ -66,7 +66,7 @@ class Column:
 
 
 def picked_address(query: QueryDict) -> str:
-    """The address of what a form says. Raises SideError that names the field and the remedy."""
+    """The address of a filled-in form. Raises SideError that names the field and the remedy."""
     rows = list(zip_longest(*(_values(query, part) for part in PARTS), fillvalue=""))
     columns = [dict(zip(PARTS, row, strict=True)) for row in rows]
     if query.get(PICK) == BY_OPTION:

@@ -25,7 +25,7 @@ BLOCK_IGNORES = (
     "ministat takes revisions for independent ones, and leaves none out: the verdict is not its."
 )
 P_SHOWN = 1e-4
-"""Smaller ones are said to be smaller."""
+"""Smaller ones are called smaller."""
 
 LEAST_MEMORY = 0.005
 """A correlation that two decimals show."""
@@ -43,10 +43,10 @@ GATED = (
 
 def headline(table: RangeTable) -> str:
     """``r1..r9 against r10..r20: 2 worse, 1 better, 5 equivalent``."""
-    told = ", ".join(f"{count} {verdict}" for verdict, count in table.counts.items() if count)
+    counts = ", ".join(f"{count} {verdict}" for verdict, count in table.counts.items() if count)
     sides = [table.a.side, table.b.side]
     subject = subject_of(sides, titles_of(sides))
-    return f"{subject}: {told or 'no series was measured in both'}"
+    return f"{subject}: {counts or 'no series was measured in both'}"
 
 
 def as_markdown(table: RangeTable, _options: BlockOptions, *, is_of_now: bool = True) -> str:
@@ -56,8 +56,8 @@ def as_markdown(table: RangeTable, _options: BlockOptions, *, is_of_now: bool = 
     lines = [_line(row, named, stands.get(row.series.pk)) for row, named in rows]
     pairs = zip(for_people([table.a.side, table.b.side]), (table.a, table.b), strict=True)
     ends = [f"- {inline(str(side))}: {one.first} to {one.last}" for side, one in pairs]
-    told = [GATED, *([SIMULATED] if is_simulated(table) else []), *_unmatched(table)]
-    parts = [f"# {inline(headline(table))}", "\n".join(ends), *told]
+    notes = [GATED, *([SIMULATED] if is_simulated(table) else []), *_unmatched(table)]
+    parts = [f"# {inline(headline(table))}", "\n".join(ends), *notes]
     labels = titles_of([table.a.side, table.b.side])
     evidence = [_evidence(row, named, labels) for row, named in rows]
     return "\n\n".join([*parts, "\n".join([HEAD, *lines]), "\n".join(evidence)]) + "\n"
@@ -110,7 +110,7 @@ def _block(row: RangeRow, labels: Sequence[str], options: BlockOptions) -> str:
         f"{row.mode} on {row.series.hardware} "
         f"({metric.name}, {metric.unit}, {better_text(row.series.better)})"
     )
-    said = ". ".join(
+    summary = ". ".join(
         [
             row.reason or f"{with_unit(row)}, {its['n']} revisions. {sentence_of(row)}",
             *filter(None, row.left_out),
@@ -120,7 +120,7 @@ def _block(row: RangeRow, labels: Sequence[str], options: BlockOptions) -> str:
         text = options.render(list(zip(labels, row.values, strict=True)))
     except TooFewSamplesError:
         text = f"{TOO_FEW}\n"
-    return f"{title}\n{row.verdict}: {said}\n\n{text}"
+    return f"{title}\n{row.verdict}: {summary}\n\n{text}"
 
 
 def is_simulated(table: RangeTable) -> bool:
@@ -159,7 +159,7 @@ def moved(row: RangeRow) -> tuple[str, str, str]:
 
 
 def figures(row: RangeRow) -> dict[str, str]:
-    """What a row says: levels ``before`` and ``after``, ``n``, ``change`` with its interval."""
+    """A row's figures: levels ``before`` and ``after``, ``n``, ``change`` with interval."""
     one, series = row.change, row.series
     if one is None:
         return {"before": "", "after": "", "n": f"{row.counts[0]} / {row.counts[1]}", "change": ""}

@@ -43,7 +43,7 @@ PROVEN, NOT_PROVEN = "Proven, largest loss first", "Not proven"
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """What the rows of one page share: the two sides, the scale, whether metrics are said, the
+    """What the rows of one page share: the two sides, the scale, whether metrics are named, the
     paths of a row alone and of its evidence, ``more`` parts of their queries, and by series what
     stands lost ``today`` where that begins between the two.
     """
@@ -170,10 +170,10 @@ def kind_of(row: queries.RangeRow) -> str:
 
 
 def reach_of(rows: Sequence[queries.RangeRow]) -> forest.Reach:
-    """A scale for what is proven, else for all: wide intervals that tell nothing leave it."""
-    told = [row.change for row in rows if row.change and is_proven(row)]
-    told = told or [row.change for row in rows if row.change]
-    return forest.reach_of(((one.low_pct, one.high_pct) for one in told), margin=MARGIN_PCT)
+    """A scale for what is proven, else for all: wide intervals without evidence leave it."""
+    changes = [row.change for row in rows if row.change and is_proven(row)]
+    changes = changes or [row.change for row in rows if row.change]
+    return forest.reach_of(((one.low_pct, one.high_pct) for one in changes), margin=MARGIN_PCT)
 
 
 def rows_html(rows: Iterable[queries.RangeRow], drawing: Drawing, evidence: str = "") -> SafeString:
@@ -309,8 +309,8 @@ def _rows(
     any_proven = any(map(is_proven, rows))
     for title, proven in ((PROVEN, True), (NOT_PROVEN, False)):
         its = [row for row in rows if is_proven(row) == proven]
-        told = [row.verdict for row in its]
-        labels = [(one, told.count(one)) for one in dict.fromkeys(told)]
+        verdicts = [row.verdict for row in its]
+        labels = [(one, verdicts.count(one)) for one in dict.fromkeys(verdicts)]
         if its:
             html = rows_html(its[:most], drawing, evidence)
             sections.append(Section(title, len(its), any_proven and not proven, html, labels))

@@ -32,7 +32,7 @@ LONGEST = 400
 
 PROVEN = (Verdict.WORSE, Verdict.BETTER)
 OTHER_TREES = (
-    "The two are of different trees, and no branch point tells where these parted: an operator may "
+    "The two are of different trees, and no branch point shows where these parted: an operator may "
     "add it as a release."
 )
 NO_ALERT = "No alert falls between the two."
@@ -196,11 +196,11 @@ def trades_of(cells: Sequence[answer.Cell]) -> list[str]:
 def _named(cells: Sequence[answer.Cell], verdict: Verdict, with_metric: bool) -> str:
     its = [cell for cell in cells if cell.gated == verdict]
     its.sort(key=lambda cell: -abs(cell.judged.percent or 0.0))
-    told = [
+    parts = [
         f"{_subject(cell, with_metric)} {percent(cell.judged.percent)} %" for cell in its[:NAMED]
     ]
-    more = len(its) - len(told)
-    return ", ".join(told) + (f" and {more} more" if more else "")
+    more = len(its) - len(parts)
+    return ", ".join(parts) + (f" and {more} more" if more else "")
 
 
 def _subject(cell: answer.Cell, with_metric: bool) -> str:

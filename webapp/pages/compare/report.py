@@ -136,10 +136,10 @@ def _reasons(row: queries.ComparedRow, shown: Callable[[str], str] = str) -> str
     base, *others = row.sets
     power = [power_line(base, *pair) for pair in zip(others, row.judged, strict=True)]
     parts = zip(row.reasons, power, row.cautions, strict=True)
-    said = [" ".join(filter(None, part)) for part in parts]
-    if len(said) > 1:
-        said = [f"- {shown(one.label)}: {text}" for one, text in zip(others, said, strict=True)]
-    return "\n".join([*said, *(shown(f"{text}.") for text in row.remarks_on_sets)])
+    lines = [" ".join(filter(None, part)) for part in parts]
+    if len(lines) > 1:
+        lines = [f"- {shown(one.label)}: {text}" for one, text in zip(others, lines, strict=True)]
+    return "\n".join([*lines, *(shown(f"{text}.") for text in row.remarks_on_sets)])
 
 
 def block_text(row: queries.ComparedRow, options: queries.BlockOptions) -> str:

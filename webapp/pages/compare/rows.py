@@ -89,9 +89,9 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """What the rows of one page share: its scale, the names of its sides, whether metrics are said,
-    the paths of a row alone and of its evidence, ``more`` parts of their queries, and by series
-    what stands lost ``today``.
+    """What the rows of one page share: its scale, the names of its sides, whether metrics are
+    named, the paths of a row alone and of its evidence, ``more`` parts of their queries, and by
+    series what stands lost ``today``.
     """
 
     table: PointTable
@@ -315,7 +315,7 @@ def _by_nothing(_line: Line) -> str:
 
 
 def reach_of(lines: Sequence[Line]) -> forest.Reach:
-    """A scale for what is proven, else for all: wide intervals that tell nothing leave it."""
+    """A scale for what is proven, else for all: wide intervals without evidence leave it."""
     proven = [line for line in lines if line.differs] or lines
     intervals = ((cell.judged.low, cell.judged.high) for line in proven for cell in line.cells)
     return forest.reach_of(intervals, margin=MARGIN_PCT)
@@ -356,7 +356,7 @@ class Panels:
 
 
 def panels_of(groups: Sequence[Group], reach: forest.Reach) -> Panels | None:
-    """The modes with most to tell; None where no mode was measured on two machines."""
+    """The modes with most evidence; None where no mode was measured on two machines."""
     wide = [group for group in groups if len(group.cells) > 1]
     if not wide:
         return None

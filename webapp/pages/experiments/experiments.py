@@ -25,8 +25,8 @@ PARTS = ("state", "tree", "hardware")
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One experiment of the list: what its sides are called, unless its question says so, and its
-    machines, and the reports of directories beside its own."""
+    """One experiment of the list: what its sides are called, unless its question names them, and
+    its machines, and the reports of directories beside its own."""
 
     experiment: Experiment
     sides: str

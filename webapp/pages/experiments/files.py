@@ -18,7 +18,7 @@ PICTURE = "graph.png"
 
 README, TEXT, SVG, PNG = "README.md", "report.txt", "graph.svg", PICTURE
 DAY_ONE = (1980, 1, 1, 0, 0, 0)
-"""The earliest date that a zip can say: the same report is the same file, whenever it is made."""
+"""The earliest date that a zip can hold: the same report is the same file, whenever it is made."""
 
 
 def text_files(report: Report) -> Mapping[str, bytes]:
@@ -50,7 +50,7 @@ def as_zip(report: Report) -> bytes:
 def as_markdown(report: Report) -> str:
     """As a lab writes it by hand: title, bullets, `PICTURE` beside it, blocks with the prose
     typed between them; then the verdicts."""
-    said = [one for one in (report.answer, report.figures) if one]
+    sentences = [one for one in (report.answer, report.figures) if one]
     readme = as_typed(report.experiment)
     parts = [
         _head(report, readme),
@@ -60,7 +60,7 @@ def as_markdown(report: Report) -> str:
         flame_graphs(report.profiles),
         *_conclusion(report),
         " ".join(
-            [*(f"{inline(one)}." for one in said), *([BLOCK_IGNORES] if report.parts else [])]
+            [*(f"{inline(one)}." for one in sentences), *([BLOCK_IGNORES] if report.parts else [])]
         ),
         *([SIMULATED] if is_simulated(report.table) else []),
         *(inline(line) for line in (*report.contradictions, *report.gone)),

@@ -43,7 +43,7 @@ BLOCKS_SHOWN = 12
 """Blocks on the page; its text has all."""
 
 FIGURES_NAMED = 3
-"""Proven changes that are told with their size."""
+"""Proven changes that are listed with their size."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class Report:
 
     @cached_property
     def titles(self) -> list[str]:
-        """What each side is called: by the lab, else by what tells it apart."""
+        """What each side is called: by the lab, else by what distinguishes it."""
         return _titles(self.experiment, self.points)
 
     @cached_property
@@ -118,10 +118,10 @@ class Report:
             return ""
         proven = [one for one in self.cells if one.gated in {Verdict.WORSE, Verdict.BETTER}]
         alone = [one for one in self.cells if one.outcome is Outcome.BY_ITSELF]
-        told = proven or alone or [one for one in self.cells if one.judged.builds_differ]
-        told.sort(key=lambda one: -abs(one.judged.percent or 0.0))
-        shown = [self._figure(one) for one in islice(told, FIGURES_NAMED)]
-        more = len(told) - len(shown)
+        cells = proven or alone or [one for one in self.cells if one.judged.builds_differ]
+        cells.sort(key=lambda one: -abs(one.judged.percent or 0.0))
+        shown = [self._figure(one) for one in islice(cells, FIGURES_NAMED)]
+        more = len(cells) - len(shown)
         return "; ".join([*shown, *([f"and {more} more"] if more > 0 else [])])
 
     def _figure(self, cell: compare_answer.Cell) -> str:
@@ -140,12 +140,12 @@ class Report:
 
     @cached_property
     def bullets(self) -> list[str]:
-        """What the lab typed about machine and traffic; where it typed nothing, what facts say."""
+        """What the lab typed about machine and traffic; where it typed nothing, the facts."""
         return list(self.experiment.bullets) or self.machine_lines
 
     @cached_property
     def machine_lines(self) -> list[str]:
-        """What facts say of machines, kernels and traffic."""
+        """The facts on machines, kernels and traffic."""
         return queries.machine_lines(self.experiment, self.points)
 
     @cached_property
@@ -290,6 +290,6 @@ def as_text(report: Report) -> str:
     ]
     head = [f"{SIMULATED}\n"] if is_simulated(report.table) else []
     notes = [*report.contradictions, *report.gone, *([BLOCK_IGNORES] if report.parts else [])]
-    said = [f"{one}." for one in (report.answer, report.figures) if one]
+    sentences = [f"{one}." for one in (report.answer, report.figures) if one]
     lines = [f"{report.experiment.question}\n", *head, *blocks, *(f"{one}\n" for one in notes)]
-    return "\n".join([*lines, f"{' '.join(said)}\n"])
+    return "\n".join([*lines, f"{' '.join(sentences)}\n"])

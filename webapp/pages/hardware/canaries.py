@@ -53,7 +53,7 @@ class CanaryLine:
 
 @dataclass(frozen=True, slots=True)
 class BootLine:
-    """A boot in a table; ``side`` says where it lies, empty: within its limits."""
+    """A boot in a table; ``side``: where it lies, empty: within its limits."""
 
     boot: Boot
     side: str

@@ -41,7 +41,7 @@ class Known:
 
 TILES: Cache[Mapping[int, str]] = Cache(most=8, seconds=60.0)
 """Drawn tiles, as `overview.WALLS` keeps them: by the versions of their points and conclusions.
-What changes without a sign of it there is told late by a minute at most."""
+What changes without a sign of it there shows late, by a minute at most."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -240,7 +240,7 @@ def _lane(
     )
     latest = one.means[-1]
     stands = net_loss_of(one, findings)
-    told = [row for row in proven if row.verdict != Verdict.WORSE or stands]
+    lasting = [row for row in proven if row.verdict != Verdict.WORSE or stands]
     described = f"{one.mode}: {len(one.positions)} revisions, newest {number(latest)} {one.unit}"
     axis, image = _drawn(lane, len(along), described)
     return DrawnLane(
@@ -250,7 +250,7 @@ def _lane(
         image=image,
         latest=latest,
         stands=stands,
-        last=told[-1] if told and told[-1] is proven[-1] else None,
+        last=lasting[-1] if lasting and lasting[-1] is proven[-1] else None,
         slow=slow[-1] if slow and slow[-1].verdict != Verdict.WORSE else None,
         changes=len(proven),
         candidates=len(shown) - len(proven),

@@ -90,7 +90,7 @@ class Drawn:
 
 DRAWN: Cache[Drawn] = Cache(most=32, seconds=60.0)
 """A machine's series change with an upload and else stay. What changes without a sign of it in the
-key, the name of a revision or the number of its place, is told late by a minute at most."""
+key, the name of a revision or the number of its place, shows late, by a minute at most."""
 
 
 @require_safe

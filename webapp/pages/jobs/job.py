@@ -36,7 +36,7 @@ MOST_REVISIONS = 2
 
 
 def act(name: str, form: Form, *, job: int, actor: User) -> Job:
-    """Do what the form says. Raises JobsError, with words for people."""
+    """Apply the form. Raises JobsError, whose message is for people."""
     do = ACTS.get(name)
     if do is None:
         raise ActRefused("choose what to do")
@@ -44,7 +44,7 @@ def act(name: str, form: Form, *, job: int, actor: User) -> Job:
 
 
 def request_from(form: Form, revisions: Sequence[str], *, actor: User) -> Asked:
-    """Queue a job for each of ``revisions``, the rest as ``form`` says, all described by names.
+    """Queue a job for each of ``revisions``, the rest as in ``form``, all described by names.
 
     Raises ActRefused, naming the field.
     """

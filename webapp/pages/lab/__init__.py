@@ -1,1 +1,1 @@
-"""What a lab says about its own data: names, events, thresholds, runs that wait."""
+"""What a lab maintains about its own data: names, events, thresholds, runs that wait."""

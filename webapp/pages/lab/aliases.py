@@ -49,7 +49,7 @@ def page(request: HttpRequest) -> HttpResponse:
 @operator_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def new(request: HttpRequest) -> HttpResponse:
-    """The form of a new alias, which the query fills in. POST says what it would move; with
+    """The form of a new alias, which the query fills in. POST lists what it would move; with
     `act=make` it makes it.
     """
     if request.method != "POST":
@@ -89,7 +89,7 @@ def undo(request: HttpRequest, number: int) -> HttpResponse:
 
 
 def _done(form: AliasForm, act: Callable[[AliasNames], Found]) -> Found | None:
-    """What ``act`` found; None where the form says what is to be mended."""
+    """What ``act`` found; None where the form names what is to be mended."""
     if not form.is_valid():
         return None
     try:

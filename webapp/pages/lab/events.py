@@ -104,7 +104,7 @@ def withdraw(request: HttpRequest, number: int) -> HttpResponse:
 
 
 def _stored(form: EventForm, store: Callable[[EventFields], LabEvent]) -> LabEvent | None:
-    """The event; None where the form says what is to be mended."""
+    """The event; None where the form names what is to be mended."""
     if not form.is_valid() or form.fields_given is None:
         return None
     try:

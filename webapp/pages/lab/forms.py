@@ -127,7 +127,7 @@ class EventForm(_NamesForm):
 
 
 def form_of(event: LabEvent) -> EventForm:
-    """The form that says what ``event`` says."""
+    """The form filled in from ``event``."""
     names = ("kind", "text", "happened_at", "begins_epoch")
     rows = ("hardware", "lab", "tree", "first", "last")
     initial = {name: getattr(event, name) for name in names}

@@ -96,7 +96,7 @@ def _do(request: HttpRequest) -> str:
     choice = request.POST.get("act", "")[:20]
     if choice == "undo":
         undo_sample_decision(decision=read_number(request.POST.get("decision", "")), by=by)
-        return "Undone: the marks alone say which samples count. The series is analysed anew."
+        return "Undone: the marks alone decide which samples count. The series is analysed anew."
     metric = request.POST.get("metric", "")[:100].replace("\0", "")
     decide_samples(runs=_runs(request), choice=choice, metric=metric, by=by)
     verb = "count" if choice == SampleDecision.Choice.COUNT else "are left out"

@@ -77,9 +77,9 @@ class UploadLine:
 
 @dataclass(frozen=True, slots=True)
 class InSeries:
-    """What the runs say in one series: of the two that differ most one lies ``percent`` above the
-    other, which without a cause is seen with ``chance``, at most ``limit`` for a mark. ``sessions``
-    are their names, the lower first, where two sessions differ so; else empty.
+    """The disagreement of runs in one series: of the two that differ most one lies ``percent``
+    above the other, which without a cause is seen with ``chance``, at most ``limit`` for a mark.
+    ``sessions`` are their names, the lower first, where two sessions differ so; else empty.
     """
 
     series: NamedSeries
@@ -104,7 +104,7 @@ class InSeries:
 @dataclass(frozen=True, slots=True)
 class Disagreement:
     """Runs of one commit (``key``) that differ beyond their noise, series by series. ``decided``
-    where somebody said that they count together.
+    where somebody decided that they count together.
     """
 
     key: str

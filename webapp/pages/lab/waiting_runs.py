@@ -1,4 +1,4 @@
-"""`/runs/waiting/`: runs whose kernel and names say two commits, and deciding where they belong."""
+"""`/runs/waiting/`: runs whose kernel and names state two commits, and where they belong."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

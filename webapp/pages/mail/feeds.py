@@ -81,7 +81,7 @@ def _feed(
 
 
 def _add(feed: Atom1Feed, event: AlertEvent, about: str) -> None:
-    """``about`` is what there is to say of the alert now."""
+    """``about`` is the present text on the alert."""
     what = event.get_kind_display().capitalize()
     sentence = one_line(f"{what}: {event.reason}" if event.reason else what, TITLE_MAX)
     line = one_line(about, TITLE_MAX)

@@ -93,7 +93,7 @@ def act(request: HttpRequest) -> HttpResponse:
 @operator_required
 @require_POST
 def test(request: HttpRequest) -> HttpResponse:
-    """Send a test mail, and say how that went."""
+    """Send a test mail, and report the result."""
     address = request.POST.get("address", "").strip()[:254]
     try:
         services.send_test_mail(address)

@@ -81,7 +81,7 @@ class SubscriptionForm(ModelForm):
                 field.empty_label = "any"
 
     def clean_name(self) -> str:
-        """One's subscriptions are told apart by their names."""
+        """A person's subscriptions have different names."""
         name: str = self.cleaned_data["name"]
         others = Subscription.objects.filter(user=self.instance.user, name=name)
         if others.exclude(pk=self.instance.pk).exists():
@@ -89,7 +89,7 @@ class SubscriptionForm(ModelForm):
         return name
 
     def is_saved(self) -> bool:
-        """Store what was given; otherwise the form says what is to be mended."""
+        """Store what was given; otherwise the form names what is to be mended."""
         if not self.is_valid():
             return False
         try:
@@ -171,7 +171,7 @@ MAIL_POLICY = {
 @signed_in_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def page(request: HttpRequest) -> HttpResponse:
-    """The person's subscriptions with what each would have told lately; POST adds one."""
+    """The person's subscriptions with what each would have sent lately; POST adds one."""
     user = signed_in_user(request)
     form = SubscriptionForm(request.POST or None, instance=Subscription(user=user))
     if request.method == "POST" and form.is_saved():

@@ -26,7 +26,7 @@ ABOUT_TO = timedelta(seconds=30)
 
 FIELDS = ("name", "url", "kinds", "allow_private")
 KINDS = (*dict.fromkeys(NEWS.values()), DONE)
-"""Everything that is told: an endpoint that listens to a misspelt kind would hear of nothing."""
+"""All kinds of notifications: an endpoint that listens to a misspelt kind would hear of nothing."""
 
 
 @operator_required
@@ -134,7 +134,7 @@ def _given(request: HttpRequest) -> dict[str, str]:
 
 
 def _typed(given: dict[str, str]) -> dict[str, Any]:
-    """What a form says of an endpoint. Raises EndpointError."""
+    """The endpoint that a form describes. Raises EndpointError."""
     kinds = [kind.strip() for kind in given["kinds"].split(",") if kind.strip()]
     for kind in kinds:
         if kind not in KINDS:

@@ -33,7 +33,7 @@ from webapp.pages.overview import losses as overview_losses
 from webapp.pages.overview import strip as overview_timeline
 from webapp.pages.overview import wall as overview_wall
 from webapp.pages.overview.strip import Strip
-from webapp.pages.overview.wall import FILTERS, REVISIONS_SHOWN, Chosen, can_tell, is_changed
+from webapp.pages.overview.wall import FILTERS, REVISIONS_SHOWN, Chosen, is_changed, would_show
 from webapp.pages.parts.cache import Cache, fingerprint
 from webapp.pages.parts.components import age
 from webapp.pages.parts.links import agent_address
@@ -97,7 +97,7 @@ def progress(request: HttpRequest) -> HttpResponse:
 
 
 def _since(request: HttpRequest, now: datetime) -> tuple[datetime, str]:
-    """What opened after it is new, and how the page says so."""
+    """What opened after it is new, and the page's text for it."""
     user = request.user
     seen = note_visit(user=user, now=now) if isinstance(user, User) else None
     if seen is None:
@@ -297,12 +297,12 @@ def _rest_of(one: OpenLoss, losses: Sequence[OpenLoss], since_text: str) -> str:
         left = others - larger
         more = " more" if larger else " other" if left == 1 else " others"
         parts.append(f"{_count(left)}{more} {'is' if left == 1 else 'are'} open")
-    told = ", and ".join(parts)
+    text = ", and ".join(parts)
     if simulated and simulated == others:
-        told += f" on {'a simulated machine' if simulated == 1 else 'simulated machines'}"
+        text += f" on {'a simulated machine' if simulated == 1 else 'simulated machines'}"
     elif simulated:
-        told += f", {_count(simulated)} of the {_count(others)} on simulated machines"
-    return f"{news}; {told}."
+        text += f", {_count(simulated)} of the {_count(others)} on simulated machines"
+    return f"{news}; {text}."
 
 
 def _of_singles(series: Sequence[WallSeries], machines: Mapping[int, Machine]) -> Headline:
@@ -352,7 +352,7 @@ def _of_quiet(series: Sequence[WallSeries], machines: Mapping[int, Machine]) -> 
 
 def _too_few(series: Sequence[WallSeries]) -> str:
     """Of how many series nothing is known yet."""
-    few = sum(one.verdict is None and not can_tell(one) for one in series)
+    few = sum(one.verdict is None and not would_show(one) for one in series)
     return f" Of {few:,} of {len(series):,} series too little is known to tell." if few else ""
 
 

@@ -339,7 +339,7 @@ def _moved(levels: Sequence[Level], shown: WallTile, axis: Sequence[int]) -> lis
 
 def news(one: WallSeries, shown: WallTile) -> str:
     """The loss that stands, or the last change that the tile shows; without one what it could
-    prove, or how short it is. What is too little to tell is never called unchanged: how far its
+    prove, or how short it is. Too little evidence is never called unchanged: how far its
     ends are apart stands there.
     """
     if one.verdict is not None and is_changed(one):
@@ -349,14 +349,14 @@ def news(one: WallSeries, shown: WallTile) -> str:
     apart = _ends_apart(shown.means)
     size = f'<span class="nowrap">{percent(apart)} %</span>'
     moved = "" if apart is None else f"{size} first to last"
-    if not can_tell(one):
+    if not would_show(one):
         return f'<span class="muted">cannot tell{moved and f", {moved}"}</span>'
     if apart is not None and abs(apart) > (one.smallest or 0.0):
         return f'<span class="muted">{moved}, not proven</span>'
     return f'<span class="muted nowrap">= {PLUS_MINUS} {half_width(one.smallest or 0.0)} %</span>'
 
 
-def can_tell(one: WallSeries) -> bool:
+def would_show(one: WallSeries) -> bool:
     """Whether so much is known of it that a change would be seen."""
     return one.revisions >= FEWEST_REVISIONS and one.smallest is not None
 

@@ -25,8 +25,8 @@ def fingerprint(values: Any) -> bytes:
 class Cache(Generic[Value]):
     """The ``most`` values used last, each at most ``seconds`` old.
 
-    A key says all that a value depends on, so a value is right as long as its key is asked for;
-    the age bounds what a key cannot say. Not in Redis: a page must answer without it, and here
+    A key holds all that a value depends on, so a value is right as long as its key is asked for;
+    the age bounds what a key cannot hold. Not in Redis: a page must answer without it, and here
     nothing is packed and unpacked.
     """
 

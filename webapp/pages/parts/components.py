@@ -70,7 +70,7 @@ VERDICTS = {
     "lab?": "unsure",
     "builds differ": "differ",
 }
-"""The class of the chip of a verdict; what stands not here is said without a wash."""
+"""The class of the chip of a verdict; what stands not here has no wash."""
 
 PILLS = {
     "new": "new",
@@ -161,7 +161,7 @@ def _side_by_side(links: Iterable[Link], here: str) -> SafeString:
 def _path(context: Context) -> str:
     request = context.get("request")
     path = request.path if isinstance(request, HttpRequest) else ""
-    # Two releases are a comparison, under an address that people can say.
+    # Two releases are a comparison, under an address that people can dictate.
     return reverse("compare") if path.startswith(reverse("picked_releases")) else path
 
 
@@ -214,7 +214,7 @@ def verdict_chip(verdict: str) -> SafeString:
 
 @register.simple_tag
 def state_pill(state: str, label: str = "") -> SafeString:
-    """A state of an alert, a bisect or a job, by its name; ``label`` says it otherwise."""
+    """A state of an alert, a bisect or a job, by its name; ``label`` replaces it."""
     return format_html('<span class="pill {}">{}</span>', PILLS.get(state, ""), label or state)
 
 
@@ -258,7 +258,7 @@ def mode_name(mode: Mode | ModeName) -> SafeString:
 
 
 SIMULATED = mark_safe('<span class="tag">simulated</span>')
-"""Says that the figures beside it come from a simulation."""
+"""The mark that the figures beside it come from a simulation."""
 
 NOT_SIMULATED = mark_safe("")
 SIMULATED_LAB = mark_safe(' <span class="sim">simulated</span>')
@@ -324,15 +324,15 @@ def when(moment: datetime | None, now: datetime | None = None) -> SafeString:
     if moment is None:
         return mark_safe(UNKNOWN)  # noqa: S308 (a dash)
     at, exact = moment.isoformat(), moment.strftime("%Y-%m-%d %H:%M %Z")
-    told = relative(moment, now or datetime.now(moment.tzinfo))
+    text = relative(moment, now or datetime.now(moment.tzinfo))
     return mark_safe(  # noqa: S308 (escaped here)
-        f'<time datetime="{escape(at)}" title="{escape(exact)}">{told}</time>'
+        f'<time datetime="{escape(at)}" title="{escape(exact)}">{text}</time>'
     )
 
 
 def relative(moment: datetime, now: datetime) -> str:
     """``3 months ago``, ``an hour from now``, ``now``: calendar years and months, then weeks, days,
-    hours, minutes, seconds, of which the largest is told.
+    hours, minutes, seconds, of which the largest is shown.
 
     As Django's ``naturaltime`` without its smaller unit, which looks each word up in the catalogue
     of the one language that there is: for a list of fifty that took as long as its statements.

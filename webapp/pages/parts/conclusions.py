@@ -65,7 +65,7 @@ class Conclusion:
     def levels(self, positions: Sequence[int]) -> list[Level]:
         """The levels on an axis of revisions at ``positions``, as far as they show. A series too
         young for the detector has none: its points share a segment only because nothing can be
-        told of them yet, and the line would run flat below or above them.
+        reported of them yet, and the line would run flat below or above them.
         """
         if self.summary.get("count", 0) < FEWEST_REVISIONS:
             return []
@@ -96,13 +96,13 @@ class Conclusion:
 
     @property
     def text(self) -> "SeriesText":
-        """What the summary says, as texts."""
+        """The summary, as texts."""
         return SeriesText(self.summary)
 
 
 @dataclass(frozen=True, slots=True)
 class SeriesText:
-    """What the analysis says of a whole series, in figures and sentences."""
+    """The analysis of a whole series, in figures and sentences."""
 
     summary: Mapping[str, Any]
 
@@ -208,7 +208,7 @@ def concluded(series: Iterable[Series], *, asof: datetime | None = None) -> Conc
     """What is concluded about ``series``, in two queries.
 
     With ``asof`` the findings are those of today that had been detected at that time, and nothing
-    else is told, in one: summaries of the past are not kept.
+    else is shown, in one: summaries of the past are not kept.
     """
     ids = tuple(one.pk for one in series)
     rows = Finding.all_kinds.on_display().shown_alone().of_all(ids)

@@ -1,4 +1,4 @@
-"""What templates need to say numbers, verdicts and times the same way everywhere."""
+"""What templates need to write numbers, verdicts and times the same way everywhere."""
 
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
@@ -209,7 +209,7 @@ def commit_rows(commits: Iterable[CommitSummary], show_tree: bool, mark_tested: 
 
 @register.simple_tag
 def simulated_tag(hardware: Hardware) -> str:
-    """Says that the figures beside it come from a simulation. Needs ``hardware.lab`` loaded."""
+    """The mark that the figures beside it come from a simulation. Needs ``hardware.lab`` loaded."""
     return SIMULATED if hardware.lab.simulated else ""
 
 

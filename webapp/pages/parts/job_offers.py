@@ -31,7 +31,7 @@ MOST = Plan(builds=10, boots=20, runs=1)
 MOST_OF_ONE_KIND = Plan(builds=1, boots=200, runs=1)
 """More than anybody would measure for one comparison. The second is for sides that hold several
 builds, each a unit that carries all its noise, and for those where nothing is known of the noise
-between builds, so that nothing can be said of what more builds would bring.
+between builds, so that what more builds would bring is unknown.
 """
 
 MORE_RUNS, FILL_GAP, CONFIRM, PROFILE = (
@@ -155,7 +155,7 @@ def _scatter(sides: Sequence[Sequence[float]]) -> _Scatter | None:
 class BootsPlan:
     """``boots`` of one build to ask for, and in ``text`` what they are enough for.
 
-    ``knows_builds``: the history of the series tells how builds scatter.
+    ``knows_builds``: the history of the series shows how builds scatter.
     """
 
     boots: int
@@ -187,7 +187,7 @@ def boots_plan(series: Series) -> BootsPlan:
 
 
 def _noise(summary: dict[str, Any]) -> NoiseLevels | None:
-    """Of boots with one run each, as jobs have them; None where the data does not tell it."""
+    """Of boots with one run each, as jobs have them; None where the data does not show it."""
     noise = summary.get("noise") or {}
     run, boot, within = (noise.get(f"{name}_pct") for name in ("run", "boot", "within"))
     scatter = within if run is None or boot is None else hypot(run, boot)
@@ -239,7 +239,7 @@ class Offer:
 
     @property
     def text(self) -> str:
-        """What the button says."""
+        """The label of the button."""
         if self.ask.builds:
             return f"{self.ask.builds} more builds a side"
         return TEXTS[self.ask.purpose]
@@ -341,7 +341,7 @@ def _first_of_each_revision(jobs: Sequence[Job]) -> list[Job]:
 
 def builds_ask(revisions: Sequence[Revision], hardware: Hardware, mode: Mode) -> Ask:
     """What settles whether two revisions differ, or only their builds: a few boots of each build,
-    for more of them would tell no more of how builds scatter.
+    for more of them would show no more of how builds scatter.
     """
     note = "Builds of equal code differ too; how much is not known here."
     return Ask(MORE_RUNS, revisions, hardware, mode, A_FEW, note, builds=MORE_BUILDS)

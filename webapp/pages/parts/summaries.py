@@ -20,7 +20,7 @@ from webapp.stats import compare
 from webapp.stats.compare import Across, Mean, Outcome
 
 ONE_BUILD = "one build a side"
-"""Said instead of a verdict: nothing is proven by it."""
+"""Stands instead of a verdict: nothing is proven by it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,7 @@ def _let_through(
     verdicts: Iterable[queries.VerdictAt], tallies: Mapping[int, Tally]
 ) -> dict[int, frozenset[Verdict]]:
     """For each revision the verdicts of its findings that pass the gate over all its series. What
-    more builds confirmed has passed a limit of its own; one build a side is not told as a verdict.
+    more builds confirmed has passed a limit of its own; one build a side is not a verdict.
     """
     gated: dict[int, list[tuple[Verdict, float]]] = defaultdict(list)
     passed: dict[int, set[Verdict]] = defaultdict(set)

@@ -71,7 +71,7 @@ def _subject(one: CommitSummary) -> str:
 
 
 def _since(one: queries.Suspicion, revision: Revision) -> str:
-    """Among which commits the change began, as `pages/parts/since.html` says it."""
+    """Among which commits the change began, as `pages/parts/since.html` writes it."""
     tree = revision.tree.name
     after, last = (_named(tree, name) for name in (one.after.name, one.last.name))
     if one.commit:
@@ -257,9 +257,16 @@ def drawn(begun: Sequence[queries.Gated], commit: Revision) -> list[ChangeDrawn]
 
 
 def _image(row: queries.FindingAt, points: queries.PointsAround) -> str:
-    told = (row.series.subject, row.state, row.verdict, row.change_pct, row.level_before, row.level)
+    drawn = (
+        row.series.subject,
+        row.state,
+        row.verdict,
+        row.change_pct,
+        row.level_before,
+        row.level,
+    )
     ends = (row.revision.name, row.revision.position, row.after.position, row.last.position)
-    return IMAGES.get(fingerprint([told, ends, tuple(points)]), lambda: _drawn(row, points))
+    return IMAGES.get(fingerprint([drawn, ends, tuple(points)]), lambda: _drawn(row, points))
 
 
 def _drawn(row: queries.FindingAt, points: queries.PointsAround) -> str:

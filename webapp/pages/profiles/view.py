@@ -34,7 +34,7 @@ MOST = 12
 @dataclass(frozen=True, slots=True)
 class View:
     """What is switched on (of `TEXTS`), and the frame that fills the picture; ``plain`` is what is
-    on where the address says nothing.
+    on where the address gives none.
     """
 
     on: frozenset[str]

@@ -198,7 +198,7 @@ def known(selection: Selection) -> Concluded:
 
 
 def key_of(selection: Selection, found: Concluded) -> Hashable:
-    """Equal where the chart, and all that is told beside it, is the same: everything it is made
+    """Equal where the chart, and all the text beside it, is the same: everything it is made
     from, points by the versions of their series.
     """
     windows = [(one.pk, one.version, one.window_start) for one in selection.everything]  # type: ignore[attr-defined]
@@ -357,7 +357,7 @@ def _foreign(point: PointRow, begun: Mapping[int, ForeignSession]) -> ForeignSes
 
 
 def _single(points: Sequence[PointRow], conclusion: Conclusion) -> str:
-    """What a series of one revision tells; empty where it has, or may have, more."""
+    """The figures of a series of one revision; empty where it has, or may have, more."""
     if len(points) != 1 or conclusion.summary.get("count", 1) > 1:
         return ""
     only = points[0]

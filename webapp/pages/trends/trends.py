@@ -50,7 +50,7 @@ ORDERS = {
     "change": "by change",
     "detects": "by what they detect",
 }
-"""Of the list of series, by what the address says."""
+"""Of the list of series, by the address."""
 
 CHOICES = (
     (
@@ -74,7 +74,7 @@ WHISKERS = (
 
 
 SHOWN: Cache[dict[str, object]] = Cache(most=32, seconds=60.0)
-"""Drawn explorers. What an operator renames may be told late here, by a minute at most."""
+"""Drawn explorers. What an operator renames may show late here, by a minute at most."""
 
 NAMED = 3
 """Series that a headline names."""
@@ -93,8 +93,8 @@ class ChangeLine:
         """Before and since: in the chart's unit, or what the option cost."""
         ends = (self.found.before, self.found.since)
         better = self.series.better
-        told = [cost_figure(one, better) if self.series.is_cost else number(one) for one in ends]
-        return " → ".join(told)
+        texts = [cost_figure(one, better) if self.series.is_cost else number(one) for one in ends]
+        return " → ".join(texts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -341,8 +341,8 @@ def _capital(text: str) -> str:
 def _unproven(count: int, too_few: int) -> str:
     if too_few == count:
         return "Too little known to prove a change"
-    said = f"No proven change in {count} series" if count > 1 else "No proven change"
-    return f"{said}; of {too_few} too little is known to prove one" if too_few else said
+    text = f"No proven change in {count} series" if count > 1 else "No proven change"
+    return f"{text}; of {too_few} too little is known to prove one" if too_few else text
 
 
 def _cost(series: TrendSeries, found: Found) -> str:
@@ -358,12 +358,12 @@ def _side(
     if not found:
         return ""
     names = [trend.short_name(series) for series, _ in found]
-    told = _listed_text(names) if len(names) <= NAMED else f"{len(names)} series"
+    subject = _listed_text(names) if len(names) <= NAMED else f"{len(names)} series"
     sizes = sorted(abs(one.percent) for _, one in found if one.percent is not None)
     if len(sizes) < len(found):  # one is beyond all figures
-        return f"{told} {verb}"
+        return f"{subject} {verb}"
     ends = list(dict.fromkeys([half_width(sizes[0]), half_width(sizes[-1])]))
-    return f"{told} {verb} {' to '.join(ends)} %"
+    return f"{subject} {verb} {' to '.join(ends)} %"
 
 
 def _listed_text(names: Sequence[str]) -> str:

@@ -247,7 +247,7 @@ def _paths_of(commit: CommitDocument) -> dict[str, Any]:
 
 def _placeless(commit: CommitDocument) -> str:
     return (
-        f"is empty, and {commit.revision} does not tell its place; give a number that grows along "
+        f"is empty, and {commit.revision} does not give its place; give a number that grows along "
         "the tree, or an alias such as n302145"
     )
 

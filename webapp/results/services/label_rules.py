@@ -25,7 +25,7 @@ from webapp.results.spellings import (
     ModeName,
     PartRule,
     VariantPart,
-    tell,
+    read_options,
 )
 
 # One row for all runs that the rules cannot tell apart.
@@ -160,7 +160,7 @@ def _by_rules(row: tuple[Any, ...], rules: Mapping[int, Sequence[PartRule]]) -> 
     _, name, _, as_sent, image, lab, _ = row
     sent = json.loads(as_sent) if as_sent else {"mode": name, "variant": []}
     parts = map(VariantPart.from_data, sent["variant"])
-    return tell(ModeName.parse(sent["mode"]), rules[lab], image=image, parts=parts)
+    return read_options(ModeName.parse(sent["mode"]), rules[lab], image=image, parts=parts)
 
 
 def _kept(name: str, as_sent: str | None, found: ModeAndVariant) -> dict[str, Any] | None:

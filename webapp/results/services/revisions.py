@@ -257,7 +257,7 @@ def _unknown(tree: Tree, name: str) -> str:
         holder = Revision.objects.get(tree=tree, position=position)
         return f"position {position} of {tree} is that of {holder.name}; name that one"
     return (
-        f"{name!r} is not known in {tree}, and its id does not tell its place; import the history "
+        f"{name!r} is not known in {tree}, and its id does not give its place; import the history "
         f"(`manage.py import_revisions --tree {tree} …`)"
     )
 

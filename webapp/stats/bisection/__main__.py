@@ -91,7 +91,7 @@ def _add_world(number: Callable[..., Any]) -> None:
         type=float,
         default=0.0,
         metavar="PCT",
-        help="history says 0",
+        help="history shows 0",
     )
     number("--drift", type=float, default=0.0, metavar="PCT", help="of the machine, a boot")
     number("--lab-step", type=float, default=0.0, metavar="PCT", help="of the machine, once")

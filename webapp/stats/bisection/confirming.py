@@ -26,8 +26,8 @@ SURE = 0.95
 CONFIRMING_BOOTS = 3
 """Boots of culprit and parent in turn that a name needs after the search (design figure)."""
 BUILD_MARGIN = 1.25
-"""Builds that scatter by half the step cannot tell one commit (design). What is believed of either
-is an estimate, so the name is withheld somewhat before that."""
+"""Builds that scatter by half the step cannot single out a commit (design). What is believed of
+either is an estimate, so the name is withheld somewhat before that."""
 HARD_TO_SETTLE = 0.04
 """Chance of two steps below which one commit is named alone where boots or builds scatter too much
 (`ending.is_sharp`): there the test of a size would take many dozens of boots."""
@@ -250,7 +250,7 @@ def _add(counts: list[dict[int, int]], index: int) -> None:
 
 
 def _others(case: Case) -> str:
-    """What is said of other commits that may contribute; begins with a space."""
+    """The text about other commits that may contribute; begins with a space."""
     if ending.is_first_of_several(case.plan, case.now):
         return explain.first_of_several(case.plan, case.now)
     other = ending.other_change(case.now)

@@ -115,7 +115,7 @@ def _free(subjects: Sequence[Subject], pending: Sequence[Asked]) -> dict[str, in
 @dataclass(eq=False)
 class _Round:
     """One decision in the making. ``left``: boots that may still be asked for. ``usable``: the
-    subjects whose boots can tell something. ``worth``: of an hour of boots of each subject.
+    subjects whose boots can bring evidence. ``worth``: of an hour of boots of each subject.
     """
 
     subjects: Sequence[Subject]
@@ -255,7 +255,7 @@ class _Round:
 
     def _now_or_later(self, ask: Callable[[], None]) -> None:
         """Ask the machines that are there; if nothing is left for them, a job waits for each of
-        the others: what it would tell is not said without it.
+        the others: its information is not known without it.
         """
         ask()
         if not self.actions and not any(case.pending for case in self.cases):
@@ -315,8 +315,8 @@ class _Round:
 
 
 def _worth(case: Case, moved: float) -> float:
-    """How much an hour of boots tells: the square of the step over the scatter of a boot; more of a
-    subject whose ends were booted. ``moved``: the chance that the commit moves it.
+    """The information of an hour of boots: the square of the step over the scatter of a boot; more
+    of a subject whose ends were booted. ``moved``: the chance that the commit moves it.
     """
     ratio = case.now.effect / max(case.now.boot_sd, 1e-12)
     begun = GOES_ON if all(fresh_boots(case.evidence, case.data)) else 1.0
@@ -329,13 +329,13 @@ def _failure(case: Case) -> str:
 
 
 def _order_of(choice: Choice) -> int:
-    """Of the ends that subjects come to by their own tests, what all of them together say."""
+    """Of the ends that subjects come to by their own tests, their joint conclusion."""
     order = (Kind.INCONCLUSIVE, Kind.OUTSIDE, Kind.NOT_REPRODUCED)
     kind = choice.outcome.kind if choice.outcome else None
     return order.index(kind) if kind in order else len(order)
 
 
 def _share(outlooks: dict[int, Outlook], at: int) -> None:
-    """What the boots under way of one subject will say of the commit holds for all of them."""
+    """What the boots under way of one subject will show of the commit holds for all of them."""
     for other in outlooks.values():
         other.chances, other.likely = outlooks[at].chances, outlooks[at].likely

@@ -33,7 +33,7 @@ MOVED = LIKELY = 0.5
 it, from the second that is reported, and suspected where no commit is named."""
 
 NOISY, UNEXPLAINED = 1.5, 3.0
-"""Scatter of boots over what history says: from the first noise is suspected where nothing is
+"""Scatter of boots over that of the history: from the first noise is suspected where nothing is
 named, from the second no hypothesis is believed to explain the boots, and the search stops."""
 
 LEAST_BOOTS = 8
@@ -67,7 +67,7 @@ class Outcome:
 
     ``probability`` that this is the truth: of the candidate, of the set, of two steps or of none.
     ``second``: for two steps the candidates of the second one. ``more_boots``: about how many
-    would be needed, None where boots alone would not tell. ``several``: a single commit is the
+    would be needed, None where boots alone would not suffice. ``several``: a single commit is the
     first of several. ``other``: of a single one that is not, the size of another change, log
     percent of either sign, below which there is none at 95 %; None where the machine moved.
     ``outside``: on which side of the range the step lies instead. ``text``: why, as a sentence.
@@ -87,7 +87,7 @@ class Outcome:
 def credible_set(now: Posterior, mass: float = SET_MASS) -> tuple[int, ...]:
     """The fewest candidates that hold ``mass`` of the probability of a step, in order.
 
-    Those that no boot tells from a member (skipped revisions between them) are members too.
+    Those that no boot separates from a member (skipped revisions between them) are members too.
     """
     chances = now.candidates
     total = float(chances.sum())
@@ -140,7 +140,7 @@ def other_change(now: Posterior) -> float | None:
 
 
 def several_from(now: Posterior) -> float:
-    """The chance of two steps from which that is said."""
+    """The chance of two steps from which that is stated."""
     return SEVERAL_BUILDS if may_scatter(now) else SEVERAL
 
 
@@ -173,7 +173,7 @@ def stopped(
 ) -> Outcome:
     """The search stops without a name: a range where a step is sure, else inconclusive.
 
-    ``bits``: what the best next boot would tell. A budget that ends before anything could be
+    ``bits``: the information of the best next boot. A budget that ends before anything could be
     excluded is inconclusive as well.
     """
     left = credible_set(now, mass)

@@ -21,9 +21,9 @@ LEADING = 0.05
 FEW = 4
 """So many that share a chance are named one by one."""
 LEAST_MOVED = 0.05
-"""Log percent: a drift that reads as nothing is none to tell."""
+"""Log percent: a drift that reads as nothing is not mentioned."""
 WOULD_TELL = (
-    "A canary, or another mode, measured in the same boots would tell the machine from the "
+    "A canary, or another mode, measured in the same boots would separate the machine from the "
     "commits. "
 )
 
@@ -32,20 +32,20 @@ def unexplained(now: Posterior) -> str:
     """No hypothesis explains what was measured."""
     return (
         "No hypothesis explains these boots: around the best of them they scatter "
-        f"{now.lab.scatter:.1f} times as much as the history of the series says. Look at the "
+        f"{now.lab.scatter:.1f} times as much as the history of the series. Look at the "
         "machine before the commits."
     )
 
 
 def suspected(plan: Plan, now: Posterior) -> str:
-    """Why no commit is named, and what would tell."""
+    """Why no commit is named, and what would decide it."""
     if now.lab.unsteady < LIKELY:
         return (
-            f"Boots scatter {now.lab.scatter:.1f} times as much as the history of the series says: "
+            f"Boots scatter {now.lab.scatter:.1f} times as much as the history of the series: "
             "find out why before more of them are measured. "
         )
     return (
-        f"{lab(now.lab)} It cannot be told from a step of {change(plan.effect)}: boot "
+        f"{lab(now.lab)} It cannot be distinguished from a step of {change(plan.effect)}: boot "
         f"{plan.name(0)} and {plan.name(plan.bad)} in turn until they agree with themselves, then "
         f"bisect again. {'' if plan.companions else WOULD_TELL}"
     )
@@ -66,7 +66,7 @@ def validating(plan: Plan, test: validation.Validation) -> str:
 
 
 def no_step(plan: Plan, test: validation.Validation) -> str:
-    """The sequential test says that there is no step."""
+    """The sequential test finds no step."""
     return (
         f"Not reproduced: {_boots(test)} speak against a step of "
         f"{change(validation.SHARE * plan.effect)}: log likelihood ratio {signed(test.ratio, 1)}, "
@@ -105,8 +105,8 @@ def undecided(test: validation.Validation, stop: str) -> str:
 
 
 def searching(plan: Plan, now: Posterior, bits: float, test: validation.Validation | None) -> str:
-    """The next revision is the most telling one."""
-    start = ""
+    """The next revision is the one with most information per hour."""
+    start, left = "", round(2**now.entropy)
     if test is not None and test.verdict is validation.Verdict.LIMITED:
         start = (
             "The builds of both ends scatter too much for more boots of them to prove the step: "
@@ -115,8 +115,8 @@ def searching(plan: Plan, now: Posterior, bits: float, test: validation.Validati
     elif test is not None:
         start = f"The step is reproduced by {_boots(test)} (log ratio {signed(test.ratio, 1)}). "
     return (
-        f"{start}{leading(plan, now)}; {now.entropy:.1f} bits are missing, and the next boot is "
-        f"the one that tells most per hour ({bits:.2f} bits)."
+        f"{start}{leading(plan, now)}; about {left} {_commits_of(left)} in question. The next boot "
+        f"is the one with most information per hour ({bits:.2f} bits)."
     )
 
 
@@ -171,7 +171,7 @@ def too_noisy(plan: Plan, now: Posterior) -> str:
     """The builds scatter as much as half the step."""
     return (
         f"{plan.name(now.top)} leads, but builds scatter by {now.build_sd:.2f} % and the step is "
-        f"{effect(now)}: one build of it and one of its parent cannot tell a commit from a "
+        f"{effect(now)}: one build of it and one of its parent cannot distinguish a commit from a "
         "build's luck. Only more builds of both can."
     )
 
@@ -205,7 +205,7 @@ def stopped(plan: Plan, now: Posterior, evidence: Evidence, stop: str) -> str:
         if now.build_sd > abs(now.effect) / 4
         else ""
     )
-    return f"No further boot would tell the rest apart.{skipped}{builds} {leading(plan, now)}."
+    return f"No further boot would separate the rest.{skipped}{builds} {leading(plan, now)}."
 
 
 def odd(evidence: Evidence, indices: tuple[int, ...], plan: Plan, now: Posterior) -> str:
@@ -237,7 +237,7 @@ def leading(plan: Plan, now: Posterior) -> str:
     else:
         parts = leaders(
             now.candidates,
-            say=percent,
+            render=percent,
             name=lambda index: plan.name(index + 1),
             least=LEAST_CHANCE,
         )
@@ -272,7 +272,7 @@ def signed(value: float, digits: int = 2) -> str:
 def leaders(
     candidates: NDArray[np.float64],
     *,
-    say: Callable[[float], str],
+    render: Callable[[float], str],
     name: Callable[[int], str],
     most: int = 3,
     least: float = 0.01,
@@ -285,7 +285,7 @@ def leaders(
     order = [int(at) for at in (-candidates).argsort(kind="stable") if candidates[at] >= least]
     shown: list[str] = []
     named = 0
-    for text, group in groupby(order, key=lambda at: say(float(candidates[at]))):
+    for text, group in groupby(order, key=lambda at: render(float(candidates[at]))):
         alike = sorted(group)
         if named >= most:
             break
@@ -332,6 +332,10 @@ def _boots(test: validation.Validation) -> str:
 
 def _boots_of(count: int) -> str:
     return "boot" if count == 1 else "boots"
+
+
+def _commits_of(count: int) -> str:
+    return "commit" if count == 1 else "commits"
 
 
 def _gap(plan: Plan, gap: tuple[int, int]) -> str:

@@ -94,7 +94,7 @@ class Forecast(Way):
     several_chance: float = 0.0
 
     @property
-    def tells_two(self) -> bool:
+    def shows_two(self) -> bool:
         """One number would be true of neither: several culprits take more than one."""
         one, several = self.one, self.several
         return one is not None and several is not None and several.boots_median > one.boots_median
@@ -174,7 +174,7 @@ def forecast_from(
 def quantile(values: Floats, weights: Floats, share: float) -> float:
     """The value that a further one stays within with the chance ``share``: of n equal weights the
     k-th value has k/(n + 1) (Weibull 1939; Hyndman and Fan 1996, definition 6). With k/n, as a
-    sample's own quantile, one of a dozen would be kept in less often than it says.
+    sample's own quantile, one of a dozen would be kept in less often than its level.
     """
     order = np.argsort(values, kind="stable")
     positions = np.cumsum(weights[order]) * len(values) / (len(values) + 1)
@@ -182,17 +182,17 @@ def quantile(values: Floats, weights: Floats, share: float) -> float:
 
 
 def hardness(series: Sequence[Believed], world: World) -> float:
-    """About how many boots it takes to tell the commits of a world: the sum over them of 1/s, where
-    s sums the squared step over the variance of a boot and its build, over all series. 0 without a
-    step, which is found soon.
+    """About how many boots it takes to separate the commits of a world: the sum over them of 1/s,
+    where s sums the squared step over the variance of a boot and its build, over all series. 0
+    without a step, which is found soon.
     """
-    told: dict[int, float] = {}
+    information: dict[int, float] = {}
     for one, (node, _, steps) in zip(series, world, strict=True):
         boot = one.plan.noise.boot_variance(one.plan.runs) * float(one.data.nodes.within[node])
         variance = boot + float(one.data.nodes.build[node])
         for commit, size in steps.items():
-            told[commit] = told.get(commit, 0.0) + size * size / variance
-    return sum(1 / each if each else inf for each in told.values())
+            information[commit] = information.get(commit, 0.0) + size * size / variance
+    return sum(1 / each if each else inf for each in information.values())
 
 
 def draw_moves(moved: Sequence[float], rng: np.random.Generator) -> tuple[bool, ...]:

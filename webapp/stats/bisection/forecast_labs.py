@@ -4,7 +4,7 @@ Given the commits that did it, everything else is drawn from its posterior and n
 the noise (a node), what the machine does (a state) and what it will do, the sizes, and then the
 level, the effects of builds and the machine's shift, which are jointly normal once these are known.
 
-Several commits may have made what was alerted as one step. How likely that is says
+Several commits may have made what was alerted as one step. How likely that is follows from
 `posterior.TWO_STEPS_PRIOR`, and what boots make of it; how many they are and how they share the
 loss nothing shows beforehand (`Culprits`).
 """
@@ -48,7 +48,7 @@ LEAST_SHARE = SHARE / 2
 looked for before a commit is named."""
 
 OPPOSITE = 1 / 3
-"""Share of draws, once boots tell anything, in which one commit undoes a part of the other's loss.
+"""Share of draws, once boots are evidence, in which one commit undoes a part of the other's loss.
 Beforehand it is left out: it makes one step larger than alerted, which is found soon."""
 
 DRAWS = 4000
@@ -60,7 +60,9 @@ Truth = tuple[int, int, dict[int, float]]
 
 @dataclass(frozen=True, eq=False)
 class Believed:
-    """One series and what its own boots say; what companions say of the machine is left out."""
+    """One series and the evidence of its own boots; that of companions about the machine is left
+    out.
+    """
 
     plan: Plan
     evidence: Evidence
@@ -236,7 +238,7 @@ class Culprits:
 
 
 def chance_of_several(now: Posterior, prior: Floats) -> float:
-    """``now.two``, and that another one lies in the gap of the first, where no boot tells them
+    """``now.two``, and that another one lies in the gap of the first, where no boot separates them
     apart so far. ``prior`` (N,) of the candidates, of sum 1.
     """
     gaps = np.bincount(now.gap_of, now.candidates)

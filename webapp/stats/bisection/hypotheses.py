@@ -28,7 +28,7 @@ EFFECT_SPREAD = 0.25
 estimates (the winner's curse), so the true step is often smaller; but a step far below the
 alerted one is not what the search is for, and would hide among the noise of any candidate."""
 WIDE_SPREAD, WIDE_CHANCE = 4.0, 0.02
-"""The same for an alert whose size says nothing, and the chance of that. Without it a step of
+"""The same for an alert whose size is no evidence, and the chance of that. Without it a step of
 four times the alerted size looks like two steps, and one of half of it is placed badly."""
 SPREADS = ((EFFECT_SPREAD, 1 - WIDE_CHANCE), (WIDE_SPREAD, WIDE_CHANCE))
 DIFFERENCE_SPREAD = 1.5

@@ -7,7 +7,7 @@ boots) has shown most of its own effect, so that
 
     d' = |δ| / (1 + σ²build·w) / sqrt(v + σ²build / (1 + σ²build·w))
 
-which is why the fifth boot of a build says less than the first boot of its neighbour. Measuring
+which is why the fifth boot of a build informs less than the first boot of its neighbour. Measuring
 where the expected loss is largest: Lindley 1956; for a search with noisy answers it is the median
 of the posterior when all answers are equally good (Horstein 1963; Jedynak, Frazier, Sznitman 2012).
 """
@@ -102,7 +102,7 @@ def expect(outlook: Outlook, index: int, *, rebuild: bool) -> None:
 
 
 def best_option(plan: Plan, outlook: Outlook, skipped: frozenset[int]) -> Option | None:
-    """The measurement that tells most bits per hour, the earlier revision of equals; or None."""
+    """The measurement with most bits per hour, the earlier revision of equals; or None."""
     revisions = _revisions(outlook, skipped)
     if not len(revisions):
         return None

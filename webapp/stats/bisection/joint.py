@@ -7,7 +7,7 @@ gains, by their priors.
 
 Given that commit j made the step, subjects are independent but for what their machine did. With
 Z(j, x) the evidence of a subject's boots for a step at j while its machine does x, Z(0, x) for none
-and a the chance that the commit spares it, machine m says
+and a the chance that the commit spares it, machine m gives
 
     A(j) = Σ_x P(x) Π_i [(1 − a_i) Z_i(j, x) + a_i Z_i(0, x)],   B = Σ_x P(x) Π_i Z_i(0, x)
 

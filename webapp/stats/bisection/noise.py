@@ -35,8 +35,8 @@ BUILD_SHARES = (0.25, 0.5, 0.25)
 """Shares of the belief in σbuild that one node each stands for, from low to high."""
 
 LARGER_BUILDS = ((0.125, 0.1), (0.25, 0.1), (0.5, 0.05))
-"""Scatter of builds, as shares of the alerted step, that is possible beside what a history says,
-and its chance: a history may be of other builders, compilers or link orders."""
+"""Scatter of builds, as shares of the alerted step, that is possible beside the estimate from a
+history, and its chance: a history may be of other builders, compilers or link orders."""
 
 BUILD_STEPS, BUILD_REACH = 600, 10.0
 """The belief in σbuild is taken on so many steps from 0 to so many times the scatter shown."""
@@ -49,8 +49,8 @@ class Noise:
     ``run`` lies inside a boot, ``boot`` inside a build, ``build`` between builds. ``within_df``
     are the degrees of freedom of what is inside a build, ``build_df`` those of the scatter of
     revisions from which ``build`` was taken, and ``history_boots`` how many boots each of these
-    revisions had: with few of them ``build`` = 0 says little. Infinite degrees of freedom: known.
-    Raises `OutOfRangeError`.
+    revisions had: with few of them ``build`` = 0 is weak evidence. Infinite degrees of freedom:
+    known. Raises `OutOfRangeError`.
     """
 
     run: float
@@ -132,7 +132,7 @@ def _build_nodes(noise: Noise, inside: float) -> tuple[Floats, Floats]:
 
 
 def _with_larger(build: Floats, weight: Floats, effect: float) -> tuple[Floats, Floats]:
-    """The same, and that builds scatter by more than any history says (`LARGER_BUILDS`)."""
+    """The same, and that builds scatter by more than any history shows (`LARGER_BUILDS`)."""
     larger = np.array([(share * effect) ** 2 for share, _ in LARGER_BUILDS])
     chances = np.array([chance for _, chance in LARGER_BUILDS])
     usual = float(build @ weight)

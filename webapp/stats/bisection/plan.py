@@ -1,4 +1,4 @@
-"""What a bisect is told: the plan, fixed at its start, and the evidence, which grows.
+"""The input of a bisect: the plan, fixed at its start, and the evidence, which grows.
 
 Every value is in *log percent*: 100·ln(value / any one reference). There a step of −2 % is −2.02,
 the sign gives the direction, and neither unit nor level matters (`log_percent`).
@@ -169,7 +169,7 @@ class Boot:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """All that is known: boots in the order measured, and what people and the lab said.
+    """All that is known: boots in the order measured, and the statements of people and the lab.
 
     ``skipped``: revisions that cannot be built or booted. ``excluded``: candidates that a person
     rules out; ``forced``: those to which a person limits the search (empty: no limit); both are
@@ -178,7 +178,7 @@ class Evidence:
     that of their parent: weight 0. ``pinned``: revisions to measure next, until they are
     measured. ``hours``: machine time used. ``failure``: why the lab gave up, or "". ``beyond``:
     boots of history beside the ends (indices below 0 or above N) that lie on another level than
-    theirs: they tell only whether the step lies outside the range.
+    theirs: they show only whether the step lies outside the range.
     """
 
     boots: tuple[Boot, ...] = ()

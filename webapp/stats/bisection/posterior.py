@@ -46,7 +46,7 @@ BOUND = log((1 - ERROR) / ERROR)
 """The log likelihood ratio that decides it, either way."""
 
 NOT_RULED_OUT = 0.95
-"""What is said of the size of another change holds with this probability, if there is one."""
+"""The interval of the size of another change holds with this probability, if there is one."""
 
 TWO_STEPS_PRIOR = 0.05
 """Chance that the interval holds two steps, given that there is any."""
@@ -128,7 +128,7 @@ class Lab:
 
     ``step_after``: boots of the bisect before its likeliest step (0: before the first one).
     ``shift``: of each boot of the bisect by the likeliest explanation, log percent. ``scatter``:
-    the standard deviation of boots over what history says.
+    the standard deviation of boots over that of the history.
     """
 
     moves: float
@@ -165,7 +165,7 @@ class Posterior:
     candidates (first, last) between two measured builds; None where fewer than two gaps are open.
     ``effect`` with its standard deviation, and ``good_level``: log percent. ``boot_sd``,
     ``build_sd``: the noise as believed now. ``gap_of`` (N,): candidates with the same number are
-    told apart by no boot so far. ``rest``: what the likeliest candidate leaves to a second one.
+    separated by no boot so far. ``rest``: what the likeliest candidate leaves to a second one.
     """
 
     candidates: Floats

@@ -45,7 +45,7 @@ TWO_DOUBT = 0.5
 """Chance of two steps from which no commit is named before a boot between them was had."""
 MOST_BETWEEN = 5
 """Boots of the least measured revision between two suspected steps, after which more of them
-are not what tells one step from two."""
+do not distinguish one step from two."""
 
 
 def budget_used(plan: Plan, hours: float, left: int, now: datetime | None) -> str:
@@ -98,7 +98,7 @@ def reached(case: Case) -> Choice | None:
 
 
 def stopped(case: Case, now: Posterior, bits: float, doubt: str = "") -> Choice:
-    """The end of a search whose best next boot would tell so many ``bits``."""
+    """The end of a search whose best next boot would bring so many ``bits``."""
     text = doubt + explain.stopped(case.plan, now, case.evidence, case.stop)
     if ending.is_suspected(case.now):
         return case.done(ending.suspected(now, explain.suspected(case.plan, now) + text))
@@ -113,7 +113,7 @@ def search_boots(
     leads: bool = True,
     is_shared: bool = False,
 ) -> tuple[list[Measure], float]:
-    """The boots to ask for, and the bits that the best of all options would tell.
+    """The boots to ask for, and the bits that the best of all options would bring.
 
     First pins, ends that were never booted, and anchors are due; of the series that ``leads`` also
     a boot between two suspected steps. ``moved``: the chance that the commit moves this series.

@@ -116,8 +116,8 @@ def inside_builds(rows: Floats, nodes: NoiseNodes) -> Floats:
 def build_rows(plan: Plan, boots: Sequence[Boot], position_of: Callable[[int], int]) -> Floats:
     """Position, boots, precision, mean, Σ(y − mean)²/v and Σ log v of each build, (B, 6), in order.
 
-    ``position_of`` says where along the tree a revision counts. Raises `OutOfRangeError` for a
-    build that stands for revisions of two positions.
+    ``position_of`` gives the position along the tree at which a revision counts. Raises
+    `OutOfRangeError` for a build that stands for revisions of two positions.
     """
     variance_of = cache(plan.noise.boot_variance)
     sums: dict[tuple[str, int], list[float]] = {}

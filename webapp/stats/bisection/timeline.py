@@ -51,8 +51,8 @@ STATES = (
 """Prior over states; with `STEP_WEIGHT` they add up to 1. The rates span what can do harm: at a
 twelfth of a boot's scatter twenty boots move by a third of it, at a half no boot knows the next."""
 FOLLOWS = 0.8
-"""Chance that the companions feel what the lab does. Else they say nothing of it: a change of the
-network card moves what forwards packets, and no loop of `memcpy`."""
+"""Chance that the companions feel what the lab does. Else they are no evidence of it: a change of
+the network card moves what forwards packets, and no loop of `memcpy`."""
 STATES_BESIDE = tuple(
     replace(state, weight=share * state.weight, follows=follows)
     for state in STATES

@@ -42,7 +42,7 @@ MOST_BOOTS = 20
 """A side, before the test gives up."""
 
 LEAST_BOOTS = 3
-"""A side, before the builds rather than the boots are said to be what leaves it open."""
+"""A side, before the builds rather than the boots are named as what leaves it open."""
 
 MOST_LEAD = 4
 """Boots by which one side may be ahead. History makes one side well known, but a lab also
@@ -50,7 +50,7 @@ changes with time: only boots in turn show that."""
 
 SUSPECTED, SURE_OUTSIDE = 0.5, 0.95
 """Chances that the step lies outside: from the first the ends without what lies behind that step
-decide whether there is any between them; from the second that is said to be so."""
+decide whether there is any between them; from the second that is stated."""
 LEAST_BUILDS = 3
 """Of which one lies beside an end."""
 PRIOR_INSIDE, PRIOR_BESIDE, PRIOR_NONE = 0.4, 0.15, 0.3
@@ -58,7 +58,7 @@ PRIOR_INSIDE, PRIOR_BESIDE, PRIOR_NONE = 0.4, 0.15, 0.3
 
 
 class Verdict(StrEnum):
-    """What the test says. ``LIMITED``: endless boots of these builds would not decide it."""
+    """The result of the test. ``LIMITED``: endless boots of these builds would not decide it."""
 
     STEP = "step"
     NO_STEP = "no step"

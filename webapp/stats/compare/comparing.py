@@ -39,7 +39,7 @@ __all__ = [
 
 
 class Verdict(StrEnum):
-    """What a comparison says of the other side; `CANNOT_TELL` is a result of its own."""
+    """The verdict of a comparison on the other side; `CANNOT_TELL` is a result of its own."""
 
     BETTER = "better"
     WORSE = "worse"
@@ -99,7 +99,7 @@ class Comparison:
 
     ``change`` decides the verdict; the tests beside it treat every sample as independent and are
     None where a side is too small for them (Student 3, Welch 2, with some scatter). ``one_build``
-    says that the sides are different builds, of which one side has but one, and that nothing is
+    means that the sides are different builds, of which one side has but one, and that nothing is
     known of the noise between builds: its interval has what is believed of it (``belief``; None
     where samples have no logarithms). ``margin`` and ``confidence`` are percent.
     """
@@ -131,7 +131,7 @@ class Comparison:
 
     @property
     def why(self) -> str:
-        """Why nothing can be told, where that has a name: ``one_build_a_side``,
+        """Why there is no verdict, where that has a name: ``one_build_a_side``,
         ``runs_disagree``.
         """
         if self.runs_disagree:
@@ -155,11 +155,11 @@ def compare(
 
     Bare sequences stand for samples of one build whose boots are unknown. ``build_noise`` comes
     from the series' history and is used where a side has fewer than two builds. ``same_build``
-    says that the very same builds are on both sides, so that what they scatter cancels and
+    means that the very same builds are on both sides, so that what they scatter cancels and
     ``build_noise`` is not used; or that they are not: then for single builds, of whose noise
     nothing is known, ``belief`` (by default the guess) stands in for it. Without ``same_build``
-    the verdict is one on these samples, whatever they were built of. ``runs_disagree`` says
-    that a side pools runs that contradict one another: then nothing can be told. ``margin`` is in
+    the verdict is one on these samples, whatever they were built of. ``runs_disagree`` means
+    that a side pools runs that contradict one another: then there is no verdict. ``margin`` is in
     percent, ≥ 0; ``confidence`` is one of 80, 90, 95, 98, 99.
     Raises `StatisticsError` for empty sides, NaN, infinities and settings out of range.
     """

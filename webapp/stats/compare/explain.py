@@ -10,7 +10,8 @@ from webapp.stats.metrics import worth_telling
 from webapp.stats.sensitivity import critical_t
 
 LEAST_PRICE = 1.1
-"""Student's t over the normal quantile from which on a sentence says it: 26 degrees of freedom."""
+"""Student's t over the normal quantile from which on a sentence mentions it: 26 degrees of freedom.
+"""
 
 _PLURAL = {Level.RUN: "runs", Level.BOOT: "boots", Level.BUILD: "builds"}
 
@@ -18,7 +19,7 @@ _PLURAL = {Level.RUN: "runs", Level.BOOT: "boots", Level.BUILD: "builds"}
 def explain(comparison: Comparison) -> str:
     """One sentence: the verdict, the rule that gave it and the numbers that went into it.
 
-    Changes are B relative to A in percent; "more" and "less" are said of the metric's value.
+    Changes are B relative to A in percent; "more" and "less" refer to the metric's value.
     """
     reasons = {
         Rule.RUNS_DISAGREE: _runs_disagree,
@@ -37,7 +38,7 @@ def explain(comparison: Comparison) -> str:
 def _runs_disagree(comparison: Comparison) -> str:
     return (
         "runs of one and the same revision differ by more than their noise, and their mean "
-        f"({_size(comparison.change)}) says nothing until one of them is withdrawn or somebody "
+        f"({_size(comparison.change)}) means nothing until one of them is withdrawn or somebody "
         "decides that they count together"
     )
 
@@ -82,11 +83,11 @@ def _excludes_zero(comparison: Comparison) -> str:
 
 def _includes_zero(comparison: Comparison) -> str:
     change = comparison.change
-    told = worth_telling(change.visible)
+    percent = worth_telling(change.visible)
     visible = (
         ""
-        if told is None
-        else f"; the smallest change seen four times in five is {_figure(told)} %"
+        if percent is None
+        else f"; the smallest change seen four times in five is {_figure(percent)} %"
     )
     if change.low is None:
         return f"the difference is not proven and has no percentage{visible}; {_basis(comparison)}"
@@ -122,7 +123,7 @@ def _counts(change: Change) -> str:
 
 
 def _price(comparison: Comparison) -> str:
-    """What it costs that the history tells its noise only so well, where that is a tenth."""
+    """What an inexact noise of the history costs, where that is a tenth."""
     change, confidence = comparison.change, comparison.confidence
     if change.history is None or change.df is None:
         return ""

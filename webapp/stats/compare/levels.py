@@ -3,10 +3,10 @@
 The scatter that counts is that between the largest units which the data separates: builds where
 both sides have at least two, else boots, else runs. A unit's value is the mean of what it holds,
 so its scatter contains everything below it. With fewer than two builds on a side the noise
-between builds comes from the series' history, or is said not to be counted.
+between builds comes from the series' history, or is marked as not counted.
 
 `summarize` keeps of a set what any comparison needs: one `Side` for each level and scale. It is
-what points store, so that a page that reads points and one that reads samples say the same.
+what points store, so that a page that reads points and one that reads samples agree.
 """
 
 from collections import Counter, defaultdict
@@ -48,7 +48,7 @@ class Samples:
 
     ``boots`` and ``builds`` are as long as ``values``, or None where unknown. One unknown boot
     makes all boots of the side unknown; samples of unknown build count as one build. A boot is
-    told from others by its label together with its build's.
+    identified by its label together with its build's.
     Raises `TooFewSamplesError` when empty, `NotFiniteError`, `OutOfRangeError` for lengths.
     """
 
@@ -92,7 +92,7 @@ def pool(
     """The samples of several runs as one set: of each its samples, their boots and its build.
 
     A boot counts within its run: two runs that call a boot by one name had a boot each. One run
-    that does not tell its boots makes all of them unknown.
+    that does not state its boots makes all of them unknown.
     """
     values: list[float] = []
     boots: list[Hashable] = []
@@ -123,7 +123,7 @@ class Side:
     """Mean of a side, the standard deviation of its units with its degrees of freedom, and counts.
 
     The variance of the mean is ``sd`` squared times ``share``. ``df`` is 0 where nothing is known
-    of it. ``between`` says that it was taken between builds and so contains their noise.
+    of it. ``between`` means that it was taken between builds and so contains their noise.
     """
 
     mean: float
@@ -223,7 +223,7 @@ class Summary:
             boots=data["boots"],
             exponent=data["exponent"],
             digit=data["digit"],
-            total=data.get("total"),  # what was stored before counts were told apart has none
+            total=data.get("total"),  # what was stored before counts were distinguished has none
             linear=_sides_from_data(data["linear"]),
             log=data["log"] and _sides_from_data(data["log"]),
         )

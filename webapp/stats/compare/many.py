@@ -36,7 +36,7 @@ class Comparisons:
     ``percent``, ``low`` and ``high`` are the change from 1 to 2 and its interval, ``visible`` the
     smallest change seen with 80 % power, all in percent; NaN stands for None. ``p`` is the chance
     of a difference as large where there is none. ``proven`` is the sign of a change whose interval
-    excludes zero, else 0; ``inside`` says that it lies within the margin. ``verdict`` indexes
+    excludes zero, else 0; ``inside``: whether it lies within the margin. ``verdict`` indexes
     `VERDICTS`, ``unit`` `LEVELS`. ``one_build`` rows hold different builds of unknown noise, of
     which a side has but one: there the interval has what is believed of that noise, ``p`` may be
     larger than it shows (`webapp.stats.compare.single_builds`), and where the runs alone exclude

@@ -35,7 +35,7 @@ class Change:
     ``low`` and ``high`` are None where no interval exists: with nothing known of a side's scatter,
     with no scatter at all in sets too small for ranks to decide, or relative to a mean that is
     itself not clearly different from zero.
-    ``known`` says that the difference, if not the percentage, has an interval, and ``proven`` is
+    ``known`` means that the difference, if not the percentage, has an interval, and ``proven`` is
     the sign of the change where that excludes zero, else 0; ``p`` is the two-sided chance of a
     difference as large where there is none, 1 where nothing is known. ``visible`` is the smallest
     change, percent, seen with 80 % power; None without an interval or without scatter. ``test``
@@ -149,7 +149,7 @@ def estimate_change(
 
 @dataclass(frozen=True, slots=True)
 class _Counts:
-    """What the exact test of counts says; ``high`` is infinite where A counts none."""
+    """The result of the exact test of counts; ``high`` is infinite where A counts none."""
 
     p: float
     low: float

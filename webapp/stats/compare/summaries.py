@@ -33,7 +33,7 @@ _UNITS = 4
 class Summaries:
     """One side of every row, as columns: made once from summaries, compared as often as wanted.
 
-    ``log`` says which rows have logarithms; ``boots`` is 0 where they are not known, ``totals`` NaN
+    ``log``: which rows have logarithms; ``boots`` is 0 where they are not known, ``totals`` NaN
     where samples are no counts. ``sides`` has the shape (2 scales, 3 levels, 6 columns of `Side`,
     rows), zeros where a level has no two units; ``floors`` (rows, 2 scales) is what equal values
     leave open (`Summary.floor`).
@@ -47,7 +47,7 @@ class Summaries:
         self.builds = np.array([row["builds"] for row in kept], np.float64)
         self.boots = np.array([row["boots"] or 0 for row in kept], np.float64)
         self.n = np.array([row["n"] for row in kept], np.float64)
-        # What was stored before counts were told apart has no total.
+        # What was stored before counts were distinguished has no total.
         self.totals = np.array([row.get("total") for row in kept], np.float64)
         self.exponent = np.array([row["exponent"] for row in kept], np.int64)
         self.log = np.array([bool(row["log"]) for row in kept], np.bool_)
@@ -103,7 +103,9 @@ class Has:
     BOOTS = 4
     LOG = 8
     TOTAL = 16
-    TOTAL_UNKNOWN = 32  # null; without both there is no such key, as before counts were told apart
+    TOTAL_UNKNOWN = (
+        32  # null; without both there is no such key, as before counts were distinguished
+    )
     DIGIT = 64
     BOOT_SIDE = 128
     BOOT_AS_RUN = 256

@@ -1,4 +1,4 @@
-"""What may be said of many modes on many machines in one sentence, at most 5 of 100 wrong.
+"""What may be claimed of many modes on many machines in one sentence, at most 5 of 100 wrong.
 
 The share of wrong claims is not the share of sentences with one: a gate for false discoveries over
 all cells bounds the first. Here the chance of any wrong claim is bounded. Of the 5 %, `FOR_MODES`
@@ -68,7 +68,7 @@ class Look:
 
 @dataclass(frozen=True, slots=True)
 class Headline:
-    """What may be told of all cells together.
+    """What may be claimed of all cells together.
 
     ``verdicts`` has one entry a cell, *cannot tell* where it does not pass; ``alone`` are their
     verdicts by themselves.
@@ -151,9 +151,9 @@ class Mean:
 
 @dataclass(frozen=True, slots=True)
 class Across:
-    """What may be said of one mode. ``verdict`` is that on its mean change; ``verdicts`` are those
-    on each machine alone. ``differs``: the changes differ from machine to machine. ``mean`` and
-    ``test`` are None where fewer than two machines have an interval that counts.
+    """What may be claimed of one mode. ``verdict`` is that on its mean change; ``verdicts`` are
+    those on each machine alone. ``differs``: the changes differ from machine to machine. ``mean``
+    and ``test`` are None where fewer than two machines have an interval that counts.
     """
 
     verdict: Verdict
@@ -174,7 +174,7 @@ class Across:
 
 
 def across_machines(modes: Sequence[Sequence[Evidence]]) -> list[Across]:
-    """What may be said of each mode, given as its machines; one cell in all has its own verdict."""
+    """What may be claimed of each mode, given as its machines; a lone cell has its own verdict."""
     cells = [one for its in modes for one in its]
     if len(cells) <= 1:
         # The chance of single builds is that by a noisy machine: it may exceed that of the verdict.
@@ -288,7 +288,7 @@ def _counting(cells: Sequence[Evidence]) -> list[Evidence]:
 
 
 def _asked(cells: Sequence[Evidence], mean: Mean | None) -> tuple[Verdict, float]:
-    """What would be said of a mode, and the chance of it where that is wrong."""
+    """What would be claimed of a mode, and the chance of it where that is wrong."""
     if len(cells) == 1:
         look = cells[0].look
         return look.verdict, look.p if look.verdict in PROVEN else 1.0

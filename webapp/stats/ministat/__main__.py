@@ -214,7 +214,7 @@ def _level(text: str) -> float:
 
 
 def _terminal_width() -> int:
-    """On a terminal COLUMNS, else what the terminal says less the frame; elsewhere 74."""
+    """On a terminal COLUMNS, else the terminal's width less the frame; elsewhere 74."""
     if not sys.stdout.isatty():
         return numbers.DEFAULT_WIDTH
     columns = os.environ.get("COLUMNS", "")

@@ -62,7 +62,7 @@ class Difference:
 
     ``delta`` and ``error`` (half the width of the interval) are in the metric's unit.
     ``percent`` and ``percent_error`` relate them to the first set's mean and are None when that
-    mean is zero. ``proven`` says whether zero is outside the interval at ``confidence``.
+    mean is zero. ``proven``: whether zero is outside the interval at ``confidence``.
     """
 
     delta: float
@@ -295,7 +295,7 @@ def render(
 def difference_lines(
     found: Difference, baseline: Summary, flavour: Flavour = "current"
 ) -> list[str]:
-    """What ministat says of a difference from ``baseline``: four lines, or one."""
+    """ministat's report of a difference from ``baseline``: four lines, or one."""
     level = f"{found.confidence:.1f}% confidence"
     if not found.proven:
         return [f"No difference proven at {level}"]

@@ -87,7 +87,7 @@ class Side:
     @property
     def events_per_packet(self) -> float | None:
         """How often the event happened for each packet, the mean of the boots; None where a boot
-        does not tell.
+        does not state.
         """
         found = [boot.event_rate / boot.pps for boot in self.boots if boot.event_rate and boot.pps]
         return fmean(found) if len(found) == len(self.boots) else None
@@ -148,10 +148,10 @@ def basis(
     is_cost = rates is not None and not why.shares_alone
     if rates is None or not is_cost:
         rates = Rates(np.full(len(a.boots), 100.0)), Rates(np.full(len(b.boots), 100.0))
-    said = [f"{one}: nothing is tested." for one in why.untested]
-    said += [f"{one}: shares of samples alone are compared." for one in why.shares_alone]
+    notes = [f"{one}: nothing is tested." for one in why.untested]
+    notes += [f"{one}: shares of samples alone are compared." for one in why.shares_alone]
     untested, shares_alone = ("".join(one[:1]) for one in (why.untested, why.shares_alone))
-    return Basis(*rates, is_cost, untested, shares_alone, tuple(said + why.warnings))
+    return Basis(*rates, is_cost, untested, shares_alone, tuple(notes + why.warnings))
 
 
 def _check_side(name: str, side: Side, patterns: Sequence[str], why: _Reasons) -> None:

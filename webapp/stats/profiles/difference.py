@@ -167,7 +167,7 @@ def _total(own: judging.Family, judge: judging.Judge) -> judging.Change | None:
 
 
 def _events(a: Side, b: Side, total: judging.Change | None) -> judging.Events | None:
-    """Of profiles of one event that tell how often it happened, and of known rates."""
+    """Of profiles of one event that state how often it happened, and of known rates."""
     events = {boot.event for side in (a, b) for boot in side.boots}
     per_packet = a.events_per_packet, b.events_per_packet
     if per_packet[0] is None or per_packet[1] is None or len(events) > 1:
@@ -180,15 +180,15 @@ def _events(a: Side, b: Side, total: judging.Change | None) -> judging.Events | 
 
 def _about_sides(a: Side, b: Side) -> list[str]:
     """What limits the claims besides what `basis` knows."""
-    said = []
+    warnings = []
     boots = min(len(a.boots), len(b.boots))
     if boots == 1:
-        said.append(
+        warnings.append(
             "One boot a side: nothing is proven; intervals are a lower bound, from the CPUs of one "
             "boot."
         )
     elif not is_enough(a, b):
-        said.append(
+        warnings.append(
             f"{boots} boots a side: three are needed to prove anything; intervals are a lower "
             "bound, from the CPUs of each boot."
         )
@@ -196,8 +196,8 @@ def _about_sides(a: Side, b: Side) -> list[str]:
         builds = min(len(set(side.builds)) for side in (a, b))
         known = {0: "How many builds a side is unknown", 1: "One build a side"}
         text = known.get(builds, f"{builds} builds a side")
-        said.append(f"{text}: what is proven is proven of these builds.")
-    return said
+        warnings.append(f"{text}: what is proven is proven of these builds.")
+    return warnings
 
 
 def trades(own: judging.Family, edges: Ints, weights: Floats) -> list[list[int]]:

@@ -24,7 +24,7 @@ MOST_OF = 0.7
 """Of functions on one call path the deepest is named that holds this part of the largest change."""
 
 FEWEST_MACHINES = 5
-"""With fewer machines the text says what they allow."""
+"""With fewer machines the text states what they allow."""
 
 _CONFIDENCE = 0.95
 _TESTED_PCT = 0.2

@@ -246,7 +246,7 @@ def _both(values: Floats, counts: Counted, a: Side, b: Side, found: Basis) -> tu
 
 
 def are_builds_enough(a: Side, b: Side) -> bool:
-    """Whether builds are the observations: boots of one build do not tell how builds scatter."""
+    """Whether builds are the observations: boots of one build do not show how builds scatter."""
     return min(len(set(a.builds)), len(set(b.builds))) >= FEWEST_BOOTS
 
 

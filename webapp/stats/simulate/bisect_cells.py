@@ -1,6 +1,6 @@
 """How well does it work? Bisects with a known truth, counted.
 
-A cell says what is true: how many commits, the step, the noise. The good end has neighbours that
+A cell holds the truth: how many commits, the step, the noise. The good end has neighbours that
 history measured (five boots each, one build each): every alert has such a history. The bad end has
 none: the points that raised an alert are a selection, and would count a false alert as true. The
 noise is known, or estimated from so many revisions of history.
@@ -96,7 +96,7 @@ def spread_over(processes: int) -> Iterator[Spread]:
 
 @contextmanager
 def _one_thread_each() -> Iterator[None]:
-    """For processes started meanwhile, unless the caller's environment says otherwise."""
+    """For processes started meanwhile, unless the caller's environment differs."""
     missing = [name for name in ONE_THREAD if name not in os.environ]
     os.environ.update(dict.fromkeys(missing, "1"))
     try:
@@ -108,7 +108,7 @@ def _one_thread_each() -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """The truth. Percentages; ``step`` is signed, and what was alerted unless ``alerted`` says so.
+    """The truth. Percentages; ``step`` is signed, and what was alerted unless ``alerted`` differs.
 
     ``history``: revisions from which the noise is estimated; 0: it is known. With
     ``false_alert`` there is no step. ``world``: what breaks the model. Raises `OutOfRangeError`.
@@ -147,7 +147,7 @@ class Cell:
 
     @property
     def alerted_effect(self) -> float:
-        """The alerted step in log percent: unless told otherwise, all true steps together."""
+        """The alerted step in log percent: unless given, all true steps together."""
         if self.alerted is None and self.effects:
             return sum(self.effects)
         return 100 * log1p((self.step if self.alerted is None else self.alerted) / 100)
@@ -169,8 +169,8 @@ class Cell:
 class Tried:
     """How one trial ended: its kind, whether what it names is the truth, and its boots.
 
-    ``innocent``: it names one commit that did nothing. ``several``: it tells of more than one.
-    ``stated``: the probability of what it says.
+    ``innocent``: it names one commit that did nothing. ``several``: it names more than one.
+    ``stated``: the probability of its conclusion.
     """
 
     kind: Kind
@@ -187,9 +187,9 @@ class Result:
     """All trials of a cell: shares of 1.
 
     Of several culprits a single name is right only as the first of several. ``innocent``: named a
-    commit that did nothing. ``several``: told of more than one commit. ``short_range``: ended in a
+    commit that did nothing. ``several``: named more than one commit. ``short_range``: ended in a
     range of at most `SHORT_RANGE` that holds a culprit. ``stated_90``: names at a stated 90 % or
-    more, and how many of them are right. ``outside_right``: said on which
+    more, and how many of them are right. ``outside_right``: named on which
     side of the range it lies.
     """
 

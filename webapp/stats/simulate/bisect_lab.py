@@ -53,8 +53,8 @@ def make_bisect_lab(seed: int = 64) -> Lab:
         for one, samples, boots in zip(measured, series.samples, series.boots, strict=True)
     ]
     guilty = revisions[GUILTY].revision
-    says = "forwarding loses 2 %, between two measured revisions"
-    planted = Planted("step", guilty, guilty, {(HARDWARE, WORKLOAD): STEP_PCT}, says)
+    description = "forwarding loses 2 %, between two measured revisions"
+    planted = Planted("step", guilty, guilty, {(HARDWARE, WORKLOAD): STEP_PCT}, description)
     return Lab(TREE, "pps", "packets/s", "more", revisions, tuple(runs), (planted,))
 
 

@@ -22,7 +22,7 @@ class World:
     """What is not as believed; percentages are signed. Raises `OutOfRangeError`.
 
     ``true_noise``: true noise of boots and runs over the believed. ``hidden_build``: scatter of
-    builds of which history says nothing. ``drift``: of the machine, a boot. ``lab_step`` comes
+    builds absent from the history. ``drift``: of the machine, a boot. ``lab_step`` comes
     after ``lab_step_at`` boots. ``flaky``: share of boots that are off by ``flaky_pct``.
     ``culprits``: steps of several commits, in place of the one. ``misleading_prior``: weight of
     the true culprit where the others have 1. ``outside``: 0, or on which side of the range the

@@ -1,7 +1,7 @@
 """A lab that never was: five machines, three modes, a year, and what was planted in it.
 
 The demonstration uploads it through the real path; its truth is known, so a visitor can check
-what Driftline says. The names say that it is simulated.
+what Driftline concludes. The names show that it is simulated.
 
 A stable branch of its tree is measured on two of the machines: what the tree had lost before the
 branch left is lost there too; what came later never came.
@@ -86,7 +86,7 @@ class Planted:
     revision: str
     last: str
     pct: dict[tuple[str, str], float]
-    says: str
+    description: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,9 +269,9 @@ def _events(hardware: str, workload: str) -> tuple[Event, ...]:
 
 def _planted(revisions: tuple[LabRevision, ...]) -> tuple[Planted, ...]:
     def plant(
-        kind: str, first: int, last: int, pct: dict[tuple[str, str], float], says: str
+        kind: str, first: int, last: int, pct: dict[tuple[str, str], float], description: str
     ) -> Planted:
-        return Planted(kind, revisions[first].revision, revisions[last].revision, pct, says)
+        return Planted(kind, revisions[first].revision, revisions[last].revision, pct, description)
 
     outlier = {here: 100 * (factor - 1) for here, factor in OUTLIER_FACTOR.items()}
     noise = {here: 100 * (ratio - 1) for here, ratio in NOISE_RATIO.items()}

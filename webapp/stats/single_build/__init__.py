@@ -1,6 +1,6 @@
 """One build a side: whether two points alone show a loss that builds hardly ever show by chance.
 
-A rule for the newest pair of a series that cannot tell its own build noise yet: a prior of
+A rule for the newest pair of a series whose own build noise is not known yet: a prior of
 that noise (`NoisePrior`) stands in for it. In words and with figures: docs/statistics.md.
 """
 

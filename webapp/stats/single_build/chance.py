@@ -34,10 +34,10 @@ SPREAD = 1.5
 guessed is never narrower than this, however alike the series of an instance are."""
 
 GUESS_WEIGHT = 4.0
-"""Series that the guess counts for when an instance tells its own."""
+"""Series that the guess counts for when an instance has its own."""
 
 LEAST_FREEDOM = 8.0
-"""Degrees of freedom from which on a series tells its build noise well enough to be learned from
+"""Degrees of freedom from which on a series shows its build noise well enough to be learned from
 (its standard deviation is then known within about a quarter)."""
 
 LEAST_PCT = 0.3
@@ -47,7 +47,7 @@ HALF_ALIKE = 0.5
 """Weight of a series that shares the hardware or the workload only; one that shares both has 1."""
 
 LEAST_SERIES = 8
-"""Series of a machine that tell their build noise from which on they alone are believed."""
+"""Series of a machine whose build noise is known, from which on they alone count."""
 
 MEDIAN_STEP, SPREAD_STEP = 1.2, 1.1
 """The belief moves in steps of these factors: a belief that followed every upload would change
@@ -60,7 +60,8 @@ BELIEF_NODES = np.linspace(-5.0, 6.0, 89)
 
 RUN_NODES = 41
 RUN_TAIL = 27.6
-"""2 ln(10⁶): beyond the grid lies less than a millionth of what f degrees of freedom tell."""
+"""2 ln(10⁶): beyond the grid lies less than a millionth of the likelihood of f degrees of freedom.
+"""
 
 LEAST_SD = 1e-9
 """Of a loss, on the log scale, so that units that agree to the last digit divide by something."""
@@ -77,7 +78,7 @@ BISECTIONS = 60
 @dataclass(frozen=True, slots=True)
 class NoisePrior:
     """The standard deviation between builds is lognormal: ``median_pct`` times or divided by
-    ``spread`` in two cases of three. ``of_machine``: the machine's own series tell so much.
+    ``spread`` in two cases of three. ``of_machine``: it comes from the machine's own series.
     """
 
     median_pct: float = MEDIAN_PCT
@@ -87,7 +88,7 @@ class NoisePrior:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A series that tells its own build noise, in percent, with its degrees of freedom."""
+    """A series whose build noise is known, in percent, with its degrees of freedom."""
 
     build_pct: float
     freedom: float
@@ -96,7 +97,7 @@ class Known:
 
     @property
     def weight(self) -> float:
-        """How much it tells about the series in question."""
+        """Its weight as evidence on the series in question."""
         if self.freedom < LEAST_FREEDOM or not (self.same_hardware or self.same_workload):
             return 0.0
         return 1.0 if self.same_hardware and self.same_workload else HALF_ALIKE
@@ -110,10 +111,10 @@ def learn(known: Iterable[Known]) -> NoisePrior:
     the same weighted logarithms around their mean, at least `SPREAD`. Both are then rounded: the
     median to the nearest step, the spread up to the next.
     """
-    told = [one for one in known if one.weight]
-    own = [one for one in told if one.same_hardware]
+    counted = [one for one in known if one.weight]
+    own = [one for one in counted if one.same_hardware]
     of_machine = len(own) >= LEAST_SERIES
-    rows = sorted((_log(one), one.weight) for one in (own if of_machine else told))
+    rows = sorted((_log(one), one.weight) for one in (own if of_machine else counted))
     if not of_machine:
         rows.append((log(MEDIAN_PCT), GUESS_WEIGHT))
     total = sum(weight for _, weight in rows)
@@ -196,9 +197,9 @@ def build_of(samples: Sequence[float], boots: Sequence[object] | None = None) ->
 def weigh(
     old: Sequence[Measured], new: Sequence[Measured], better: Better = "more"
 ) -> Evidence | None:
-    """Return what ``new`` revisions say against ``old`` ones.
+    """Return the evidence of ``new`` revisions against ``old`` ones.
 
-    None where runs do not tell their scatter: no build has two units.
+    None where runs do not show their scatter: no build has two units.
     """
     before = [build for one in old for build in one.builds]
     after = [build for one in new for build in one.builds]

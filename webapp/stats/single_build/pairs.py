@@ -40,7 +40,7 @@ GIVES_UP = 0.025
 """With later revisions: the chance above which they do not agree."""
 
 YOUNG = 5
-"""Revisions of a series within which it is asked: from the sixth on its own differences tell the
+"""Revisions of a series within which it is asked: from the sixth on its own differences show the
 noise between builds (``webapp.stats.changes``)."""
 
 WAITS = 4
@@ -95,7 +95,7 @@ class Pair:
 class Judged:
     """What a pair comes to. ``pairs`` were asked at its commit, so that ``limit`` holds for its
     ``chance``; both are of the step at ``settled_by``, None while nothing settled it.
-    ``step`` is the last that counts: what is said of size and builds is of it.
+    ``step`` is the last that counts: size and builds are of that one.
     """
 
     state: State
@@ -114,7 +114,7 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What is said of a pair, by a belief. On the log scale: ``low`` to ``high`` is the 95 %
+    """The judgment of a pair, by a prior. On the log scale: ``low`` to ``high`` is the 95 %
     interval of the loss, ``sure`` what it reaches with 95 %. ``turning_pct`` is the scatter of
     builds in percent from which on it would not have been found.
     """
@@ -161,7 +161,7 @@ def judge(pair: Pair, belief: NoisePrior, pairs: int = 1) -> Judged:
 
 
 def figures_of(judged: Judged, belief: NoisePrior) -> Figures:
-    """Return what is said of a judged pair."""
+    """Return the figures of a judged pair."""
     evidence = judged.step.evidence
     low, high = interval(evidence, belief)
     sure = at_least(evidence, belief)
@@ -192,7 +192,7 @@ def _pair(revisions: Sequence[Measured], at: int, better: Better) -> Pair | None
 
 def _is_worth_asking(old: Sequence[Measured], new: Measured, better: Better) -> bool:
     """Whether any build of ``new`` against any old one convinces the leanest belief: what was found
-    by them stays to be told of when other builds outweigh it.
+    by them stays, to be reported when other builds outweigh it.
     """
     sign = 1.0 if better == "more" else -1.0
 
@@ -216,10 +216,10 @@ def _recovered(pair: Pair, settled: int) -> Step | None:
 
 
 def why_judged(pair: Pair, judged: Judged, belief: NoisePrior, figures: Figures) -> str:
-    """Return the sentence that says why a pair is found, confirmed or withdrawn."""
-    said = SAID[judged.state](pair, judged)
+    """Return the sentence on why a pair is found, confirmed or withdrawn."""
+    reason = REASONS[judged.state](pair, judged)
     return (
-        f"{said}. Where nothing changed, a loss as large is seen with a chance of "
+        f"{reason}. Where nothing changed, a loss as large is seen with a chance of "
         f"{_percent(judged.chance)} (at most {_percent(judged.limit)}{_among(judged.pairs)}), if "
         f"builds scatter by {belief.median_pct:.2g} %, give or take × {belief.spread:.2g}"
         f"{_turning(judged, figures)}."
@@ -227,7 +227,7 @@ def why_judged(pair: Pair, judged: Judged, belief: NoisePrior, figures: Figures)
 
 
 def what_settles(label: str, previous: str) -> str:
-    """Return the sentence that says what would settle an open pair."""
+    """Return the sentence on what would settle an open pair."""
     return (
         f"Another build of {label}, and of {previous}, or the next revisions settle it: it is "
         "confirmed when all builds together still show it, and withdrawn when they do not."
@@ -265,7 +265,7 @@ def _withdrawn(pair: Pair, judged: Judged) -> str:
     return f"Withdrawn: {_builds(judged)}, the last of {by}, {agree}"
 
 
-SAID = {"open": _open, "confirmed": _confirmed, "withdrawn": _withdrawn}
+REASONS = {"open": _open, "confirmed": _confirmed, "withdrawn": _withdrawn}
 
 
 def _builds(judged: Judged) -> str:

@@ -25,7 +25,7 @@ from webapp.results.documents import Forbidden, Problem, RunDocument, Unprocessa
 from webapp.results.models import WAITING_FROM, LabelRule, Run
 from webapp.results.services.database import begin_replacing, begin_writing, fetch_rows
 from webapp.results.services.identities import Identities, identify_runs
-from webapp.results.spellings import ModeName, PartRule, tell
+from webapp.results.spellings import ModeName, PartRule, read_options
 
 STORED_RUNS = """
 SELECT run.uuid, encode(run.digest, 'hex'), revision.position, run.evidence IS NULL,
@@ -82,10 +82,10 @@ def _has_parts(run: RunDocument) -> bool:
 
 
 def _with_parts(run: RunDocument, rules: Sequence[PartRule]) -> RunDocument:
-    found = tell(run.mode, rules, image=run.image, parts=run.variant)
+    found = read_options(run.mode, rules, image=run.image, parts=run.variant)
     former = run.former_mode
     if former:
-        former = str(tell(ModeName.parse(former), rules, image=run.image).mode)
+        former = str(read_options(ModeName.parse(former), rules, image=run.image).mode)
     if (found.mode, found.parts) == (run.mode, run.variant):
         return replace(run, former=former)
     sent = run.as_sent or run
