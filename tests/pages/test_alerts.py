@@ -376,6 +376,23 @@ def test_the_overview_ranks_open_regressions_by_their_largest_loss(
     assert f"{other.pk} new" not in visit(f"/hardware/{ATOM}/")
 
 
+def test_of_several_metrics_of_a_mode_each_is_named(visit: Visit) -> None:
+    sent = runs_of({("NVMe", "randread"): {12: 0.9}})
+    for document in sent:
+        iops = document["metrics"].pop("pps") | {"unit": "ops/s"}
+        slower = [1e8 / value for value in iops["samples"]]
+        latency = iops | {"unit": "us", "better": "less", "samples": slower}
+        document |= {"tree": "storage", "metrics": {"iops": iops, "latency": latency}}
+    arrive(sent)
+    alert = Alert.objects.get(tree__name="storage")
+    text = visit(f"/alerts/{alert.pk}/")
+    assert re.search(r"latency of randread got 1\d\.\d % slower at r112", text)
+    assert "latency of randread NVMe" in text
+    assert "iops of randread NVMe" in text
+    for address in ("/", "/alerts/"):
+        assert "latency of randread" in visit(address)
+
+
 def test_findings_are_moved_and_alerts_merged_from_the_page(ada: Client, mixed: Alert) -> None:
     other = Alert.objects.exclude(pk=mixed.pk).get()
     pf = mixed.findings.get(series__mode__name="pf")

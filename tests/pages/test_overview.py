@@ -316,13 +316,7 @@ def test_where_a_loss_is_a_figure_that_rises_the_page_says_so(visit: Visit) -> N
     series.save()
     text = visit("/")
     assert "pf rose by 12.0 %, which is worse, on Atom C2758 T540-CR" in text
-    assert "of pf rose" not in text
     assert f"alert {alert.pk}" in text
-    measured([1.0] * 3, mode="forwarding")
-    assert "of pf rose" not in visit("/")
-    other = make.series(in_mode="pf", of_metric=make.metric("latency_p99"))
-    make.history(other, [Finding.objects.get().revision], [1.0])
-    assert "pps of pf rose by 12.0 %, which is worse, on Atom C2758 T540-CR" in visit("/")
 
 
 def test_the_wall_can_be_asked_for_what_changed_or_fell_silent(visit: Visit) -> None:

@@ -67,7 +67,7 @@ def test_it_lists_directories_with_both_candidates_and_what_says_so(visit: Visit
 def test_a_directory_is_decided_at_once_and_others_wait_on(tess: Client) -> None:
     first, _ = waiting("forwarding", "pf")
     (other,) = waiting("forwarding", label="another")
-    assert "File at r309257, as the kernel says" in words(tess.get(PAGE).content.decode())
+    assert "File at r309257, as the kernel has it" in words(tess.get(PAGE).content.decode())
     text = post(tess, example=first, which="directory", choice="r309257")
     assert "2 runs filed: r309257" in text
     assert still_waiting() == {other}

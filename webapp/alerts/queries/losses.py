@@ -56,7 +56,7 @@ WITH lost AS (
 )
 SELECT lost.id, lost.kind, lost.state, lost.opened_at, lost.is_fresh, lost.one_build,
        lost.rank, lost.leads = 1, counted.open, counted.fresh, counted.simulated,
-       tree.name, {subject}, metric.name, metric.option,
+       tree.name, {subject}, metric.option,
        COALESCE(NULLIF(series.own_better, ''), metric.better), metric.unit, series.id, {today},
        series.hardware_id, lost.is_simulated,
        finding.change_pct, finding.low_pct, finding.high_pct,
@@ -199,7 +199,6 @@ class OpenLoss(NamedTuple):
     simulated: int
     tree: str
     mode: str
-    metric: str
     option: str
     direction: str
     unit: str

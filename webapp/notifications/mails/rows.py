@@ -20,7 +20,9 @@ from webapp.results.models import Series
 from webapp.stats.compare import MORE_BUILDS, Verdict
 
 SHOWN = 3
-LINE_MODE_MAX = 22
+LINE_MODE, LINE_MODE_MAX = 22, 40
+"""The column is as wide as the first; longer names move what stands beside."""
+
 BARS = "▁▂▃▄▅▆▇█"
 NO_BAR = " "
 
@@ -48,7 +50,7 @@ class Spark:
         """In plain text, as wide as its parts."""
         change = " ".join(filter(None, (self.mark, self.change, self.interval)))
         return (
-            f"{self.mode.ljust(LINE_MODE_MAX)} {self.before}{self.since}  {change}  "
+            f"{self.mode.ljust(LINE_MODE)} {self.before}{self.since}  {change}  "
             f"{self.level_before} → {self.level}"
         )
 
@@ -186,7 +188,7 @@ def _names(series: Series) -> tuple[str, str]:
     metric = series.metric
     return (
         f"{one_line(str(hardware), HARDWARE_MAX)}{simulated}, {metric} in {metric.unit}",
-        one_line(series.subject, MODE_MAX),
+        one_line(series.subject if series.is_cost else str(series.mode), MODE_MAX),
     )
 
 

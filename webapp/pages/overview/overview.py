@@ -231,7 +231,7 @@ def headline_of(
 ) -> Headline:
     """What to know first: a loss that is open, or why there is none."""
     if losses:
-        return _of_loss(losses, series, machines, since_text)
+        return _of_loss(losses, machines, since_text)
     if all(one.revisions <= 1 for one in series):
         return _of_singles(series, machines)
     if all(machine.is_history for machine in machines.values() if machine.has_runs):
@@ -241,20 +241,13 @@ def headline_of(
 
 def _of_loss(
     losses: Sequence[OpenLoss],
-    series: Sequence[WallSeries],
     machines: Mapping[int, Machine],
     since_text: str,
 ) -> Headline:
     one = next(loss for loss in losses if loss.leads)
     machine = escape(str(machines[one.hardware_id].called))
-    title = f"{escape(_subject(one, series))} {_what(one)} on {machine} {_where(one)}"
+    title = f"{escape(one.mode)} {_what(one)} on {machine} {_where(one)}"
     return _headline(title, _rest_of(one, losses, since_text))
-
-
-def _subject(one: OpenLoss, series: Sequence[WallSeries]) -> str:
-    """The mode of a series, with the metric where the mode has several."""
-    metrics = {each.metric for each in series if each.mode == one.mode}
-    return f"{one.metric} of {one.mode}" if len(metrics) > 1 and not one.option else one.mode
 
 
 def _where(one: OpenLoss) -> str:

@@ -20,6 +20,7 @@ from django.utils.safestring import SafeString, mark_safe
 from webapp.charts import bars, text
 from webapp.charts.text import MARKS, UNKNOWN
 from webapp.results.models import Hardware, MachineName, Mode, ModeName, Revision, Series
+from webapp.results.models.series import USUAL_METRIC
 
 register = template.Library()
 
@@ -243,8 +244,13 @@ def commit_chip(revision: Revision) -> SafeString:
 
 @register.simple_tag
 def series_name(series: Series) -> str:
-    """The same of a series; of what an option costs, in words. Needs its metric loaded."""
-    return series.subject if series.is_cost else mode_name(series.mode)
+    """The same of a series with its metric; of what an option costs, in words. Needs its metric
+    loaded.
+    """
+    if series.is_cost:
+        return series.subject
+    mode, metric = mode_name(series.mode), series.metric.name
+    return mode if metric == USUAL_METRIC else format_html("{} of {}", metric, mode)
 
 
 @register.simple_tag

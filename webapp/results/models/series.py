@@ -166,7 +166,7 @@ class Series(models.Model):
 
     @property
     def subject(self) -> str:
-        """What a sentence calls it: its mode, or ``cost of VIMAGE in forwarding``."""
+        """What a sentence calls it (`subject_text`)."""
         return subject_text(self.mode, self.metric)
 
     @property
@@ -180,10 +180,16 @@ def better_of(own: str, metric: Metric) -> Better:
     return "less" if (own or metric.better) == "less" else "more"
 
 
+USUAL_METRIC = "pps"
+"""Packets a second, which a network lab measures in every mode: its name is left out."""
+
+
 def subject_text(mode: Mode, metric: Metric) -> str:
-    """What a sentence calls a series: its mode, or ``cost of VIMAGE in forwarding``."""
+    """What a sentence calls a series: its mode where the metric is the usual one, else ``read_iops
+    of fio.randread``, or ``cost of VIMAGE in forwarding``.
+    """
     if not metric.is_cost:
-        return str(mode)
+        return str(mode) if metric.name == USUAL_METRIC else f"{metric.name} of {mode}"
     return f"cost of {metric.option} in {mode.parts.without(metric.option)}"
 
 

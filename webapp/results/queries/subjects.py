@@ -13,7 +13,7 @@ from django.db import connection
 
 from webapp.labs.models import Lab
 from webapp.results.models import Hardware, Metric, Mode, Series, Tree, Variant
-from webapp.results.models.series import better_of, subject_text
+from webapp.results.models.series import USUAL_METRIC, better_of, subject_text
 from webapp.stats.metrics import Better
 
 PARENTS = """
@@ -69,15 +69,16 @@ SELECT {SERIES_COLUMNS}
  WHERE series.id = ANY(%s)
 """  # noqa: S608 (names of columns and tables; no value of a request is in this text)
 
-SUBJECT = """
-CASE WHEN metric.of_id IS NULL THEN mode.name
+SUBJECT = f"""
+CASE WHEN metric.of_id IS NULL AND metric.name = '{USUAL_METRIC}' THEN mode.name
+     WHEN metric.of_id IS NULL THEN metric.name || ' of ' || mode.name
      ELSE 'cost of ' || metric.option || ' in ' || mode.workload
           || CASE WHEN mode.traffic = '' THEN '' ELSE '@' || mode.traffic END
           || array_to_string(
                  ARRAY(SELECT '+' || kept
                          FROM unnest(array_remove(mode.options, metric.option)) AS kept), '')
      END
-"""
+"""  # noqa: S608 (a constant; no value of a request is in this text)
 
 
 def subject_sql(mode: str, metric: str) -> str:
