@@ -12,11 +12,14 @@ from math import inf, sqrt
 from webapp.stats.changes import regimes, scale
 from webapp.stats.changes.breaks import try_break
 from webapp.stats.changes.noise import YOUNG
-from webapp.stats.changes.online_state import KEPT_SAMPLES, OnlineState, Regime
+from webapp.stats.changes.online_state import KEPT_SAMPLES, RING, OnlineState, Regime
 from webapp.stats.changes.points import BadSeriesError, Point, Value, reduce_points
 
 WEIGHT_RANGE = (0.1, 4.0)
 """Weights of one revision beside a typical one."""
+
+SAME_SHARE = 1e-9
+"""Difference of two sums of shares, of a hundred at most, that rounding makes."""
 
 CENTRED = frozenset((3, 5, 8))
 """Sizes of a young regime at which wild values are drawn in towards its median anew."""
@@ -58,20 +61,22 @@ def advance_one(state: OnlineState, value: Value) -> None:
         regimes.lay_out(state, regime.first)
     if not _scan(state, regime) and state.breaks and not state.breaks[-1].settled:
         regimes.review(state)
-    state.ring.trim()
+    if len(state.ring.location) >= 2 * RING:
+        state.ring.trim()
 
 
 def _append(state: OnlineState, value: Value) -> None:
     """Add a revision to the ring and to the last regime, drawn in towards the regime's line."""
     ring, regime = state.ring, state.regimes[-1]
+    count, slope, locations = regime.count, regime.slope, ring.location
     location = value.location - state.origin
     weight = _weight(state, value)
-    clipped = location - regime.slope * (state.count - regime.first)
+    clipped = location - slope * (state.count - regime.first)
     near = far = -1.0
-    if regime.count:
-        near = (location - ring.location[-1] - regime.slope) ** 2 / 2
-        if regime.count > 1:
-            far = (location - ring.location[-2] - 2 * regime.slope) ** 2 / 2
+    if count:
+        near = (location - locations[-1] - slope) ** 2 / 2
+        if count > 1:
+            far = (location - locations[-2] - 2 * slope) ** 2 / 2
         if state.freedom:
             level = regime.total / regime.weight
             most = regimes.DRAWN_IN * sqrt(state.variance)
@@ -79,14 +84,21 @@ def _append(state: OnlineState, value: Value) -> None:
                 clipped = level + most
             elif clipped - level < -most:
                 clipped = level - most
-    regime.count += 1
+    regime.count = count + 1
     regime.weight += weight
     regime.total += weight * clipped
     regime.last_position = state.last_position = value.position
     regime.last_label = value.label
     state.count += 1
-    row = (value.position, value.label, location, weight, clipped, near, far)
-    ring.append(*row, regime.weight, regime.total)
+    ring.position.append(value.position)
+    ring.label.append(value.label)
+    locations.append(location)
+    ring.weight.append(weight)
+    ring.clipped.append(clipped)
+    ring.near.append(near)
+    ring.far.append(far)
+    ring.weights.append(regime.weight)
+    ring.totals.append(regime.total)
     state.samples.append(value.logs)
     if len(state.samples) > KEPT_SAMPLES:
         del state.samples[0]
@@ -95,9 +107,10 @@ def _append(state: OnlineState, value: Value) -> None:
 def _weight(state: OnlineState, value: Value) -> float:
     """The weight of a revision beside a typical one: more samples help where runs scatter."""
     tracker = state.tracker
-    if not state.variance or value.share * tracker.shares == tracker.share:
+    usual, share = tracker.share, value.share * tracker.shares
+    if not state.variance or -SAME_SHARE < share - usual < SAME_SHARE:
         return 1.0
-    typical = tracker.share / tracker.shares
+    typical = usual / tracker.shares
     part = min(tracker.run_part() / state.variance, 1.0)
     low, high = WEIGHT_RANGE
     return min(max(1.0 / (part * value.share / typical + 1.0 - part), low), high)

@@ -179,35 +179,11 @@ class Ring:
             self.totals,
         )
 
-    def append(  # noqa: PLR0917
-        self,
-        position: int,
-        label: str,
-        location: float,
-        weight: float,
-        clipped: float,
-        near: float,
-        far: float,
-        weights: float,
-        totals: float,
-    ) -> None:
-        """Add one revision."""
-        self.position.append(position)
-        self.label.append(label)
-        self.location.append(location)
-        self.weight.append(weight)
-        self.clipped.append(clipped)
-        self.near.append(near)
-        self.far.append(far)
-        self.weights.append(weights)
-        self.totals.append(totals)
-
     def trim(self) -> None:
-        """Drop the oldest revisions once twice as many as needed are kept."""
-        if len(self.location) >= 2 * RING:
-            for column in self.columns():
-                del column[:-RING]
-            self.start += RING
+        """Drop the oldest revisions: there are twice as many as needed."""
+        for column in self.columns():
+            del column[:-RING]
+        self.start += RING
 
     def copy(self) -> "Ring":
         """A ring of its own."""
