@@ -1,4 +1,4 @@
-"""Excursions: one revision far off whose samples agree, alone and before a real new level.
+"""Excursions: one revision far off whose samples agree, alone, recurring, before a new level.
 
 Forty revisions, one at the level of an excursion, forty back at the old one. A finding counts
 where it lies at the very revision. The second world goes on to a new level eight revisions later.
@@ -27,6 +27,12 @@ WILD = 0.4
 """What one wild sample is multiplied by."""
 
 HEAVY_REVISIONS = 200
+
+APART = 40
+"""Revisions from one of three excursions to the next."""
+
+OFTEN = 0.1
+"""Share of the revisions that are off, by any size up to threefold, where excursions recur."""
 
 BEFORE: dict[str, str] = {
     "-20 %: told as an excursion": "0.0",
@@ -57,6 +63,7 @@ def measure(trials: int, seed: int) -> list[Figure]:
     rows += [_in_sd(times, trials, seed) for times in IN_SD]
     rows += _before_a_level(trials, seed)
     rows += [_wild_sample(trials, seed), _heavy_tails(trials, seed)]
+    rows += [_three(trials, seed), _recurring(trials, seed)]
     return [replace(row, before=BEFORE.get(row.name, "")) for row in rows]
 
 
@@ -136,3 +143,26 @@ def _heavy_tails(trials: int, seed: int) -> Figure:
         counts.append(1000 * len(reading.excursions) / HEAVY_REVISIONS)
     name = "heavy tails: excursions per 1,000 revisions"
     return Figure(name, mean(counts), at_most(3.0), digits=2)
+
+
+def _three(trials: int, seed: int) -> Figure:
+    rng = np.random.default_rng([seed, 6])
+    shift, places = np.zeros(4 * APART), [APART, 2 * APART, 3 * APART]
+    shift[places] = log1p(-0.35)
+    hits = 0
+    for _ in range(trials):
+        told = {one.index for one in read(draw(rng, shift)).excursions}
+        hits += told.issuperset(places)
+    name = f"three of -35 %, {APART} revisions apart: all told"
+    return Figure(name, percent(hits, trials), at_least(95.0))
+
+
+def _recurring(trials: int, seed: int) -> Figure:
+    rng = np.random.default_rng([seed, 7])
+    counts = []
+    for _ in range(trials):
+        is_off = rng.random(HEAVY_REVISIONS) < OFTEN
+        shift = is_off * rng.uniform(log1p(0.2), log1p(2.0), HEAVY_REVISIONS)
+        counts.append(len(read(draw(rng, shift)).excursions))
+    name = f"a tenth of {HEAVY_REVISIONS} revisions: excursions a series"
+    return Figure(name, mean(counts), at_most(4.0), digits=2)

@@ -10,7 +10,7 @@ from benchmarks.cells import series_of
 from benchmarks.worlds.noises import with_modes
 from benchmarks.worlds.reading import USUAL, draw
 from tests.stats.series import find, mirrored, worlds
-from webapp.stats.changes import BadSeriesError, Findings, Point
+from webapp.stats.changes import BadSeriesError, Findings, Point, detect
 from webapp.stats.changes.levels import Level, freedom_between
 
 
@@ -44,6 +44,34 @@ def test_the_newest_revision_is_no_excursion_before_the_next_one():
 
     assert find(points[:41]).excursions == ()
     assert len(find(points).excursions) == 1
+
+
+def excursions(*odd):
+    points = series(placed(200, *((at, at + 1, pct) for at, pct in odd)))
+    return [one.first.position for one in find(points).excursions]
+
+
+def test_the_third_excursion_of_a_kind_within_64_revisions_is_none():
+    recurring = [(at, 40.0) for at in range(30, 180, 15)]
+
+    assert excursions(*recurring) == [30, 45]
+    assert excursions((30, 40.0), (45, 40.0), (110, 40.0), (180, 40.0)) == [30, 45, 110, 180]
+
+
+def test_one_twice_as_far_as_those_that_recur_or_on_the_other_side_is_an_excursion():
+    recurring = [(at, 15.0) for at in range(30, 180, 15)]
+
+    assert excursions(*recurring, (97, 60.0)) == [30, 45, 97]
+    assert excursions(*recurring, (97, -30.0)) == [30, 45, 97]
+
+
+def test_what_is_told_of_excursions_stays_when_the_series_goes_on():
+    recurring = [(at, at + 1, 40.0) for at in range(30, 580, 15)]
+    points = series(placed(600, *recurring))
+
+    for count in (70, 383, 384, 600):
+        told = detect(points[:count]).others.excursions
+        assert [one.first.position for one in told] == [30, 45]
 
 
 def test_two_revisions_that_are_far_off_together_are_a_level():

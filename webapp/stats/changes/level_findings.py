@@ -35,6 +35,14 @@ LEAST_FREEDOM = 8.0
 AGREE = 0.5
 """Share of the way back to the level that no sample may have gone: then the samples agree."""
 
+RECENT, RECURRENT = 64, 2
+"""Revisions before an excursion, and others among them, from which on it is none: they recur. Where
+heavy tails make three in a thousand revisions, three in so many come once in a thousand times. No
+more than `window.GUARD`, so that no older revision decides."""
+
+AS_FAR = 0.5
+"""Share of its distance, on its side, from which on another one is of its kind."""
+
 LIMIT = 5.0
 """Normal score that a trend must reach (`slow`): with 3 it is found in 1.2 % of series whose builds
 stray together by 3 %; with 4.5 of waves that are back more often; with 6 fewer series that lose 5 %
@@ -155,12 +163,14 @@ def _shown_by(found: Levels, before: Level, after: Level, index: int) -> int:
 
 
 def _excursions(
-    values: Sequence[Value], found: Levels, at: _Revisions
+    values: Sequence[Value], found: Levels, place: _Revisions
 ) -> Iterator[findings.Finding]:
     """The excursions of a series, in order along the tree; each ends where a level is back.
 
-    The newest revision is none: the next one will show.
+    The newest revision is none: the next one will show. Nor is one of many: a series with heavy
+    tails or a rare slow mode has them again and again, and they are no events.
     """
+    earlier: list[tuple[int, float]] = []
     is_far = ~(np.abs(found.residuals) < FURTHEST)
     near = np.flatnonzero(~is_far)
     starts = [level.first for level in found.levels]
@@ -172,14 +182,18 @@ def _excursions(
         freedom = float(found.freedom[index])
         if freedom < LEAST_FREEDOM or not len(after) or not _agree(values[index], base):
             continue
+        residual = float(found.residuals[index])
+        alike = sum(index - at <= RECENT and one / residual >= AS_FAR for at, one in earlier)
+        earlier.append((index, residual))
+        if alike >= RECURRENT:
+            continue
         off = values[index].location - base
         margin = sqrt(
             scale.as_student(TWO_SIDED_95, freedom)
             * (float(found.scatter[index]) ** 2 + level.variance)
         )
-        score = abs(float(found.residuals[index]))
         base = values[index].location - off
-        yield _sized(at, (index, int(after[0])), (off, margin), base=base, score=score)
+        yield _sized(place, (index, int(after[0])), (off, margin), base=base, score=abs(residual))
 
 
 def _agree(value: Value, level: float) -> bool:
