@@ -251,7 +251,7 @@ def _count_from(at: At, positions: Sequence[int]) -> int:
 def _is_part(one: Change, steps: Sequence[Step]) -> bool:
     """Whether it lies among the revisions over which a change came that levels show as one."""
     return any(
-        step.locations[0][0].position < one.revision.position <= step.locations[-1][0].position
+        step.locations[0][0] < one.revision.position <= step.locations[-1][0]
         for step in steps
     )
 
@@ -312,16 +312,15 @@ def _shown(step: Step, better: Better) -> dict[str, Any]:
 
 
 def _of_step(step: Step, evidence: Mapping[str, Any]) -> Change:
-    finding = step.finding
-    at = [one for one, _ in step.locations]
-    here = finding.first.position
+    finding, locations = step.finding, step.locations
+    after, first, last = (At(*locations[i][:2]) for i in (0, 1, -1))
     return Change(
         revision=finding.first,
         previous=finding.previous,
-        after=at[0],
-        first=at[1],
-        last=at[-1],
-        here=next(chance for one, chance in step.locations if one.position == here),
+        after=after,
+        first=first,
+        last=last,
+        here=next(chance for place, _, chance in locations if place == finding.first.position),
         change_pct=finding.pct,
         low_pct=finding.low_pct,
         high_pct=finding.high_pct,
@@ -331,9 +330,7 @@ def _of_step(step: Step, evidence: Mapping[str, Any]) -> Change:
         revisions_after=step.revisions[1],
         state="confirmed",
         **evidence,
-        locations=tuple((one.position, one.label, chance) for one, chance in step.locations)
-        if len(at) > LEAST_PLACES
-        else (),
+        locations=locations if len(locations) > LEAST_PLACES else (),
     )
 
 

@@ -198,13 +198,13 @@ class Finding:
 class Step:
     """A change of level, and where it may have begun.
 
-    `locations` are the measured revisions that may be the first at the new level, with their
-    probability; the first is the one before them, with none. `shown_by` is the revision with which
-    the evidence for it was complete, by what is known now.
+    `locations` are (position, label, probability) of the measured revisions that may be the first
+    at the new level; the first is the one before them, with none. `shown_by` is the revision with
+    which the evidence for it was complete, by what is known now.
     """
 
     finding: Finding
-    locations: tuple[tuple[At, float], ...]
+    locations: tuple[tuple[int, str, float], ...]
     shown_by: At
     revisions: tuple[int, int]
 

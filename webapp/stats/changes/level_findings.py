@@ -65,9 +65,12 @@ class _Revisions:
     def __init__(self, values: Sequence[Value]) -> None:
         self._values = values
 
+    def named(self, index: int) -> tuple[int, str]:
+        """Position and label of one."""
+        return self._values[index][:2]
+
     def __getitem__(self, index: int) -> findings.At:
-        value = self._values[index]
-        return findings.At(value.position, value.label)
+        return findings.At(*self.named(index))
 
     def __len__(self) -> int:
         return len(self._values)
@@ -324,7 +327,7 @@ def _step(
     base = before.level + float(found.curve[first])
     return findings.Step(
         _sized(at, (first, last), (gap, margin), base=base, score=score),
-        tuple((at[i], chance) for i, chance in beginning.chances),
+        tuple((*at.named(i), chance) for i, chance in beginning.chances),
         at[beginning.shown_by],
         (before.count, after.count),
     )

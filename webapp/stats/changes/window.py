@@ -335,7 +335,7 @@ def _at(at: At) -> list[Any]:
 def _row(one: Any) -> list[Any]:
     """The fields of a finding in order, without their names; revisions likewise."""
     if isinstance(one, Step):
-        places = [[*_at(at), chance] for at, chance in one.locations]
+        places = list(map(list, one.locations))
         return [_row(one.finding), places, _at(one.shown_by), list(one.revisions)]
     fields = (getattr(one, name) for name in one.__slots__)
     return [_at(field) if isinstance(field, At) else field for field in fields]
@@ -344,6 +344,6 @@ def _row(one: Any) -> list[Any]:
 def _read_row(of: type, row: Sequence[Any]) -> Any:
     if of is Step:
         finding, locations, shown_by, (before, after) = row
-        places = tuple((At(position, label), chance) for position, label, chance in locations)
+        places = tuple(map(tuple, locations))
         return Step(_read_row(Finding, finding), places, At(*shown_by), (before, after))
     return of(*(At(*field) if isinstance(field, list) else field for field in row))
