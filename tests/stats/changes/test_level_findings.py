@@ -12,6 +12,7 @@ from benchmarks.worlds.reading import USUAL, draw
 from tests.stats.series import find, mirrored, worlds
 from webapp.stats.changes import BadSeriesError, Findings, Point, detect
 from webapp.stats.changes.levels import Level, freedom_between
+from webapp.stats.changes.window import BLOCK, KEPT
 
 
 def series(shift, seed=1, scatter=USUAL):
@@ -69,7 +70,7 @@ def test_what_is_told_of_excursions_stays_when_the_series_goes_on():
     recurring = [(at, at + 1, 40.0) for at in range(30, 580, 15)]
     points = series(placed(600, *recurring))
 
-    for count in (70, 383, 384, 600):
+    for count in (70, KEPT + BLOCK - 1, KEPT + BLOCK, 600):
         told = detect(points[:count]).others.excursions
         assert [one.first.position for one in told] == [30, 45]
 
