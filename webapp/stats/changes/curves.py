@@ -171,6 +171,10 @@ def _within_levels(columns: Floats, weight: Floats, starts: list[int]) -> tuple[
     return columns - means[level], means
 
 
+Known = dict[tuple[tuple[int, ...], bytes], tuple[Floats, turns.Fit]]
+"""Curves of a basis and the levels beside them, by levels and revisions they were fitted to."""
+
+
 class Screen:
     """Curves beside the levels `alone` of log `locations`, (revisions,), or all of them but one.
 
@@ -312,15 +316,15 @@ def best_curve(
         if not pays and min(fewer.get(number) or screen.beside_fewer([number])[0]) - most >= SPARED:
             continue
         # A slope against the steps hides without them; a wave hides beside too many.
-        everything = np.ones(len(locations), dtype=bool)
+        everything, known = np.ones(len(locations), dtype=bool), Known()
         for first, kept in (([0], everything), (alone.starts, alone.inside)):
             worst = inf if basis.shape[1] == 1 else best - price + HOPELESS
-            curve, left = _curve(locations, state, basis, (first, kept), worst)
+            curve, left = _curve(locations, state, basis, (first, kept), worst, known=known)
             cost = _unexplained(left) + price
             # Half of a wave with a step either way beside it would pass for a wave and a half.
             is_trend = basis.shape[1] == 1
             if is_trend and cost - min(turns.PENALTY * (len(left.starts) - 1), FREED) < best:
-                curve, left = _spared(locations, state, basis, (curve, left))
+                curve, left = _spared(locations, state, basis, (curve, left), known)
                 cost = _unexplained(left) + price
             if cost < best:
                 best, chosen = cost, (curve, basis)
@@ -328,7 +332,11 @@ def best_curve(
 
 
 def _spared(
-    locations: Floats, state: turns.NoiseState, basis: Floats, found: tuple[Floats, turns.Fit]
+    locations: Floats,
+    state: turns.NoiseState,
+    basis: Floats,
+    found: tuple[Floats, turns.Fit],
+    known: Known,
 ) -> tuple[Floats, turns.Fit]:
     """The trend `basis` and its levels, without those that cost more than they explain.
 
@@ -342,7 +350,7 @@ def _spared(
         if joined[at - 1] + turns.PENALTY * (len(fit.starts) - 2) >= _unexplained(fit) + SPARED:
             break
         starts = [*fit.starts[:at], *fit.starts[at + 1 :]]
-        other, fewer = _curve(locations, state, basis, (starts, fit.inside), inf)
+        other, fewer = _curve(locations, state, basis, (starts, fit.inside), inf, known=known)
         if _unexplained(fewer) >= _unexplained(fit):
             break
         curve, fit = other, fewer
@@ -355,21 +363,25 @@ def _curve(
     basis: Floats,
     first: tuple[list[int], NDArray[np.bool_]],
     most: float,
+    *,
+    known: Known,
 ) -> tuple[Floats, turns.Fit]:
     """The curve of `basis`, and the levels that are left with it.
 
     It is fitted first beside levels that begin as in `first`, to the revisions that are kept.
-    What leaves more than `most` unexplained after a turn has no other.
+    What leaves more than `most` unexplained after a turn has no other. A turn that is `known` of
+    this basis (another first guess came to it) is not taken again.
     """
     starts, kept = first
     for _ in range(CURVE_PASSES):
-        curve = fitted(locations, 1 / state.scatter, basis, starts, kept)
-        former, kept_before = starts, kept
-        flat = locations - curve
-        starts = turns.starts_of(flat, state)
-        fit = turns.fit_levels(flat, state.scatter, starts)
-        kept = fit.inside
-        is_settled = starts == former and np.array_equal(kept, kept_before)
+        key = tuple(starts), kept.tobytes()
+        if key not in known:
+            curve = fitted(locations, 1 / state.scatter, basis, starts, kept)
+            flat = locations - curve
+            known[key] = curve, turns.fit_levels(flat, state.scatter, turns.starts_of(flat, state))
+        curve, fit = known[key]
+        is_settled = fit.starts == starts and np.array_equal(fit.inside, kept)
+        starts, kept = fit.starts, fit.inside
         if is_settled or (most < inf and _unexplained(fit) > most):
             break
     return curve, fit
