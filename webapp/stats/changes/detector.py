@@ -251,8 +251,7 @@ def _count_from(at: At, positions: Sequence[int]) -> int:
 def _is_part(one: Change, steps: Sequence[Step]) -> bool:
     """Whether it lies among the revisions over which a change came that levels show as one."""
     return any(
-        step.locations[0][0] < one.revision.position <= step.locations[-1][0]
-        for step in steps
+        step.locations[0][0] < one.revision.position <= step.locations[-1][0] for step in steps
     )
 
 
