@@ -82,6 +82,14 @@ def test_two_revisions_that_are_far_off_together_are_a_level():
     assert findings.excursions == ()
 
 
+def test_two_that_agree_are_no_level_where_odd_ones_recur_and_three_are():
+    odd = [(at, at + 1, 40.0) for at in (8, 16, 50)]
+
+    assert starts(find(series(placed(60, (30, 32, 40.0))))) == [30, 32]
+    assert starts(find(series(placed(60, *odd, (30, 32, 40.0))))) == []
+    assert starts(find(series(placed(60, *odd, (30, 33, 40.0))))) == [30, 33]
+
+
 def test_a_wild_sample_moves_nothing():
     points = series(np.zeros(80))
     wild = replace(points[40], samples=(0.4 * points[40].samples[0], *points[40].samples[1:]))

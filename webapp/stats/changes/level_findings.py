@@ -166,7 +166,7 @@ def _shown_by(found: Levels, before: Level, after: Level, index: int) -> int:
 
 
 def _excursions(
-    values: Sequence[Value], found: Levels, place: _Revisions
+    values: Sequence[Value], found: Levels, at: _Revisions
 ) -> Iterator[findings.Finding]:
     """The excursions of a series, in order along the tree; each ends where a level is back.
 
@@ -186,7 +186,7 @@ def _excursions(
         if freedom < LEAST_FREEDOM or not len(after) or not _agree(values[index], base):
             continue
         residual = float(found.residuals[index])
-        alike = sum(index - at <= RECENT and one / residual >= AS_FAR for at, one in earlier)
+        alike = sum(index - i <= RECENT and one / residual >= AS_FAR for i, one in earlier)
         earlier.append((index, residual))
         if alike >= RECURRENT:
             continue
@@ -196,7 +196,7 @@ def _excursions(
             * (float(found.scatter[index]) ** 2 + level.variance)
         )
         base = values[index].location - off
-        yield _sized(place, (index, int(after[0])), (off, margin), base=base, score=abs(residual))
+        yield _sized(at, (index, int(after[0])), (off, margin), base=base, score=abs(residual))
 
 
 def _agree(value: Value, level: float) -> bool:

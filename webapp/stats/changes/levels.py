@@ -234,7 +234,7 @@ def levels_of(
         # These levels need not be those that the curve was fitted beside; sizes are of both.
         curve = fitted(locations, 1 / state.scatter, basis, starts, fit.inside)
         fit = turns.fit_levels(locations - curve, state.scatter, starts)
-    costs = price * state.inflation, turns.CAP * price / turns.PENALTY
+    costs = price * state.inflation, state.cap * price / turns.PENALTY
     moves = rollouts(fit, state.scatter, state.jumps > 0, costs)
     moves = [one for one in moves if _pays(one, fit, state)]
     if moves:
