@@ -6,7 +6,7 @@ other series of its tree do. A change is stated as it was at its commit; beside 
 """
 
 import json
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Collection, Hashable, Iterable, Mapping
 from typing import Any, NamedTuple, Protocol
 
@@ -20,8 +20,19 @@ from webapp.stats.single_build import Known, NoisePrior, learn
 from webapp.stats.single_build.chance import LEAST_FREEDOM
 
 Row = tuple[Hashable, int, str, float, float]
-"""Within what noises are compared (tree and metric), hardware and workload of a series, the
-standard deviation of its builds in percent, and the degrees of freedom of that."""
+"""Within what noises are compared (tree and metric), and a `Noise`."""
+
+
+class Noise(NamedTuple):
+    """Hardware and workload of a series, the standard deviation of its builds in percent, and the
+    degrees of freedom of that.
+    """
+
+    hardware: int
+    workload: str
+    percent: float
+    freedom: float
+
 
 NOISES = f"""
     (SELECT jsonb_agg(jsonb_build_array(
@@ -47,10 +58,12 @@ class Beliefs:
     """What is believed of any series, by the noises that are known."""
 
     def __init__(self, rows: Iterable[Row] = ()) -> None:
-        self.known: defaultdict[Hashable, Counter[tuple[int, str, float, float]]]
-        self.known = defaultdict(Counter)
+        self.on_machine: defaultdict[Hashable, list[Noise]] = defaultdict(list)
+        self.of_workload: defaultdict[Hashable, list[Noise]] = defaultdict(list)
         for scope, *noise in rows:
-            self.known[scope][tuple(noise)] += 1  # type: ignore[index]
+            hardware, workload, _, _ = found = Noise._make(noise)
+            self.on_machine[scope, hardware].append(found)
+            self.of_workload[scope, workload].append(found)
         self.found: dict[tuple[Hashable, int, str], NoisePrior] = {}
 
     @classmethod
@@ -59,20 +72,28 @@ class Beliefs:
         return cls(json.loads(text)) if text else cls()
 
     def of(self, scope: Hashable, hardware: int, workload: str) -> NoisePrior:
-        """Of a series of that workload on that hardware (by id)."""
+        """Of a series of that workload on that hardware (by id). Series that share neither tell
+        nothing, and those of other machines are not looked at where its own tell enough.
+        """
         key = scope, hardware, workload
         if key not in self.found:
-            alike = self.known[scope].elements() if scope in self.known else ()
-            self.found[key] = learn(
-                Known(
-                    percent,
-                    freedom,
-                    same_hardware=machine == hardware,
-                    same_workload=its == workload,
-                )
-                for machine, its, percent, freedom in alike
-            )
+            own = [_known(one, hardware, workload) for one in self.on_machine[scope, hardware]]
+            believed = learn(own)
+            if not believed.of_machine:
+                alike = self.of_workload[scope, workload]
+                others = [one for one in alike if one.hardware != hardware]
+                believed = learn([*own, *(_known(one, hardware, workload) for one in others)])
+            self.found[key] = believed
         return self.found[key]
+
+
+def _known(one: Noise, hardware: int, workload: str) -> Known:
+    return Known(
+        one.percent,
+        one.freedom,
+        same_hardware=one.hardware == hardware,
+        same_workload=one.workload == workload,
+    )
 
 
 class SeriesFacts(NamedTuple):
