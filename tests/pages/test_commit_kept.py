@@ -188,12 +188,12 @@ def _page(client: Client, commit: Revision) -> str:
     return client.get(commit.get_absolute_url()).content.decode()
 
 
-def test_what_was_drawn_before_costs_four_statements_in_a_transaction(
+def test_what_was_drawn_before_costs_three_statements_in_a_transaction(
     client: Client, commit: Revision, django_assert_num_queries: Any
 ) -> None:
-    """The tree, the commit, what is beside it with the stamp, its neighbours."""
+    """The commit with its tree, what is beside it with the stamp, its neighbours."""
     _page(client, commit)
-    with django_assert_num_queries(6):
+    with django_assert_num_queries(5):
         _page(client, commit)
 
 

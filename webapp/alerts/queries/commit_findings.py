@@ -19,12 +19,13 @@ SELECT revision_id, count(*), count(*) FILTER (WHERE flag = %(regressed)s),
  WHERE revision_id = ANY(%(revisions)s)
  GROUP BY revision_id
 """
-# As `FindingQuerySet.on_display` chooses them, changes of level alone.
-ON_DISPLAY = """
-       finding.kind = %(kind)s AND finding.state = ANY(%(live)s)
+# As `FindingQuerySet.on_display` chooses them; and of these, changes of level alone.
+OF_ANY_KIND = """
+       finding.state = ANY(%(live)s)
    AND NOT (finding.state = %(recovered)s
             AND COALESCE(finding.low_pct < 0 AND finding.high_pct > 0, false))
 """
+ON_DISPLAY = f"finding.kind = %(kind)s AND {OF_ANY_KIND}"
 # Without what options cost at revisions where something that was measured changed: the cost repeats
 # it.
 VERDICTS = f"""

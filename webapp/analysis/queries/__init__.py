@@ -84,6 +84,7 @@ from webapp.analysis.queries.series_state import (
     stands_by_series,
     stands_in,
     stands_of,
+    summaries_of,
     today_beside,
     today_in_short,
 )

@@ -8,7 +8,10 @@ other series of its tree do. A change is stated as it was at its commit; beside 
 import json
 from collections import defaultdict
 from collections.abc import Collection, Hashable, Iterable, Mapping
+from datetime import datetime
 from typing import Any, NamedTuple, Protocol
+
+from django.db import connection
 
 from webapp.analysis.models import Finding, SeriesAnalysis, SeriesSettings, Verdict
 from webapp.analysis.queries.ranges import RangeTable
@@ -49,6 +52,20 @@ NOISES = f"""
 """  # noqa: S608 (a constant of ours)
 """The noises that the series of a revision's tree know, as JSON; null: none does. It refers to no
 row, so that a statement computes it once, and only where it is asked for."""
+
+SUMMARIES = """
+SELECT series_id, analysed_at, summary::text FROM analysis_seriesanalysis
+ WHERE series_id = ANY(%s) ORDER BY series_id
+"""
+
+STANDS = """
+SELECT analysis.series_id, analysis.summary->>'net_loss'
+  FROM analysis_seriesanalysis AS analysis
+  JOIN results_series AS series ON series.id = analysis.series_id
+  JOIN results_metric AS metric ON metric.id = series.metric_id
+ WHERE analysis.series_id = ANY(%s) AND metric.of_id IS NULL
+   AND analysis.summary->>'net_loss' IS NOT NULL
+"""
 
 BLIND = "COALESCE((analysis.summary -> 'noise' ->> 'measured_freedom')::float8, 0) < 1"
 """Whether a series, with its ``analysis`` at hand, does not know its noise (`noise_from`)."""
@@ -107,6 +124,15 @@ class SeriesFacts(NamedTuple):
     margin_pct: float
     build_noise: BuildNoise | None
     belief: NoisePrior = NoisePrior()
+
+
+def summaries_of(series: Collection[int]) -> list[tuple[int, datetime | None, str]]:
+    """Of each of ``series`` (ids) that was analysed the id, the time of that, and the summary as
+    JSON, by id. One query.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(SUMMARIES, [list(series)])
+        return list(cursor.fetchall())
 
 
 def facts_of(series: Iterable[Series]) -> dict[int, SeriesFacts]:
@@ -252,9 +278,9 @@ def stands_by_series(series: Iterable[int]) -> dict[int, Mapping[str, Any]]:
     """What stands lost today in those of ``series`` where something does, but for what an option
     costs; one statement.
     """
-    rows = SeriesAnalysis.objects.filter(series__in=set(series), series__metric__of=None)
-    found = rows.values_list("series_id", "summary__net_loss")
-    return {one: stands for one, stands in found if stands}
+    with connection.cursor() as cursor:
+        cursor.execute(STANDS, [list(set(series))])
+        return {one: json.loads(stands) for one, stands in cursor.fetchall()}
 
 
 class Placed(Protocol):

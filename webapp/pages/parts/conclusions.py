@@ -6,14 +6,14 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 
-from django.db.models import TextField
-from django.db.models.functions import Cast
 from django.urls import reverse
 
 from webapp.alerts.models import Alert
-from webapp.analysis.models import Finding, SeriesAnalysis
+from webapp.alerts.queries import FindingRow, findings_shown
+from webapp.analysis.models import Finding
+from webapp.analysis.queries import summaries_of
 from webapp.analysis.services import FEWEST_REVISIONS
 from webapp.charts.text import half_width, with_minus
 from webapp.charts.trend import AlertMark, Found, Level
@@ -22,34 +22,6 @@ from webapp.stats.changes.explain import TOO_FEW
 from webapp.stats.metrics import worth_telling
 
 NOT_KNOWN = "not known"
-
-
-class FindingRow(NamedTuple):
-    """The columns of a finding that a chart needs, revisions by name and position."""
-
-    series_id: int
-    kind: str
-    position: int
-    revision__name: str
-    state: str
-    verdict: str
-    change_pct: float | None
-    low_pct: float | None
-    high_pct: float | None
-    probability: float
-    level_before: float
-    level: float
-    after__name: str
-    after__position: int
-    last__name: str
-    last__position: int
-    why: str
-    membership__alert_id: int | None
-    membership__alert__state: str | None
-    membership__alert__likeliest__position: int | None
-    details__ratio: float | None = None
-    details__share_before: float | None = None
-    details__share_after: float | None = None
 
 
 @dataclass(frozen=True)
@@ -211,15 +183,8 @@ def concluded(series: Iterable[Series], *, asof: datetime | None = None) -> Conc
     else is shown, in one: summaries of the past are not kept.
     """
     ids = tuple(one.pk for one in series)
-    rows = Finding.all_kinds.on_display().shown_alone().of_all(ids)
-    if asof is not None:
-        rows = rows.filter(first_detected_at__lte=asof)
-    findings = tuple(FindingRow(*values) for values in rows.values_list(*FindingRow._fields))
-    if asof is not None:
-        return Concluded(ids, findings, ())
-    text = Cast("summary", TextField())
-    analyses = SeriesAnalysis.objects.filter(series__in=ids).order_by("series_id")
-    return Concluded(ids, findings, tuple(analyses.values_list("series_id", "analysed_at", text)))
+    findings = tuple(findings_shown(ids, asof=asof))
+    return Concluded(ids, findings, () if asof else tuple(summaries_of(ids)))
 
 
 def _shown(rows: Iterable[FindingRow], positions: Sequence[int], own: Sequence[int]) -> list[Found]:

@@ -15,7 +15,7 @@ from webapp.analysis.queries import CommitPoint, Side, side_of
 from webapp.charts.text import MARKS, direction, half_width
 from webapp.pages.parts.links import compare_link
 from webapp.results.models import Hardware, Point, Revision, Series, Variant
-from webapp.results.queries import NamedSeries
+from webapp.results.queries import NamedSeries, variants_at
 from webapp.stats import compare
 from webapp.stats.compare import Across, Mean, Outcome
 
@@ -254,9 +254,8 @@ def variants_beside(revisions: Collection[Revision]) -> list[Choice]:
     query.
     """
     named = {revision.pk: revision for revision in revisions}
-    found = Point.objects.of_variants().filter(revision__in=named).order_by()
-    rows = sorted(set(found.values_list("position", "series__variant__name", "revision")))
-    return [_choice(named[revision], name) for _, name, revision in rows[:CHOICES_SHOWN]]
+    rows = variants_at(named, CHOICES_SHOWN)
+    return [_choice(named[revision], name) for _, name, revision in rows]
 
 
 def variants_on(machine: Hardware) -> list[VariantOnHardware]:

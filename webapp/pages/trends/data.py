@@ -23,6 +23,7 @@ from webapp.pages.trends.points import (
 )
 from webapp.pages.trends.query import End, TrendQuery, ends_of, markers_along, view_of
 from webapp.results.models import LeftOut, Metric, Series, Tree, histogram_name
+from webapp.results.queries import series_in_windows
 from webapp.stats.sessions import ForeignSession
 
 MOST_SERIES = 24
@@ -60,12 +61,12 @@ class Selection:
     @property
     def machines(self) -> offers.Menu:
         """The machines to choose from, as people call them."""
-        return offers.menu(self.offer.hardware, self.query.hardware)
+        return offers.menu("hardware", self.offer.hardware, self.query.hardware)
 
     @property
     def modes(self) -> offers.Menu:
         """The modes to choose from."""
-        return offers.menu({one: one for one in self.offer.modes}, self.query.modes)
+        return offers.menu("mode", {one: one for one in self.offer.modes}, self.query.modes)
 
     @property
     def histograms(self) -> str | None:
@@ -157,7 +158,7 @@ def _windows(shown: Sequence[int], offer: Offer, last: int) -> tuple[list[Series
     names = {one.pk: (one.hardware, one.mode) for one in offer.measured}
     wanted = {pk: one for one in shown for pk in offer.costs.get(names[one], ())}
     costs = list(wanted)[:MOST_COSTS]
-    found = Series.objects.named().with_window(last).in_bulk([*shown, *costs])
+    found = series_in_windows([*shown, *costs], last)
     for pk in costs:
         found[pk].window_start = found[wanted[pk]].window_start  # type: ignore[attr-defined]
     return [found[pk] for pk in shown], [found[pk] for pk in costs]

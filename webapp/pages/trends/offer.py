@@ -4,10 +4,12 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from html import escape
 from typing import Literal, NamedTuple
 
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.http import Http404
+from django.utils.safestring import SafeString, mark_safe
 
 from webapp.pages.parts.cache import Cache
 from webapp.pages.trends.query import TrendQuery
@@ -70,10 +72,25 @@ Subject = tuple[str, str]
 
 
 class Menu(NamedTuple):
-    """A menu of check boxes, each with value, text and whether it is chosen; and a ``summary``."""
+    """A menu of check boxes for ``name`` of an address: values, each with its text, of which some
+    are ``chosen`` (none: all); and a ``summary``.
+    """
 
-    choices: Sequence[tuple[str, str, bool]]
+    name: str
+    texts: Mapping[str, str]
+    chosen: Sequence[str]
     summary: str
+
+    @property
+    def boxes(self) -> SafeString:
+        """As HTML, written here: a large lab has a thousand machines."""
+        begun = f'<label><input type="checkbox" class="live" name="{escape(self.name)}" value='
+        found = (
+            f'{begun}"{escape(value)}"{" checked" if value in self.chosen else ""}>'
+            f" {escape(text)}</label>"
+            for value, text in self.texts.items()
+        )
+        return mark_safe("\n".join(found))  # noqa: S308 (every text is escaped)
 
 
 class Offer(NamedTuple):
@@ -124,8 +141,9 @@ def _offer(stamp: str, tree: Tree, metric: Metric) -> Offer:
     machines: dict[int, Hardware] = {}
     costs: dict[Subject, list[int]] = defaultdict(list)
     for pk, mode, simulated, of, *machine in rows:
-        hardware = machines.setdefault(machine[0], machine_of(machine))
-        one = Measured(pk, hardware.name, mode, simulated)
+        if machine[0] not in machines:
+            machines[machine[0]] = machine_of(machine)
+        one = Measured(pk, machines[machine[0]].name, mode, simulated)
         if of == metric.pk:
             measured.append(one)
         else:
@@ -165,15 +183,15 @@ def _with(query: TrendQuery, part: Part, name: str, other: str) -> TrendQuery:
     return replace(query, hardware=names) if part == "hardware" else replace(query, modes=names)
 
 
-def menu(names: Mapping[str, str], chosen: Sequence[str]) -> Menu:
-    """The menu of values, each with its text, of which some are ``chosen`` (none: all)."""
+def menu(name: str, names: Mapping[str, str], chosen: Sequence[str]) -> Menu:
+    """The menu of ``names``, of which some are ``chosen``."""
     if not chosen:
         summary = f"all {len(names)}"
     elif len(chosen) == 1:
         summary = names.get(chosen[0], chosen[0])
     else:
         summary = f"{len(chosen)} of {len(names)}"
-    return Menu([(value, text, value in chosen) for value, text in names.items()], summary)
+    return Menu(name, names, chosen, summary)
 
 
 def unknown_names(query: TrendQuery, offer: Offer) -> list[Unknown]:

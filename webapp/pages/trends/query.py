@@ -17,13 +17,13 @@ import numpy.typing as npt
 from django.http import QueryDict
 from django.urls import reverse
 
+from webapp.alerts.queries import FindingRow
 from webapp.analysis.models import Finding
 from webapp.analysis.queries import moment_of
 from webapp.charts.text import with_minus
 from webapp.charts.trend import Axis, Marker, MarkerKind, Split, Values, Whiskers
 from webapp.events.models import LabEvent, Release
 from webapp.events.queries import LocatedEvent, events_along
-from webapp.pages.parts.conclusions import FindingRow
 from webapp.pages.parts.links import with_query
 from webapp.results.models import Revision, Series, Tree
 

@@ -72,16 +72,6 @@ class SeriesQuerySet(models.QuerySet["Series"]):
         """Series that have any point."""
         return self.filter(models.Exists(Point.objects.filter(series=models.OuterRef("pk"))))
 
-    def with_window(self, last: int) -> Self:
-        """With ``window_start``: the position of its ``last``-th newest point (None: it has fewer).
-
-        One step along an index for each series, however long its history is.
-        """
-        newest = Point.objects.filter(series=models.OuterRef("pk")).order_by("-position")
-        return self.annotate(
-            window_start=models.Subquery(newest.values("position")[last - 1 : last])
-        )
-
 
 class Series(models.Model):
     """Everything measured for (tree, hardware, mode, metric, variant), ordered by position.
@@ -205,7 +195,7 @@ class PointQuerySet(models.QuerySet["Point"]):
         return self.filter(series__in=list(series), position__gte=since).along_the_tree()
 
     def in_windows(self, series: Iterable[Series]) -> Self:
-        """The points of series that come from ``with_window``, from the start of each on."""
+        """The points of series that come from `series_in_windows`, from the start of each on."""
         windows = [(each.pk, each.window_start) for each in series]  # type: ignore[attr-defined]
         bounded = [Q(series=pk, position__gte=start) for pk, start in windows if start is not None]
         whole = Q(series__in=[pk for pk, start in windows if start is None])

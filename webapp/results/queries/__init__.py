@@ -32,6 +32,8 @@ from webapp.results.queries.subjects import (
     machine_of,
     parents_of,
     series_by_id,
+    series_in_windows,
     subject_sql,
+    variants_at,
 )
 from webapp.results.spellings import whole_history_sql

@@ -5,6 +5,7 @@ them anew in every row, which takes longer than everything else that a page does
 statements take `SERIES_COLUMNS` and `SERIES_JOINS` in, and read their rows with `SeriesReader`.
 """
 
+import json
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -69,6 +70,21 @@ SELECT {SERIES_COLUMNS}
  WHERE series.id = ANY(%s)
 """  # noqa: S608 (names of columns and tables; no value of a request is in this text)
 
+MACHINES = """
+SELECT id, name, display_name, cpu, nic, agreed_cpu, agreed_nic
+  FROM results_hardware WHERE name = ANY(%s)
+"""
+
+VARIANTS = """
+SELECT DISTINCT point.position, variant.name COLLATE "C", point.revision_id
+  FROM results_variant AS variant
+  JOIN results_series AS series ON series.variant_id = variant.id
+  JOIN results_point AS point ON point.series_id = series.id
+ WHERE series.variant_id IS NOT NULL AND point.revision_id = ANY(%s)
+ ORDER BY 1, 2, 3
+ LIMIT %s
+"""
+
 SUBJECT = f"""
 CASE WHEN metric.of_id IS NULL AND metric.name = '{USUAL_METRIC}' THEN mode.name
      WHEN metric.of_id IS NULL THEN metric.name || ' of ' || mode.name
@@ -84,6 +100,16 @@ CASE WHEN metric.of_id IS NULL AND metric.name = '{USUAL_METRIC}' THEN mode.name
 def subject_sql(mode: str, metric: str) -> str:
     """What a sentence calls a series (`Series.subject`), of the aliases of its mode and metric."""
     return SUBJECT.replace("mode.", f"{mode}.").replace("metric.", f"{metric}.")
+
+
+# One step along an index for each series, however long its history is.
+IN_WINDOWS = f"""
+SELECT {SERIES_COLUMNS}, series.version, series.session_starts,
+       (SELECT position FROM results_point AS point WHERE point.series_id = series.id
+         ORDER BY position DESC LIMIT 1 OFFSET %(before)s)
+  FROM results_series AS series {SERIES_JOINS}
+ WHERE series.id = ANY(%(series)s)
+"""  # noqa: S608 (names of columns and tables; no value of a request is in this text)
 
 
 class NamedSeries(NamedTuple):
@@ -175,7 +201,20 @@ def machine_of(row: Sequence[Any]) -> Hardware:
 
 def called(names: Collection[str]) -> dict[str, str]:
     """What people call the machines of these ``names``, by name. One query, none without names."""
-    return {one.name: str(one) for one in Hardware.objects.filter(name__in=names)} if names else {}
+    if not names:
+        return {}
+    with connection.cursor() as cursor:
+        cursor.execute(MACHINES, [list(names)])
+        return {one.name: str(one) for one in map(machine_of, cursor.fetchall())}
+
+
+def variants_at(revisions: Collection[int], most: int) -> list[tuple[int, str, int]]:
+    """The first ``most`` variants that were measured at any of ``revisions`` (ids): the position,
+    the name, and the revision, in that order. One query.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(VARIANTS, [list(revisions), most])
+        return list(cursor.fetchall())
 
 
 def series_by_id(ids: Collection[int]) -> dict[int, NamedSeries]:
@@ -186,6 +225,27 @@ def series_by_id(ids: Collection[int]) -> dict[int, NamedSeries]:
     with connection.cursor() as cursor:
         cursor.execute(SERIES, [list(ids)])
         return {row[0]: reader.read(row) for row in cursor.fetchall()}
+
+
+def series_in_windows(ids: Collection[int], last: int) -> dict[int, Series]:
+    """Series by id, with all that a label names, their version and the sessions that begin in them;
+    and ``window_start``: the position of the ``last``-th newest point (None: it has fewer). One
+    query.
+    """
+    reader, found = SeriesReader(), {}
+    with connection.cursor() as cursor:
+        cursor.execute(IN_WINDOWS, {"series": list(ids), "before": last - 1})
+        for row in cursor.fetchall():
+            pk, own_better, *subject = reader.read(row)
+            version, begun, start = row[SERIES_WIDTH:]
+            named = dict(
+                zip(("tree", "hardware", "mode", "metric", "variant"), subject, strict=True)
+            )
+            one = Series(pk=pk, own_better=own_better, version=version, **named)
+            one.session_starts = json.loads(begun) if begun else None
+            one.window_start = start  # type: ignore[attr-defined]
+            found[pk] = one
+    return found
 
 
 def parents_of(series: Iterable[Series]) -> dict[int, Parents]:
