@@ -22,6 +22,7 @@ from webapp.alerts.models import Alert, AlertFinding
 from webapp.alerts.queries import open_losses, suspicions_of
 from webapp.analysis.models import Finding, SeriesAnalysis
 from webapp.charts.text import percent as in_percent
+from webapp.pages.overview import wall
 from webapp.pages.overview.wall import every_series
 from webapp.results.models import Hardware, Revision, Run, Series
 from webapp.stats import changes
@@ -440,6 +441,27 @@ def test_sixty_tiles_at_most_are_drawn_those_that_changed_first_and_the_rest_cou
     assert "+ 10 modes" in page
 
 
+def test_of_very_many_machines_those_with_tiles_have_rows_and_the_rest_are_counted(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wall, "MOST_ROWS", 2)
+    monkeypatch.setattr(wall, "MOST_TILES", 2)
+    along = make.revisions(3)
+    for number in range(5):
+        machine = make.hardware(f"box-{number}/nic")
+        for mode in ("pf", "ipfw")[: 1 + number % 2]:
+            make.history(make.series(on=machine, in_mode=mode), along, [100.0] * 3)
+        make.run(along[0], on=machine)
+        make.point(
+            make.series(of=make.tree("once"), on=machine), make.revision("r1", of=make.tree("once"))
+        )
+    page = client.get("/").content.decode()
+    assert page.count('class="rowhead"') == 2
+    text = words(page)
+    assert "3 more machines : 4 series" in text
+    assert "once box-0 nic 1 mode, box-1 nic 1 mode, 3 more machines : 1 revision each" in text
+
+
 def test_the_number_of_statements_grows_with_nothing(queries: Counted) -> None:
     loss()
     few = queries("/")
@@ -462,8 +484,9 @@ def test_a_wall_that_nothing_changed_is_not_drawn_again_and_one_that_changed_is(
 ) -> None:
     series, along = measured([100.0] * 10)
     first = queries("/")
-    # The values of the series, the tiles, and the names of the ends of the timeline are kept.
-    assert queries("/", again=True) == first - 3
+    # The values of the series, how far their repetition is, the tiles, and the names of the ends
+    # of the timeline are kept.
+    assert queries("/", again=True) == first - 4
     make.analysis(series, count=10, smallest={"pct": 1.5})
     assert "= ± 1.5 %" in client.get("/").content.decode()
     make.finding(series, along[2], along[3], change_pct=-8.0, revisions_after=7)
@@ -476,11 +499,11 @@ def test_a_wall_that_nothing_changed_is_not_drawn_again_and_one_that_changed_is(
 def test_of_the_series_only_those_that_were_written_since_the_last_look_are_read_again() -> None:
     series, along = measured([100.0] * 10)
     make.history(make.series(in_mode="other"), along, [50.0] * 10)
-    assert {round(one.newest) for one in every_series()} == {100, 50}
+    assert {round(one.newest) for one in every_series().series} == {100, 50}
     make.point(series, make.revision("r300900"), [93.0, 93.0, 93.0])
     Series.objects.filter(pk=series.pk).update(version=F("version") + 1)
     with CaptureQueriesContext(connection) as statements:
-        assert {round(one.newest) for one in every_series()} == {93, 50}
+        assert {round(one.newest) for one in every_series().series} == {93, 50}
     assert statements[-1]["sql"].rstrip().endswith(f"ANY('{{{series.pk}}}'::int2[])")
     with CaptureQueriesContext(connection) as statements:
         every_series()

@@ -5,7 +5,8 @@ each queued job will begin and end, as far as can be foreseen now.
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from statistics import median
 from typing import Any, NamedTuple
 
@@ -20,7 +21,6 @@ from webapp.results.queries import machine_of
 SILENT_AFTER = timedelta(days=14)
 """A lab that tests each week may miss one."""
 
-DAY = timedelta(days=1)
 HOUR = timedelta(hours=1)
 
 MOST_IMPORTED = 10_000
@@ -33,13 +33,13 @@ MOST_IMPORTED = 10_000
 MACHINES = """
 SELECT hardware.id, hardware.name, hardware.display_name, hardware.cpu, hardware.nic,
        hardware.agreed_cpu, hardware.agreed_nic,
-       lab.name, lab.simulated, live.at,
+       lab.name, lab.simulated, extract(epoch FROM live.at)::float8,
        CASE WHEN live.at IS NOT NULL THEN true
             WHEN EXISTS (SELECT FROM results_series AS series
                           WHERE series.hardware_id = hardware.id) THEN true
             ELSE EXISTS (SELECT FROM results_run AS run WHERE run.hardware_id = hardware.id)
        END,
-       days.since, days.runs, imported.runs,
+       days.back, days.runs, imported.runs,
        EXISTS (SELECT FROM jobs_worker AS worker
                 WHERE worker.last_seen_at >= %(heard)s::timestamptz AND NOT worker.draining
                   AND worker.serves @> jsonb_build_array(
@@ -54,8 +54,8 @@ SELECT hardware.id, hardware.name, hardware.display_name, hardware.cpu, hardware
                       ORDER BY COALESCE(run.measured_at, run.received_at) DESC
                       LIMIT 1) AS live ON true
   LEFT JOIN LATERAL (
-       SELECT array_agg(day.since) AS since, array_agg(day.runs) AS runs
-         FROM (SELECT date_bin('1 day', counted.hour, %(until)s::timestamptz) AS since,
+       SELECT array_agg(day.back) AS back, array_agg(day.runs) AS runs
+         FROM (SELECT extract(day FROM %(last)s::timestamptz - counted.hour)::int AS back,
                       sum(counted.runs)::int AS runs
                  FROM results_hourlyruns AS counted
                 WHERE counted.hardware_id = hardware.id
@@ -67,11 +67,12 @@ SELECT hardware.id, hardware.name, hardware.display_name, hardware.cpu, hardware
                 WHERE run.hardware_id = hardware.id AND run.history
                   AND run.received_at >= %(fresh)s::timestamptz
                 LIMIT %(imported)s) AS few) AS imported
-  LEFT JOIN LATERAL (SELECT revision.name
-                       FROM jobs_job AS job
-                       JOIN results_revision AS revision ON revision.id = job.revision_id
-                      WHERE job.state = 'leased' AND job.hardware_id = hardware.id
-                      ORDER BY job.id LIMIT 1) AS measuring ON true
+  LEFT JOIN (SELECT DISTINCT ON (job.hardware_id) job.hardware_id, revision.name
+               FROM jobs_job AS job
+               JOIN results_revision AS revision ON revision.id = job.revision_id
+              WHERE job.state = 'leased'
+              ORDER BY job.hardware_id, job.id) AS measuring
+    ON measuring.hardware_id = hardware.id
  ORDER BY lab.name, hardware.name
 """
 
@@ -132,7 +133,7 @@ def machines(*, now: datetime, days: int) -> list[Machine]:
     """All machines by lab and name, with the runs of the last ``days`` days, in one statement."""
     until = now.replace(minute=0, second=0, microsecond=0) + HOUR
     given: dict[str, datetime | int] = {
-        "until": until,
+        "last": until - HOUR,
         "since": until - timedelta(days=days),
         "fresh": now - SILENT_AFTER,
         "heard": now - WORKER_SILENT_AFTER,
@@ -141,29 +142,32 @@ def machines(*, now: datetime, days: int) -> list[Machine]:
     with connection.cursor() as cursor:
         cursor.execute(MACHINES, given)
         rows = cursor.fetchall()
-    return [_machine(row, now, until, days) for row in rows]
+    return [_machine(row, now, days) for row in rows]
 
 
-def _machine(row: tuple[Any, ...], now: datetime, until: datetime, days: int) -> Machine:
-    hardware = machine_of(row[:7])
-    lab, is_simulated, live_at, has_runs, since, runs, imported, has_worker, measuring = row[7:]
+@lru_cache(maxsize=4096)
+def _called(names: tuple[Any, ...]) -> MachineName:
+    """What a machine is called by its id and its names; a model takes longer than all the rest."""
+    return machine_of(names).called
+
+
+def _machine(row: tuple[Any, ...], now: datetime, days: int) -> Machine:
+    lab, is_simulated, live, has_runs, back, runs, imported, has_worker, measuring = row[7:]
+    live_at = None if live is None else datetime.fromtimestamp(live, UTC)
     is_silent = live_at is not None and live_at < now - SILENT_AFTER
-    counts = _per_day(since, runs, until, days)
-    named = hardware.pk, hardware.name, hardware.called, lab, is_simulated
+    counts = _per_day(back, runs, days)
+    named = row[0], row[1], _called(row[:7]), lab, is_simulated
     return Machine._make(
         [*named, live_at, has_runs, counts, imported, has_worker, measuring, is_silent]
     )
 
 
-def _per_day(
-    since: Sequence[datetime] | None, runs: Sequence[int] | None, until: datetime, days: int
-) -> list[int]:
+def _per_day(back: Sequence[int] | None, runs: Sequence[int] | None, days: int) -> list[int]:
     """The oldest day first. A run from after it, by a clock that is fast, counts as today's."""
     counts = [0] * days
-    for began, count in zip(since or (), runs or (), strict=True):
-        back = max(0, (until - began) // DAY - 1)
-        if back < days:
-            counts[days - 1 - back] += count
+    for day, count in zip(back or (), runs or (), strict=True):
+        if day < days:
+            counts[days - 1 - max(0, day)] += count
     return counts
 
 

@@ -4,6 +4,7 @@ from webapp.analysis.models.analysis import (
     Checkpoint,
     Comparison,
     Flag,
+    Repeated,
     SeriesAnalysis,
     SeriesSettings,
     Tally,

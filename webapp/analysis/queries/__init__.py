@@ -119,9 +119,10 @@ from webapp.analysis.queries.verdicts import (
     one_build_lines,
 )
 from webapp.analysis.queries.wall import (
+    Stamp,
     WallSeries,
     WallTile,
-    series_values,
     wall_series,
+    wall_stamps,
     wall_tiles,
 )

@@ -85,7 +85,7 @@ def _known(found: Sequence[Machine], now: datetime) -> Known:
     """Three statements for everything that the rows show, one less where tiles are kept."""
     series: dict[int, list[WallSeries]] = defaultdict(list)
     wanted = {one.id for one in found}
-    for one in wall.every_series():
+    for one in wall.every_series().series:
         if one.hardware_id in wanted:
             series[one.hardware_id].append(one)
     drawn = [

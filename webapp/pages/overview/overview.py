@@ -6,7 +6,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from html import escape
-from operator import attrgetter
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -21,7 +20,7 @@ from webapp.accounts.services import note_visit
 from webapp.alerts.models import Alert
 from webapp.alerts.queries import OpenLoss, counts, of_interest, open_losses
 from webapp.analysis.models import Finding, SeriesAnalysis, Verdict
-from webapp.analysis.queries import WallSeries, wall_tiles
+from webapp.analysis.queries import wall_tiles
 from webapp.analysis.services import FEWEST_REVISIONS
 from webapp.bisects.queries import running_bisects
 from webapp.charts.around import SHOWN
@@ -33,7 +32,7 @@ from webapp.pages.overview import losses as overview_losses
 from webapp.pages.overview import strip as overview_timeline
 from webapp.pages.overview import wall as overview_wall
 from webapp.pages.overview.strip import Strip
-from webapp.pages.overview.wall import FILTERS, REVISIONS_SHOWN, Chosen, is_changed, would_show
+from webapp.pages.overview.wall import FILTERS, REVISIONS_SHOWN, Chosen, Wall
 from webapp.pages.parts.cache import Cache, fingerprint
 from webapp.pages.parts.components import age
 from webapp.pages.parts.links import agent_address
@@ -54,12 +53,9 @@ BISECTS_SHOWN = 20
 DAYS = SILENT_AFTER.days
 NEW_TO_STRANGERS = timedelta(hours=24)
 WALLS: Cache[dict[str, object]] = Cache(most=6, seconds=60.0)
-"""Drawn walls: most readers of a morning see the same. A revision may be renamed, or a point be
-computed anew from what an operator decided, without a sign of it here: that shows in a minute."""
-
-DRAWN_FROM = attrgetter(
-    *(name for name in WallSeries._fields if name not in ("live_at", "is_dirty"))
-)
+"""Drawn walls: most readers of a morning see the same. A revision may be renamed, a point be
+computed anew from what an operator decided, or a series fall silent without a sign of it here: that
+shows in a minute."""
 
 
 @require_safe
@@ -67,22 +63,22 @@ def overview(request: HttpRequest) -> HttpResponse:
     """The first page: what is open, every series, what was tested, which machines report."""
     now = timezone.now()
     found = {one.id: one for one in machines(now=now, days=DAYS)}
-    series = overview_wall.every_series()
-    if not series and not any(one.has_runs for one in found.values()):
+    wall = overview_wall.every_series()
+    if not wall.series and not any(one.has_runs for one in found.values()):
         return render(request, "pages/overview/first_steps.html", first_steps(request))
     since, since_text = _since(request, now)
     losses = open_losses(since=since, most=LOSSES_SHOWN, beside=SHOWN)
     bisects = running_bisects(BISECTS_SHOWN)
     by_alert = {one.alert: one for one in bisects}
     context = {
-        "headline": headline_of(losses, series, found, since_text=since_text),
+        "headline": headline_of(losses, wall, found, since_text=since_text),
         "strip": Strip(losses, found, bisects, now),
         "reports": _reports(found.values()),
         "losses": overview_losses.draw(losses, found, by_alert, most=LOSSES_SHOWN, now=now),
-        "waiting": sum(one.is_dirty for one in series),
-        "repeated": SeriesAnalysis.objects.repeated(),
+        "waiting": wall.waiting,
+        "repeated": wall.repeated,
         "has_simulated": any(one.is_simulated for one in found.values()),
-        **_wall(request, series, found, now),
+        **_wall(request, wall, found, now),
     }
     return render(request, "pages/overview/overview.html", context)
 
@@ -113,45 +109,36 @@ def _reports(found: Collection[Machine]) -> int:
 
 
 def _wall(
-    request: HttpRequest,
-    series: Sequence[WallSeries],
-    found: Mapping[int, Machine],
-    now: datetime,
+    request: HttpRequest, wall: Wall, found: Mapping[int, Machine], now: datetime
 ) -> dict[str, object]:
     asked = request.GET.get("show", "")
     show = asked if asked in FILTERS else FILTERS[0]
-    metrics = {(one.metric, one.unit, one.better) for one in series}
-    chosen = overview_wall.choose(series, show, now)
     wanted = request.GET.get("tree", "")
-    tree = wanted if any(one.tree == wanted for one in series) else ""
-    shown = WALLS.get(_key(chosen, found, tree), lambda: _drawn(chosen, found, len(metrics), tree))
+    tree = wanted if wanted in wall.trees else ""
+    names = [(pk, one.name, *one.called, one.lab, one.is_simulated) for pk, one in found.items()]
     return {
         "show": show,
         "filters": FILTERS,
-        "metric": next(iter(metrics)) if len(metrics) == 1 else None,
-        "drawn_count": len(chosen.drawn),
-        "counted": len(chosen.series) - len(chosen.drawn),
+        "metric": next(iter(wall.metrics)) if len(wall.metrics) == 1 else None,
         "revisions_shown": REVISIONS_SHOWN,
-        **shown,
+        **WALLS.get(
+            (wall.stamp, show, tree, fingerprint(names)),
+            lambda: _drawn(wall, overview_wall.choose(wall.series, show, now), found, tree),
+        ),
     }
 
 
-def _key(chosen: Chosen, found: Mapping[int, Machine], tree: str) -> bytes:
-    """All that the wall shows or follows from, by the versions of points and conclusions."""
-    rows = [*map(DRAWN_FROM, chosen.series)]
-    live = {one.tree for one in chosen.series if one.live_at}
-    names = [(pk, one.name, *one.called, one.lab, one.is_simulated) for pk, one in found.items()]
-    return fingerprint((rows, sorted(live), names, tree))
-
-
 def _drawn(
-    chosen: Chosen, found: Mapping[int, Machine], metrics: int, tree: str
+    wall: Wall, chosen: Chosen, found: Mapping[int, Machine], tree: str
 ) -> dict[str, object]:
+    metrics = len(wall.metrics)
     tiles = wall_tiles(sorted(chosen.drawn), last=REVISIONS_SHOWN)
     trees = overview_wall.lay_out(chosen, tiles, found)
     columns = overview_wall.columns_of(trees, metrics)
     main = overview_timeline.tree_of(trees, tree)
     return {
+        "drawn_count": len(chosen.drawn),
+        "counted": len(chosen.series) - len(chosen.drawn),
         "columns": columns,
         "trees": [
             overview_wall.draw(one, tiles, columns, metrics=metrics)
@@ -224,7 +211,7 @@ class Headline:
 
 def headline_of(
     losses: Sequence[OpenLoss],
-    series: Sequence[WallSeries],
+    wall: Wall,
     machines: Mapping[int, Machine],
     *,
     since_text: str,
@@ -232,11 +219,11 @@ def headline_of(
     """What to know first: a loss that is open, or why there is none."""
     if losses:
         return _of_loss(losses, machines, since_text)
-    if all(one.revisions <= 1 for one in series):
-        return _of_singles(series, machines)
+    if wall.are_single:
+        return _of_singles(wall)
     if all(machine.is_history for machine in machines.values() if machine.has_runs):
-        return _of_history(series)
-    return _of_quiet(series, machines)
+        return _of_history(wall)
+    return _of_quiet(wall, machines)
 
 
 def _of_loss(
@@ -298,23 +285,24 @@ def _rest_of(one: OpenLoss, losses: Sequence[OpenLoss], since_text: str) -> str:
     return f"{news}; {text}."
 
 
-def _of_singles(series: Sequence[WallSeries], machines: Mapping[int, Machine]) -> Headline:
+def _of_singles(wall: Wall) -> Headline:
     return _headline(
-        f"{_series(series)} of one revision each on {_plural(len(_measured(series)), 'machine')}",
+        f"{_series(wall)} of one revision each on {_plural(wall.machines, 'machine')}",
         f"Changes are found from {FEWEST_REVISIONS} revisions of a series on; until then revisions "
         "can be compared with one another.",
     )
 
 
-def _of_history(series: Sequence[WallSeries]) -> Headline:
+def _of_history(wall: Wall) -> Headline:
     """A change is what an alert is about, as in the inbox: one may concern several series, and a
     series may have several, or one too small for an alert.
     """
     changes = counts(timezone.now()).history
-    moved = sum(one.verdict is not None for one in series)
-    places = f"{_series(series)} on {_plural(len(_measured(series)), 'machine')}"
+    places = f"{_series(wall)} on {_plural(wall.machines, 'machine')}"
     found = _plural(changes, "change") if changes else "no proven change beyond the threshold"
-    below = f"{_count(moved) if moved else 'none'} of the series below changed, by any size"
+    below = (
+        f"{_count(wall.moved) if wall.moved else 'none'} of the series below changed, by any size"
+    )
     if changes:
         link = f'<a href="{reverse("alerts")}?state=history">{_plural(changes, "change")}</a>'
         below = f"{link} beyond the alert threshold, each at one commit or in one interval; {below}"
@@ -322,19 +310,18 @@ def _of_history(series: Sequence[WallSeries]) -> Headline:
         below = below.capitalize()
     return _headline(
         f"Imported results: {found} in {places}",
-        f"{below}. Nobody was mailed, and no regression is open.{_too_few(series)}",
+        f"{below}. Nobody was mailed, and no regression is open.{_too_few(wall)}",
     )
 
 
-def _of_quiet(series: Sequence[WallSeries], machines: Mapping[int, Machine]) -> Headline:
+def _of_quiet(wall: Wall, machines: Mapping[int, Machine]) -> Headline:
     runs = sum(sum(machine.days[-DAYS:]) for machine in machines.values())
     alive = sum(machine.is_alive for machine in machines.values())
-    changed = [one for one in series if is_changed(one) and one.percent is not None]
     title = f"No regression is open; {_plural(runs, 'run')} in two weeks on "
     title += _plural(alive, "machine")
-    if not changed:
-        return _headline(title, f"No change is proven in the revisions shown.{_too_few(series)}")
-    newest = min(changed, key=lambda one: one.since or 0)
+    newest = wall.last_change
+    if newest is None:
+        return _headline(title, f"No change is proven in the revisions shown.{_too_few(wall)}")
     machine = escape(str(machines[newest.hardware_id].called))
     return _headline(
         title,
@@ -343,18 +330,14 @@ def _of_quiet(series: Sequence[WallSeries], machines: Mapping[int, Machine]) -> 
     )
 
 
-def _too_few(series: Sequence[WallSeries]) -> str:
+def _too_few(wall: Wall) -> str:
     """Of how many series nothing is known yet."""
-    few = sum(one.verdict is None and not would_show(one) for one in series)
-    return f" Of {few:,} of {len(series):,} series too little is known to tell." if few else ""
+    few = wall.too_few
+    return f" Of {few:,} of {_series(wall)} too little is known to tell." if few else ""
 
 
-def _measured(series: Sequence[WallSeries]) -> set[int]:
-    return {one.hardware_id for one in series}
-
-
-def _series(series: Sequence[WallSeries]) -> str:
-    return f"{len(series):,} series"
+def _series(wall: Wall) -> str:
+    return f"{len(wall.series):,} series"
 
 
 def _plural(count: int, one: str) -> str:

@@ -6,6 +6,7 @@ from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from math import inf
 
 import numpy as np
@@ -29,7 +30,7 @@ WIDTH, WIDTH_NARROW = 1360.0, 350.0
 Drawn = tuple[WallSeries, WallTile]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Strip:
     """The five cells under the headline."""
 
@@ -66,7 +67,7 @@ class Strip:
         """Open losses of real machines."""
         return self.losses[0].open - self.losses[0].simulated if self.losses else 0
 
-    @property
+    @cached_property
     def days(self) -> list[int]:
         """Live runs of all machines on each of the last days."""
         return [sum(day) for day in zip(*(one.days for one in self.machines.values()), strict=True)]

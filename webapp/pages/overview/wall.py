@@ -8,17 +8,18 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
+from functools import cached_property
 from html import escape
 from itertools import pairwise
 from math import inf
-from typing import Any
+from operator import attrgetter
 from urllib.parse import quote
 
 from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
 
-from webapp.analysis.queries import WallSeries, WallTile, series_values, wall_series
+from webapp.analysis.models import Repeated, SeriesAnalysis
+from webapp.analysis.queries import Stamp, WallSeries, WallTile, wall_series, wall_stamps
 from webapp.analysis.services import FEWEST_REVISIONS
 from webapp.charts import around
 from webapp.charts.around import Tile
@@ -32,13 +33,83 @@ MOST_TILES = 60
 REVISIONS_SHOWN = 60
 """The last so many of each series: one pixel in three of a tile holds a dot."""
 
-VALUES: Cache[tuple[Any, ...]] = Cache(most=50_000, seconds=3600.0)
-"""What is shown of each series, by its stamp: few of thousands were written since the last look."""
+MOST_ROWS = 60
+"""Machines of a tree that have a row each, those with tiles first; the others are counted."""
 
 ONE_REVISION = "1 revision each"
 MOST_COLUMNS = 4
 ALL, CHANGED, SILENT = "all", "changed", "silent"
 FILTERS = (ALL, CHANGED, SILENT)
+
+
+@dataclass(frozen=True)
+class Wall:
+    """Every measured series of the plain kernel that has a point, by tree and mode. ``stamp`` is
+    another one when any of them was written, ``stamped`` holds them by their own.
+    """
+
+    stamp: str
+    stamped: Mapping[Stamp, WallSeries]
+
+    @cached_property
+    def series(self) -> Sequence[WallSeries]:
+        """All of them."""
+        return sorted(self.stamped.values(), key=attrgetter("tree", "mode", "metric", "id"))
+
+    @cached_property
+    def trees(self) -> set[str]:
+        """The names of their trees."""
+        return {one.tree for one in self.series}
+
+    @cached_property
+    def metrics(self) -> set[tuple[str, str, str]]:
+        """What they measure, the unit of that, and which way is better."""
+        return {(one.metric, one.unit, one.better) for one in self.series}
+
+    @cached_property
+    def machines(self) -> int:
+        """On how many machines they were measured."""
+        return len({one.hardware_id for one in self.series})
+
+    @cached_property
+    def waiting(self) -> int:
+        """How many wait to be analysed."""
+        return sum(one.is_dirty for one in self.series)
+
+    @cached_property
+    def repeated(self) -> Repeated | None:
+        """How far the repetition after an upgrade is; one statement, once."""
+        return SeriesAnalysis.objects.repeated()
+
+    @cached_property
+    def moved(self) -> int:
+        """How many ever changed."""
+        return sum(one.verdict is not None for one in self.series)
+
+    @cached_property
+    def too_few(self) -> int:
+        """Of how many nothing is known yet."""
+        return sum(one.verdict is None and not would_show(one) for one in self.series)
+
+    @cached_property
+    def are_single(self) -> bool:
+        """Whether each has one revision."""
+        return all(one.revisions <= 1 for one in self.series)
+
+    @cached_property
+    def last_change(self) -> WallSeries | None:
+        """The one that changed last, within the revisions shown and with a figure."""
+        changed = (one for one in self.series if is_changed(one) and one.percent is not None)
+        return min(changed, key=lambda one: one.since or 0, default=None)
+
+
+class Kept:
+    """The wall as it was read last: few of thousands of series are written between two looks."""
+
+    wall = Wall("", {})
+
+
+KEPT: Cache[Kept] = Cache(most=1, seconds=3600.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,13 +150,18 @@ class TreeOnWall:
         return all(row.is_short for row in self.rows)
 
 
-def every_series() -> list[WallSeries]:
-    """Every measured series of the plain kernel that has a point, by tree and mode; in one
-    statement, and another where some were written since the last look.
-    """
-    named = wall_series()
-    values = VALUES.get_all(named, partial(series_values, counted=REVISIONS_SHOWN))
-    return [WallSeries._make(named[key] + values[key]) for key in named if values[key]]
+def every_series() -> Wall:
+    """The wall, in one statement, and another where series were written since the last look."""
+    kept = KEPT.get("", Kept)
+    known = kept.wall
+    stamp, stamped = wall_stamps(known.stamp)
+    if stamped is None:
+        return known
+    missing = [one for one in stamped if one not in known.stamped]
+    read = wall_series(missing, counted=REVISIONS_SHOWN) if missing else {}
+    found = {one: known.stamped.get(one) or read.get(one) for one in stamped}
+    kept.wall = Wall(stamp, {one: series for one, series in found.items() if series})
+    return kept.wall
 
 
 def is_changed(one: WallSeries) -> bool:
@@ -201,18 +277,16 @@ def draw(
         last = max(shown, key=lambda one: one.positions[-1]).last
         span = first if first == last else f"{first} … {last}"
     short = [row for row in tree.rows if row.is_short]
-    rows = [painter.row(row) for row in tree.rows if not row.is_short]
+    told = [row for row in tree.rows if not row.is_short]
+    rows = [painter.row(row) for row in told[:MOST_ROWS]]
+    rows += [_rest(told[MOST_ROWS:])] if told[MOST_ROWS:] else []
     rows += [_together(short)] if short else []
     return DrawnTree(tree, span, mark_safe("".join(rows)))  # noqa: S308
 
 
 def draw_short(trees: Sequence[TreeOnWall]) -> SafeString:
     """The trees whose series have one revision each, in one line; empty without any."""
-    named = [
-        f"<b>{escape(tree.name)}</b> {', '.join(map(_short, tree.rows))}"
-        for tree in trees
-        if tree.is_short
-    ]
+    named = [f"<b>{escape(tree.name)}</b> {_named(tree.rows)}" for tree in trees if tree.is_short]
     if not named:
         return mark_safe("")
     line = f'<div class="wall-together">{"; ".join(named)}: {ONE_REVISION}</div>'
@@ -220,7 +294,23 @@ def draw_short(trees: Sequence[TreeOnWall]) -> SafeString:
 
 
 def _together(rows: Sequence[Row]) -> str:
-    return f'<div class="wall-together">{", ".join(map(_short, rows))}: {ONE_REVISION}</div>'
+    return f'<div class="wall-together">{_named(rows)}: {ONE_REVISION}</div>'
+
+
+def _rest(rows: Sequence[Row]) -> str:
+    """Machines that have no row, in a line."""
+    series = sum(len(row.counted) for row in rows)
+    return f'<div class="wall-together">{_more(rows)}: {series:,} series</div>'
+
+
+def _named(rows: Sequence[Row]) -> str:
+    parts = [*map(_short, rows[:MOST_ROWS])]
+    return ", ".join(parts + ([_more(rows[MOST_ROWS:])] if rows[MOST_ROWS:] else []))
+
+
+def _more(rows: Sequence[Row]) -> str:
+    machines = "1 more machine" if len(rows) == 1 else f"{len(rows):,} more machines"
+    return f'<a href="{escape(reverse("hardware_list"))}">{machines}</a>'
 
 
 def _short(row: Row) -> str:
