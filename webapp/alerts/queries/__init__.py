@@ -15,12 +15,14 @@ from webapp.alerts.queries.commit_findings import (
     verdicts_at,
 )
 from webapp.alerts.queries.commits import (
+    MOST_MACHINES,
     BesideCommit,
     Detected,
     Gated,
     PointsAround,
     Suspecting,
     beside_commit,
+    compared_elsewhere,
     detected_at,
     passing,
     points_around,

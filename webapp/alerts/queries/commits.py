@@ -20,6 +20,8 @@ from webapp.stats.changes import TOO_FEW, Analysis, At, Noise, Segment, why_not_
 from webapp.stats.false_discovery import Gate, gate_among
 
 NOT_ANALYSED = "Not analysed yet."
+MOST_MACHINES = 24
+"""Machines of which the page of a commit shows the cells at once."""
 # What the findings that suspect the commit show follows from their rows, the revisions these name,
 # and how many lie between: which grow in number without any of those rows being written.
 SUSPECTING = f"""
@@ -36,10 +38,32 @@ SELECT finding.id, concat_ws(' ', finding.id, finding.xmin, revision.xmin, previ
  WHERE after.tree_id = %(tree)s AND after.position < %(at)s AND last.position >= %(at)s
    AND {commit_findings.ON_DISPLAY}
 """  # noqa: S608 (text of our own; no value of a request is in it)
+# The machines whose points a page shows: all of them, as nearly always, else first the one that is
+# asked for and those where something is found.
+MEASURED = """
+SELECT series.hardware_id AS id
+  FROM results_point AS point JOIN results_series AS series ON series.id = point.series_id
+ WHERE point.revision_id = %(id)s
+ GROUP BY series.hardware_id
+"""
+SHOWN = f"""
+SELECT measured.id
+  FROM measured
+  JOIN results_hardware AS hardware ON hardware.id = measured.id
+  LEFT JOIN (SELECT series.hardware_id AS id, count(*) AS count
+               FROM analysis_finding AS finding
+               JOIN results_series AS series ON series.id = finding.series_id
+              WHERE finding.revision_id = %(id)s AND {commit_findings.ON_DISPLAY}
+              GROUP BY series.hardware_id) AS found ON found.id = measured.id
+ ORDER BY hardware.name <> %(hardware)s, found.count DESC NULLS LAST, hardware.name
+ LIMIT %(machines)s
+OFFSET LEAST(%(skipped)s, (SELECT (GREATEST(count(*), 1) - 1) / %(machines)s FROM measured)
+                          * %(machines)s)
+"""  # noqa: S608 (text of our own; no value of a request is in it)
 # ``xmin`` is the transaction that wrote a row last. A point written anywhere raises the version of
 # its series, and so does another name of a revision that has points.
 STAMP = """
-SELECT md5(ROW(
+SELECT md5(ROW((SELECT string_agg(id::text, ',' ORDER BY id) FROM shown),
        (SELECT string_agg(concat_ws(' ', series.id, series.xmin, tree.xmin, hardware.xmin,
                                     lab.xmin, mode.xmin, metric.xmin, variant.xmin,
                                     settings.xmin, analysis.xmin), ',' ORDER BY series.id)
@@ -52,13 +76,15 @@ SELECT md5(ROW(
           LEFT JOIN results_variant AS variant ON variant.id = series.variant_id
           LEFT JOIN analysis_seriessettings AS settings ON settings.series_id = series.id
           LEFT JOIN analysis_seriesanalysis AS analysis ON analysis.series_id = series.id
-         WHERE series.tree_id = %(tree)s),
+         WHERE series.tree_id = %(tree)s AND series.hardware_id = ANY(ARRAY(SELECT id FROM near))),
        (SELECT string_agg(concat_ws(' ', point.series_id, point.xmin), ','
                           ORDER BY point.series_id)
-          FROM results_point AS point WHERE point.revision_id = %(id)s),
+          FROM its JOIN results_point AS point
+            ON point.series_id = its.id AND point.revision_id = %(id)s),
        (SELECT string_agg(concat_ws(' ', comparison.series_id, comparison.xmin), ','
                           ORDER BY comparison.series_id)
-          FROM analysis_comparison AS comparison WHERE comparison.revision_id = %(id)s),
+          FROM its JOIN analysis_comparison AS comparison
+            ON comparison.series_id = its.id AND comparison.position = %(at)s),
        (SELECT string_agg(written, ',' ORDER BY id) FROM suspecting),
        (SELECT string_agg(concat_ws(' ', step.low, step.high,
                                     (SELECT count(*) FROM results_revision AS inside
@@ -71,7 +97,24 @@ SELECT md5(ROW(
        )::text)
 """
 BESIDE = f"""
-WITH suspecting AS MATERIALIZED ({SUSPECTING})
+WITH suspecting AS MATERIALIZED ({SUSPECTING}),
+measured AS MATERIALIZED ({MEASURED}), shown AS MATERIALIZED ({SHOWN}),
+its AS MATERIALIZED (
+    SELECT id FROM results_series
+     WHERE tree_id = %(tree)s AND hardware_id = ANY(ARRAY(SELECT id FROM shown))),
+near AS MATERIALIZED (
+    SELECT id FROM shown UNION
+    SELECT id FROM results_hardware
+     WHERE (SELECT count(*) FROM results_hardware) <= %(machines)s),
+run AS MATERIALIZED (
+    SELECT run.id, run.hardware_id, run.mode_id, run.variant_id, run.kernel_id,
+           run.withdrawn_at IS NOT NULL AS is_withdrawn
+      FROM results_run AS run
+     WHERE run.revision_id = %(id)s AND run.hardware_id = ANY(ARRAY(
+           SELECT id FROM shown UNION
+           SELECT own.hardware_id FROM results_run AS own
+            WHERE own.revision_id = %(id)s
+              AND (SELECT count(*) FROM measured) <= %(machines)s)))
 SELECT ARRAY(SELECT alias.name FROM results_revisionalias AS alias
               WHERE alias.revision_id = %(id)s AND alias.name <> %(name)s ORDER BY alias.name),
        (SELECT json_agg(json_build_array(alert.id, alert.state) ORDER BY alert.id)
@@ -87,28 +130,34 @@ SELECT ARRAY(SELECT alias.name FROM results_revisionalias AS alias
                   AND first.position <= %(at)s AND last.position >= %(at)s),
        EXISTS (SELECT FROM events_release AS release WHERE release.revision_id = %(id)s),
        EXISTS (SELECT FROM bisects_bisect AS bisect WHERE bisect.culprit_id = %(id)s),
-       (SELECT count(*) FROM results_run AS run WHERE run.revision_id = %(id)s),
-       (SELECT count(*) FROM results_run AS run
-         WHERE run.revision_id = %(id)s AND run.withdrawn_at IS NOT NULL),
-       (SELECT count(DISTINCT kernel.build_id) FROM results_run AS run
-          JOIN results_kernel AS kernel ON kernel.id = run.kernel_id
-         WHERE run.revision_id = %(id)s AND run.withdrawn_at IS NULL),
+       (SELECT count(*) FROM run),
+       (SELECT count(*) FROM run WHERE is_withdrawn),
+       (SELECT count(DISTINCT kernel.build_id)
+          FROM run JOIN results_kernel AS kernel ON kernel.id = run.kernel_id
+         WHERE NOT run.is_withdrawn),
        EXISTS (SELECT FROM analysis_finding AS finding
                 WHERE finding.revision_id = %(id)s
                   AND finding.kind IN ('excursion', 'noise', 'modes')
                   AND finding.state IN ('confirmed', 'recovered')),
-       EXISTS (SELECT FROM results_run AS run
+       EXISTS (SELECT FROM run
                  JOIN results_measurement AS measurement ON measurement.run_id = run.id
-                WHERE run.revision_id = %(id)s AND measurement.validity IS NOT NULL),
-       EXISTS (SELECT FROM results_run AS own
-                 JOIN results_revision AS mine ON mine.id = own.revision_id
+                WHERE measurement.validity IS NOT NULL),
+       EXISTS (SELECT FROM run AS own
                 CROSS JOIN LATERAL (SELECT own.hardware_id, own.mode_id, own.variant_id,
-                                           mine.tree_id) AS subject
-                WHERE own.revision_id = %(id)s AND own.withdrawn_at IS NULL
+                                           %(tree)s::bigint AS tree_id) AS subject
+                WHERE NOT own.is_withdrawn
                   AND EXISTS (SELECT FROM results_profile WHERE run_id = own.id)
-                  AND {profiled_sql("mine.position", before=True, series="subject")}),
+                  AND {profiled_sql("%(at)s", before=True, series="subject")}),
+       ARRAY(SELECT id FROM shown), (SELECT count(*) FROM measured),
        ({STAMP})
 """  # noqa: S608 (text of our own; no value of a request is in it)
+ELSEWHERE = """
+SELECT count(*)
+  FROM analysis_comparison AS comparison
+  JOIN results_series AS series ON series.id = comparison.series_id
+ WHERE comparison.revision_id = %(id)s AND series.variant_id IS NULL
+   AND series.hardware_id <> ALL(%(machines)s)
+"""
 AROUND = """
 SELECT series.id,
        array_agg(near.position ORDER BY near.position),
@@ -188,9 +237,11 @@ class BesideCommit(NamedTuple):
     which kinds of rows name it, and how many runs it has: all of them, those that are withdrawn or
     replaced, and the builds of the others. ``others``: findings that are no change of level are
     seen at it. ``marked``: some run has marked samples. ``profiled``: some run has profiles, as
-    does an earlier kernel. ``stamp`` is another one whenever something was written of which its
-    points, their verdicts, the findings that suspect it, or the places of its tested neighbours
-    follow.
+    does an earlier kernel. It was ``measured`` on so many machines, of which ``machines`` (ids) are
+    shown: at most `MOST_MACHINES`, and where there are more, all that is told of runs is of these.
+    ``stamp`` is another one whenever something was written of which its points there, their
+    verdicts, the findings that suspect it, or, in an instance of no more machines, the places of
+    its tested neighbours follow.
     """
 
     aliases: Sequence[str]
@@ -204,7 +255,19 @@ class BesideCommit(NamedTuple):
     others: bool
     marked: bool
     profiled: bool
+    machines: Sequence[int]
+    measured: int
     stamp: str
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all machines are shown."""
+        return len(self.machines) == self.measured
+
+    @property
+    def pages(self) -> int:
+        """On how many pages they are."""
+        return -(-self.measured // MOST_MACHINES)
 
 
 class PointsAround(NamedTuple):
@@ -230,16 +293,17 @@ def passing(findings: Sequence[tuple[Verdict, float]], received: int) -> set[Ver
 
 
 def detected_at(
-    commit: Revision, received: Collection[int], known: Mapping[int, NamedSeries]
+    commit: Revision, received: Collection[int], known: Mapping[int, NamedSeries], *, others: int
 ) -> Detected:
-    """The findings at ``commit``, gated over the series (ids) that received it; two queries, and
-    one more where there is any, however many there are, and one for series that are not ``known``.
+    """The findings at ``commit``, gated over the series (ids) that received it and ``others``; two
+    queries, and one more where there is any, however many there are, and one for series that are
+    not ``known``.
 
     A finding begins at a measured revision of its series, so its series is among ``received``.
     """
     found = commit_findings.findings_suspecting(commit, known)
     begun = {row.series.pk: row for row in found if row.revision.pk == commit.pk}
-    looks = len(set(received) | begun.keys())
+    looks = max(len(set(received) | begun.keys()), len(set(received)) + others)
     gates = _gates(list(begun.values()), looks)
     suspicions = suspicions_of_findings(found)
     ranked = [Gated(row, gates[row.pk], suspicions[row.pk]) for row in begun.values()]
@@ -262,9 +326,24 @@ def why_not(commit: Revision, series: Collection[int]) -> dict[int, str]:
     return {pk: _why_not(summaries.get(pk) or {}, commit.position) for pk in series}
 
 
-def beside_commit(commit: Revision) -> BesideCommit:
-    """What there is about ``commit``. One query."""
+def compared_elsewhere(commit: Revision, machines: Sequence[int]) -> int:
+    """How many plain series were compared at ``commit`` on other ``machines`` than these (ids). One
+    query.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(ELSEWHERE, {"id": commit.pk, "machines": list(machines)})
+        return int(cursor.fetchone()[0])
+
+
+def beside_commit(commit: Revision, *, hardware: str = "", page: int = 1) -> BesideCommit:
+    """What there is about ``commit``: where it was measured on more machines than are shown, about
+    those of a ``page`` (the last, where there are not so many), the named ``hardware`` first. One
+    query.
+    """
     asked = commit_findings.on_display() | {
+        "hardware": hardware,
+        "machines": MOST_MACHINES,
+        "skipped": MOST_MACHINES * (page - 1),
         "id": commit.pk,
         "name": commit.name,
         "tree": commit.tree_id,

@@ -54,7 +54,7 @@ SELECT {queries.SERIES_COLUMNS},
     ON before.series_id = point.series_id AND before.revision_id = comparison.previous_id
   LEFT JOIN analysis_seriessettings AS settings ON settings.series_id = series.id
   LEFT JOIN analysis_seriesanalysis AS analysis ON analysis.series_id = series.id
- WHERE point.revision_id = %(revision)s
+ WHERE point.revision_id = %(revision)s AND series.hardware_id = ANY(%(machines)s)
  ORDER BY tree.name, hardware.name, mode.name, metric.name, series.id
 """  # noqa: S608 (names of columns and tables; no value of a request is in this text)
 
@@ -110,12 +110,12 @@ class CommitPoint(NamedTuple):
         return LeftOut.from_data(self.left_out)
 
 
-def rows_of_commit(commit: Revision) -> list[tuple[Any, ...]]:
-    """The points of ``commit``, variants too, in the order of what their series name: as plain
-    values, from which all that `points_of_rows` gives follows. One query.
+def rows_of_commit(commit: Revision, machines: Sequence[int]) -> list[tuple[Any, ...]]:
+    """The points of ``commit`` on ``machines`` (ids), variants too, in the order of what their
+    series name: as plain values, from which all that `points_of_rows` gives follows. One query.
     """
     with connection.cursor() as cursor:
-        cursor.execute(POINTS, {"revision": commit.pk})
+        cursor.execute(POINTS, {"revision": commit.pk, "machines": list(machines)})
         return list(cursor.fetchall())
 
 

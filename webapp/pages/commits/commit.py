@@ -41,7 +41,7 @@ from webapp.pages.commits.table import Surroundings, Table, tables
 from webapp.pages.lab.marked_samples import marked_runs
 from webapp.pages.lab.quality import disagreements, needs_runs
 from webapp.pages.parts.cache import Cache, fingerprint
-from webapp.pages.parts.links import commit_at, compare_link, diff_link
+from webapp.pages.parts.links import commit_at, compare_link, diff_link, read_number
 from webapp.pages.parts.summaries import variants_of_commit
 from webapp.pages.parts.summary_rows import drawn, steps, strip
 from webapp.results.models import Profile, Revision, Run
@@ -62,6 +62,9 @@ PARTS = {
 PROFILED = 3
 """Machines and modes whose profiles are compared."""
 
+PAGES_MOST = 10_000
+"""Of machines; an address that asks for a later one gets the last."""
+
 STEPS_SHOWN = 9
 """Tested revisions on either side."""
 
@@ -75,7 +78,7 @@ def page(request: HttpRequest, tree: str, revision: str) -> HttpResponse:
     """What a commit did to each series that was measured there. Http404 for an unknown one.
 
     `?part=…` opens one of `PARTS`; htmx gets that part alone. With ``hardware`` or ``mode``, only
-    their runs are listed.
+    their runs are listed. `?page=…` has the next machines of a commit of very many.
     """
     commit = commit_at(tree, revision)
     if commit.name != revision:
@@ -85,15 +88,30 @@ def page(request: HttpRequest, tree: str, revision: str) -> HttpResponse:
         return render(request, "pages/commits/waiting.html", waiting)
     asked = request.GET.get("part", "")
     part = asked if asked in PARTS else ""
-    context = _context(commit, part, ask_from=request.path if is_triager(request.user) else "")
+    number = min(max(read_number(request.GET.get("page", "")), 1), PAGES_MOST)
+    hardware = request.GET.get("hardware", "").replace("\0", "")
+    beside = queries.beside_commit(commit, hardware=hardware, page=number)
+    ask_from = request.path if is_triager(request.user) else ""
+    context = _context(commit, beside, part, ask_from=ask_from) | _turned(beside, number)
     _show_runs_of(request, context)
     is_fragment = part and request.headers.get("HX-Request") == "true"
     return render(request, PARTS[part] if is_fragment else "pages/commits/commit.html", context)
 
 
-def _context(commit: Revision, part: str, *, ask_from: str) -> dict[str, object]:
-    beside = queries.beside_commit(commit)
-    body = body_of(commit, beside.stamp, part, ask_from=ask_from)
+def _turned(beside: queries.BesideCommit, number: int) -> dict[str, object]:
+    """What leads from page ``number`` of the machines to the others, where there are others."""
+    number = min(number, beside.pages)
+    return {
+        "turned": f"&page={number}" if number > 1 else "",
+        "page_before": number - 1,
+        "page_after": number + 1 if number < beside.pages else 0,
+    }
+
+
+def _context(
+    commit: Revision, beside: queries.BesideCommit, part: str, *, ask_from: str
+) -> dict[str, object]:
+    body = body_of(commit, beside, part, ask_from=ask_from)
     return {
         "commit": commit,
         "body": body,
@@ -148,12 +166,12 @@ def _runs(
     """Runs of a commit where they are few or asked for, and what is to be decided about any of
     them.
     """
-    profiled = Exists(Profile.objects.filter(run=OuterRef("pk")))
-    rows = Run.objects.of_revision(commit).with_marks().annotate(is_profiled=profiled)
     is_whole = part == "runs" or beside.runs <= INLINE_MOST
     runs: list[Run] = []
     if beside.runs and (is_whole or needs_runs(everything) or beside.marked):
-        runs = list(rows)
+        profiled = Exists(Profile.objects.filter(run=OuterRef("pk")))
+        rows = Run.objects.of_revision(commit).with_marks().annotate(is_profiled=profiled)
+        runs = list(rows if beside.is_whole else rows.filter(hardware__in=beside.machines))
     for run in runs:
         run.revision = commit  # with its tree
     return {
@@ -213,8 +231,9 @@ def _compare(before: Neighbour | None, commit: Revision) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What was measured at a commit, without variants (``points``) and with them, and the verdict
-    on each point by series (id); all of it follows from what ``key`` is the fingerprint of.
+    """What was measured at a commit on the machines that are shown, without variants (``points``)
+    and with them, and the verdict on each point by series (id); all of it follows from what ``key``
+    is the fingerprint of.
     """
 
     key: bytes
@@ -256,23 +275,24 @@ BODIES: Cache[Body] = Cache(most=32, seconds=60.0)
 a minute at most."""
 
 
-def body_of(commit: Revision, stamp: str, part: str, *, ask_from: str) -> Body:
-    """What is drawn of ``commit``, whose `BesideCommit.stamp` is given; ``part`` is what is open.
-    No query where it is kept.
+def body_of(commit: Revision, beside: queries.BesideCommit, part: str, *, ask_from: str) -> Body:
+    """What is drawn of ``commit``, and of what is ``beside`` it the machines; ``part`` is what is
+    open. No query where it is kept.
     """
     opened = part if part in OPENED else ""
     identity = (commit.pk, commit.name, commit.position, commit.tree.name)
     return BODIES.get(
-        (identity, stamp, opened, ask_from), lambda: _body(commit, opened, ask_from=ask_from)
+        (identity, beside.stamp, opened, ask_from),
+        lambda: _body(commit, beside, opened, ask_from=ask_from),
     )
 
 
-def _body(commit: Revision, part: str, *, ask_from: str) -> Body:
-    measured = _measured(commit)
+def _body(commit: Revision, beside: queries.BesideCommit, part: str, *, ask_from: str) -> Body:
+    measured = _measured(commit, beside.machines)
     everything, points, judged = measured.everything, measured.points, measured.judged
-    detected = queries.detected_at(
-        commit, judged, {one.series_id: one.series for one in everything}
-    )
+    known = {one.series_id: one.series for one in everything}
+    others = 0 if beside.is_whole else queries.compared_elsewhere(commit, beside.machines)
+    detected = queries.detected_at(commit, judged, known, others=others)
     begun = {one.finding.series.pk: one.finding for one in detected.begun}
     of_cells = [point for point in points if not point.series.is_cost]
     verdicts = {one.series_id: judged[one.series_id] for one in of_cells if one.series_id in judged}
@@ -310,9 +330,9 @@ def _body(commit: Revision, part: str, *, ask_from: str) -> Body:
     )
 
 
-def _measured(commit: Revision) -> Measured:
+def _measured(commit: Revision, machines: Sequence[int]) -> Measured:
     """One query. What follows from its rows is not made again while they are the same."""
-    rows = rows_of_commit(commit)
+    rows = rows_of_commit(commit, machines)
     key = fingerprint(rows)
     return MEASURED.get(key, lambda: _judged(key, rows))
 

@@ -12,30 +12,47 @@ from django.db.models import Exists, OuterRef
 
 from webapp.results.models import WAITING_FROM, PointQuerySet, Revision, Run
 
-# From each series its nearest points by its own index: however rarely a tree is tested, nothing
-# is read but those.
+# Along the tree as far as tests lie close; else from each series its nearest points by its own
+# index. So however rarely a tree is tested, or by how many machines, few rows are read.
 TESTED = """
-WITH near AS (
-    SELECT position FROM (
-        SELECT DISTINCT point.position
-          FROM results_series AS series
-          JOIN LATERAL (SELECT own.position FROM results_point AS own
-                         WHERE own.series_id = series.id AND own.position < %(at)s
-                         ORDER BY own.position DESC LIMIT %(most)s) AS point ON true
-         WHERE series.tree_id = %(tree)s AND series.variant_id IS NULL
-         ORDER BY point.position DESC LIMIT %(most)s) AS earlier
-    UNION ALL
-    SELECT position FROM (
-        SELECT DISTINCT point.position
-          FROM results_series AS series
-          JOIN LATERAL (SELECT own.position FROM results_point AS own
-                         WHERE own.series_id = series.id AND own.position > %(at)s
-                         ORDER BY own.position LIMIT %(most)s) AS point ON true
-         WHERE series.tree_id = %(tree)s AND series.variant_id IS NULL
-         ORDER BY point.position LIMIT %(most)s) AS later
-)
-SELECT position FROM near ORDER BY position
+WITH {near}
+SELECT position FROM (SELECT * FROM (TABLE before ORDER BY position DESC LIMIT %(most)s) AS earlier
+                      UNION ALL
+                      SELECT * FROM (TABLE after ORDER BY position LIMIT %(most)s) AS later) AS near
+ ORDER BY position
 """
+SIDE = """
+{side}_near AS MATERIALIZED (
+    SELECT near.position
+      FROM (SELECT id, position FROM results_revision
+             WHERE tree_id = %(tree)s AND position {beyond} %(at)s
+             ORDER BY position {order} LIMIT %(walked)s) AS near
+     CROSS JOIN LATERAL (SELECT FROM results_point AS point
+                           JOIN results_series AS series ON series.id = point.series_id
+                          WHERE point.revision_id = near.id AND series.variant_id IS NULL
+                          LIMIT 1) AS plain
+     ORDER BY near.position {order} LIMIT %(most)s
+), {side} AS (
+    SELECT position FROM {side}_near
+    UNION
+    SELECT point.position
+      FROM results_series AS series
+      JOIN LATERAL (SELECT own.position FROM results_point AS own
+                     WHERE own.series_id = series.id AND own.position {beyond} %(at)s
+                     ORDER BY own.position {order} LIMIT %(most)s) AS point ON true
+     WHERE series.tree_id = %(tree)s AND series.variant_id IS NULL
+       AND (SELECT count(*) FROM {side}_near) < %(most)s
+)
+"""
+TESTED = TESTED.format(
+    near=", ".join(
+        SIDE.format(side=side, beyond=beyond, order=order)
+        for side, beyond, order in (("before", "<", "DESC"), ("after", ">", "ASC"))
+    )
+)
+
+WALKED = 200
+"""Revisions on either side that are looked at one by one."""
 
 # The steps along the places that are given, and the next commit on either side.
 STEPS = """
@@ -85,7 +102,7 @@ def tested_near(commit: Revision, *, most: int) -> Sequence[int]:
     """The positions of at most so many tested commits on either side of ``commit``, in their order.
     One query.
     """
-    asked = {"tree": commit.tree_id, "at": commit.position, "most": most}
+    asked = {"tree": commit.tree_id, "at": commit.position, "most": most, "walked": WALKED}
     with connection.cursor() as cursor:
         cursor.execute(TESTED, asked)
         return [position for (position,) in cursor.fetchall()]
