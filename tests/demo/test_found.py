@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from django.test import Client
 from labagent.model import Overrides, runs_of
 from labagent.readers.benchlab import read_directories
 
+from tests.kept import kept
 from webapp.alerts.models import Alert
 from webapp.alerts.services import analyse_dirty_series
 from webapp.analysis.models import Finding
@@ -21,7 +23,6 @@ from webapp.demo.loading import name_release
 from webapp.demo.parts import branch_part, simulated_part
 from webapp.labs.services import create_agent
 from webapp.results.models import Hardware
-from webapp.results.services import forget_names
 from webapp.stats.simulate.lab import (
     ARM,
     EXCURSION_PCT,
@@ -55,19 +56,25 @@ NEAR = {"noise": 5, "drift": 20}
 twenty revisions ago is told up to the newest one."""
 
 
-@pytest.fixture
-def found(db: None, tmp_path: Path) -> list[Finding]:
-    forget_names()
+@kept
+def arrive() -> None:
+    """All runs of the lab are uploaded and analysed."""
     agent = create_agent(name="demo", lab_name=simulated.LAB, simulated=True)
     runs: list[dict[str, Any]] = []
     for tree, lab in ((simulated.BRANCH, make_branch()), (simulated.TREE, LAB)):
-        simulated_files(lab).write(tmp_path / tree)
-        read = runs_of(read_directories([tmp_path / tree], Overrides(tree=tree)))
-        runs += [RunIn.model_validate(run.document()).document() for run in read]
+        with TemporaryDirectory() as directory:
+            simulated_files(lab).write(Path(directory))
+            read = runs_of(read_directories([Path(directory)], Overrides(tree=tree)))
+            runs += [RunIn.model_validate(run.document()).document() for run in read]
     for first in range(0, len(runs), 300):
         store_runs(agent=agent, runs=runs[first : first + 300], register=True)
     while analyse_dirty_series().finished:
         pass
+
+
+@pytest.fixture
+def found(db: None) -> list[Finding]:
+    arrive()
     shown = (
         Finding.all_kinds.live().shown_alone().select_related("series__hardware", "series__mode")
     )

@@ -1,6 +1,7 @@
 """The published comparisons, from their files through agent and API to the compare page's text."""
 
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from urllib.parse import parse_qsl
 
 import pytest
@@ -10,6 +11,7 @@ from labagent.model import Overrides, runs_of
 from labagent.readers.benchlab import read_directories
 from pytest_django import DjangoAssertNumQueries
 
+from tests.kept import kept
 from webapp.analysis.queries.compare import ComparedRow, Side, compare_sides
 from webapp.demo import published, simulated
 from webapp.demo.benchdirs import published_files, solve_block
@@ -31,12 +33,16 @@ each_comparison = pytest.mark.parametrize(
 )
 
 
-def load_published(root: Path) -> None:
+@kept
+def load_published() -> None:
     """Send the published runs as their agent does."""
-    published_files(PUBLICATIONS).write(root)
+    with TemporaryDirectory() as directory:
+        root = Path(directory)
+        published_files(PUBLICATIONS).write(root)
+        read = runs_of(list(read_directories([root], Overrides())))
+        runs = [run.document() for run in read]
     agent = services.create_agent(name="demonstration", lab_name=published.LAB)
     token = services.issue_token(agent=agent).text
-    runs = [run.document() for run in runs_of(list(read_directories([root], Overrides())))]
     answer = Client().post(
         "/api/v1/runs?register=true",
         {"runs": runs},
@@ -47,8 +53,8 @@ def load_published(root: Path) -> None:
 
 
 @pytest.fixture
-def loaded(db: None, tmp_path: Path) -> None:
-    load_published(tmp_path)
+def loaded(db: None) -> None:
+    load_published()
 
 
 def compared(comparison: SeedComparison) -> ComparedRow:
