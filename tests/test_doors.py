@@ -64,6 +64,7 @@ def users() -> dict[str, set[str]]:
 def names_used(tree: ast.Module) -> Iterator[str]:
     """Dotted names: imported, read from an imported door, or written out as a text."""
     doors_here: dict[str, str] = {}
+    attributes: list[tuple[str, str]] = []
     for node in ast.walk(tree):
         match node:
             case ast.ImportFrom(module=str(module), names=names):
@@ -73,10 +74,9 @@ def names_used(tree: ast.Module) -> Iterator[str]:
                     yield full
             case ast.Constant(value=str(text)):
                 yield text
-    for node in ast.walk(tree):
-        match node:
-            case ast.Attribute(value=ast.Name(id=name), attr=attribute) if name in doors_here:
-                yield f"{doors_here[name]}.{attribute}"
+            case ast.Attribute(value=ast.Name(id=name), attr=attribute):
+                attributes.append((name, attribute))
+    yield from (f"{doors_here[name]}.{of}" for name, of in attributes if name in doors_here)
 
 
 def is_a_table(name: str) -> bool:
