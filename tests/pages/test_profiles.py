@@ -9,6 +9,7 @@ from urllib.parse import urlencode, urlsplit
 import pytest
 from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from tests import make
 from tests.alerts.steps import arrive, runs_of
@@ -110,6 +111,21 @@ def test_functions_may_be_more_than_a_statement_has_parameters(
         cursor.execute(MANY_FUNCTIONS)
     assert len(Profile.objects.get().functions) > 2**16
     assert client.get("/profiles/side/", {"side": side}).status_code == 200
+
+
+def test_a_plan_kept_from_a_small_table_reads_no_array_for_each_function(
+    agent: Agent, client: Client
+) -> None:
+    side = profiled(agent, "r303642", boots_of(boots=1))
+    with CaptureQueriesContext(connection) as asked:
+        client.get("/profiles/side/", {"side": side})
+    (statement,) = (row["sql"] for row in asked if 'FROM "results_profiledfunction"' in row["sql"])
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL plan_cache_mode = force_generic_plan")
+        cursor.execute(re.sub(r"'\{[\d,]*\}'::", "$1::", f"PREPARE few AS {statement}"))
+        cursor.execute("EXPLAIN EXECUTE few ('{}')")
+        plan = "\n".join(line for (line,) in cursor.fetchall())
+    assert "ANY" not in plan, plan
 
 
 def test_where_periods_are_known_a_function_costs_cycles(agent: Agent, visit: Visit) -> None:
