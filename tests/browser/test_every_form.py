@@ -312,7 +312,7 @@ PROMISES: Mapping[str, Promise | Sequence[Promise]] = {
     "bisect_act act=resume": Promise("resume", "bisects_*", REASON),
     "bisect_act act=cancel": Promise("cancelled", BISECT, REASON),
     "bisect_act act=*": (
-        Promise("Reason: say why"),
+        Promise("Reason: give one"),
         Promise("Revision: name one from r1000 to r1016.", typed=REASON),
         Promise("because", "bisects_*", REASON | {"revision": "r1004"}),
     ),

@@ -15,7 +15,6 @@ from webapp.alerts.queries.commit_findings import (
     verdicts_at,
 )
 from webapp.alerts.queries.commits import (
-    MOST_MACHINES,
     BesideCommit,
     Detected,
     Gated,

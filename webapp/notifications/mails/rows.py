@@ -188,7 +188,7 @@ def _names(series: Series) -> tuple[str, str]:
     metric = series.metric
     return (
         f"{one_line(str(hardware), HARDWARE_MAX)}{simulated}, {metric} in {metric.unit}",
-        one_line(series.subject if series.is_cost else str(series.mode), MODE_MAX),
+        one_line(series.mode_text, MODE_MAX),
     )
 
 

@@ -19,8 +19,15 @@ from django.utils.safestring import SafeString, mark_safe
 
 from webapp.charts import bars, text
 from webapp.charts.text import MARKS, UNKNOWN
-from webapp.results.models import Hardware, MachineName, Mode, ModeName, Revision, Series
-from webapp.results.models.series import USUAL_METRIC
+from webapp.results.models import (
+    USUAL_METRIC,
+    Hardware,
+    MachineName,
+    Mode,
+    ModeName,
+    Revision,
+    Series,
+)
 
 register = template.Library()
 

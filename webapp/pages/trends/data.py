@@ -323,7 +323,7 @@ def _series(
         id=series.pk,
         hardware=series.hardware.name,
         machine=str(series.hardware),
-        mode=series.subject,
+        mode=series.mode_text,
         option=series.metric.option,
         better=series.better,
         simulated=series.hardware.lab.simulated,

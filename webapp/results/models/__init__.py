@@ -36,7 +36,13 @@ from webapp.results.models.runs import (
     Run,
     RunHistograms,
 )
-from webapp.results.models.series import Point, PointQuerySet, Series, digest_of_builds
+from webapp.results.models.series import (
+    USUAL_METRIC,
+    Point,
+    PointQuerySet,
+    Series,
+    digest_of_builds,
+)
 from webapp.results.models.subjects import (
     DismissedTwins,
     Hardware,

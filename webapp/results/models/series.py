@@ -160,6 +160,11 @@ class Series(models.Model):
         return subject_text(self.mode, self.metric)
 
     @property
+    def mode_text(self) -> str:
+        """The same where its metric is named already."""
+        return self.subject if self.is_cost else str(self.mode)
+
+    @property
     def better(self) -> Better:
         """As set for this series, else for its metric, which must be loaded."""
         return better_of(self.own_better, self.metric)

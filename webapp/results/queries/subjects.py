@@ -141,6 +141,11 @@ class NamedSeries(NamedTuple):
         return subject_text(self.mode, self.metric)
 
     @property
+    def mode_text(self) -> str:
+        """As `Series.mode_text`."""
+        return self.subject if self.is_cost else str(self.mode)
+
+    @property
     def better(self) -> Better:
         """As `Series.better`."""
         return better_of(self.own_better, self.metric)
