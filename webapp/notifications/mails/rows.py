@@ -1,7 +1,7 @@
 """The table of a mail: hardware × mode, before and after, how sure; for both of its forms."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 from webapp.alerts.queries import surroundings_of
@@ -21,7 +21,7 @@ from webapp.stats.compare import MORE_BUILDS, Verdict
 
 SHOWN = 3
 LINE_MODE, LINE_MODE_MAX = 22, 40
-"""The column is as wide as the first; longer names move what stands beside."""
+"""Characters of the column of names: at least, at most."""
 
 BARS = "▁▂▃▄▅▆▇█"
 NO_BAR = " "
@@ -39,6 +39,7 @@ class Spark:
     interval: str
     level_before: str
     level: str
+    width: int = LINE_MODE
 
     @property
     def mark(self) -> str:
@@ -50,7 +51,7 @@ class Spark:
         """In plain text, as wide as its parts."""
         change = " ".join(filter(None, (self.mark, self.change, self.interval)))
         return (
-            f"{self.mode.ljust(LINE_MODE)} {self.before}{self.since}  {change}  "
+            f"{self.mode.ljust(self.width)} {self.before}{self.since}  {change}  "
             f"{self.level_before} → {self.level}"
         )
 
@@ -204,7 +205,8 @@ def sparks_of(findings: Sequence[Finding]) -> list[Spark]:
         bars = _bars([point.mean for point in points])
         at = near[row.pk].at(row.position)
         found.append(_spark(row, bars[:at], bars[at:]))
-    return found
+    width = max([LINE_MODE, *(len(one.mode) for one in found)])
+    return [replace(one, width=width) for one in found]
 
 
 def _spark(row: Finding, before: str, since: str) -> Spark:
