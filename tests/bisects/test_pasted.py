@@ -1,7 +1,13 @@
 """Numbers that people paste."""
 
+from datetime import timedelta
+
 import pytest
 
+from tests import make
+from tests.bisects import lab
+from tests.bisects.lab import Counts
+from webapp.bisects import services
 from webapp.bisects.draft import BisectError
 from webapp.bisects.services.bisect_acts import read_boots
 
@@ -32,3 +38,18 @@ def test_too_much_is_refused() -> None:
 def test_what_no_machine_measures_is_refused(word: str) -> None:
     with pytest.raises(BisectError, match=r"Line 1: .* is not in"):
         read_boots(word)
+
+
+@pytest.mark.django_db
+def test_a_count_of_zero_may_be_measured_again_but_not_pressed_twice() -> None:
+    bisect = lab.start(Counts(), manual=True)
+    pasted = {"revision": lab.revision(0), "actor": make.user("bob"), "text": "0 0 0"}
+
+    assert services.paste_boots(bisect=bisect.pk, **pasted) == 1
+    with pytest.raises(BisectError, match="taken in already"):
+        services.paste_boots(bisect=bisect.pk, **pasted)
+    for row in bisect.boots.filter(source="pasted"):
+        row.at -= timedelta(minutes=2)
+        row.save()
+    assert services.paste_boots(bisect=bisect.pk, **pasted) == 1
+    assert [row.values for row in bisect.boots.filter(source="pasted")] == [[0.0] * 3] * 2

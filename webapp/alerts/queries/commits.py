@@ -238,7 +238,7 @@ class BesideCommit(NamedTuple):
     replaced, and the builds of the others. ``others``: findings that are no change of level are
     seen at it. ``marked``: some run has marked samples. ``profiled``: some run has profiles, as
     does an earlier kernel. It was ``measured`` on so many machines, of which ``machines`` (ids) are
-    shown: at most `MOST_MACHINES`, and where there are more, all that is told of runs is of these.
+    shown: at most `MOST_MACHINES`, and where there are more, the runs of a page are of these.
     ``stamp`` is another one whenever something was written of which its points there, their
     verdicts, the findings that suspect it, or, in an instance of no more machines, the places of
     its tested neighbours follow.

@@ -277,9 +277,9 @@ def draw(
         last = max(shown, key=lambda one: one.positions[-1]).last
         span = first if first == last else f"{first} … {last}"
     short = [row for row in tree.rows if row.is_short]
-    told = [row for row in tree.rows if not row.is_short]
-    rows = [painter.row(row) for row in told[:MOST_ROWS]]
-    rows += [_rest(told[MOST_ROWS:])] if told[MOST_ROWS:] else []
+    long = [row for row in tree.rows if not row.is_short]
+    rows = [painter.row(row) for row in long[:MOST_ROWS]]
+    rows += [_rest(long[MOST_ROWS:])] if long[MOST_ROWS:] else []
     rows += [_together(short)] if short else []
     return DrawnTree(tree, span, mark_safe("".join(rows)))  # noqa: S308
 
