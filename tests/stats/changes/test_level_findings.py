@@ -10,7 +10,7 @@ from benchmarks.cells import series_of
 from benchmarks.worlds.noises import with_modes
 from benchmarks.worlds.reading import USUAL, draw
 from tests.stats.series import find, mirrored, worlds
-from webapp.stats.changes import BadSeriesError, Findings, Point, detect
+from webapp.stats.changes import BadSeriesError, Findings, Point, detect, why_not, why_not_at
 from webapp.stats.changes.levels import Level, freedom_between
 from webapp.stats.changes.window import BLOCK, KEPT
 
@@ -64,6 +64,16 @@ def test_one_twice_as_far_as_those_that_recur_or_on_the_other_side_is_an_excursi
 
     assert excursions(*recurring, (97, 60.0)) == [30, 45, 97]
     assert excursions(*recurring, (97, -30.0)) == [30, 45, 97]
+
+
+def test_the_reason_for_no_change_counts_excursions_that_recur():
+    recurring = [(at, at + 1, 40.0) for at in range(30, 180, 15)]
+    analysis = detect(series(placed(200, *recurring))).analysis
+    reason = "Here 8 revisions far off the level are noise, not excursions, because such recur."
+
+    assert why_not(analysis).endswith(reason)
+    assert why_not_at(analysis, 60).endswith(reason)
+    assert "recur" not in why_not(detect(series(placed(200, *recurring[:2]))).analysis)
 
 
 def test_what_is_told_of_excursions_stays_when_the_series_goes_on():

@@ -413,6 +413,7 @@ def _levels_of(summary: Mapping[str, Any]) -> Analysis:
         is_drifting=summary["is_drifting"],
         retracted=(),
         left_out=(),
+        recurring=summary.get("recurring", 0),
     )
 
 

@@ -356,6 +356,7 @@ def summary_of(
         "is_bimodal": analysis.is_bimodal,
         "is_drifting": analysis.is_drifting,
         "left_out": [at.label for at in analysis.left_out],
+        "recurring": analysis.recurring,
         "why_not": why_not(analysis),
         "what_helps": what_helps(analysis),
         "why_retracted": [why_retracted(one) for one in analysis.retracted],

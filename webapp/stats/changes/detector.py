@@ -181,6 +181,7 @@ def present(state: State, better: Better) -> Report:
         segments=segments,
         is_drifting=segments[-1].drift_pct != 0 or bool(found.slow),
         retracted=(*analysis.retracted, *retracted),
+        recurring=found.recurring,
     )
     return Report(joined, found)
 

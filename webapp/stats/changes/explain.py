@@ -48,13 +48,14 @@ def why_not(analysis: findings.Analysis) -> str:
         return TOO_FEW
     off = f"{newest.revision.label} lies {newest.off_pct:+.1f} % off its level"
     if newest.score >= newest.needed:
-        return f"Not confirmed: {off}, but one revision alone never confirms a change."
+        alone = "one revision alone never confirms a change."
+        return f"Not confirmed: {off}, but {alone}{_recurring(analysis)}"
     seen = _smallest(analysis)
     is_telling = analysis.smallest is not None and worth_telling(analysis.smallest.pct) is not None
     answer = "No change" if is_telling else "Too little is known to tell"
     return (
         f"{answer}: {off}, {newest.score:.1f} standard deviations where "
-        f"{newest.needed:.1f} make a candidate{_noise(analysis)}{seen}."
+        f"{newest.needed:.1f} make a candidate{_noise(analysis)}{seen}.{_recurring(analysis)}"
     )
 
 
@@ -66,7 +67,9 @@ def why_not_at(analysis: findings.Analysis, position: int) -> str:
     if analysis.newest is not None and position >= analysis.newest.revision.position:
         return why_not(analysis)
     level = _level_at(analysis, position)
-    return TOO_FEW if level is None else f"No change here: this revision belongs to {level}."
+    if level is None:
+        return TOO_FEW
+    return f"No change here: this revision belongs to {level}.{_recurring(analysis)}"
 
 
 def why_withdrawn(analysis: findings.Analysis, position: int) -> str:
@@ -125,6 +128,14 @@ def _smallest(analysis: findings.Analysis) -> str:
     if analysis.smallest is None:
         return ""
     return f"; the next two could prove {analysis.smallest.pct:.1f} %"
+
+
+def _recurring(analysis: findings.Analysis) -> str:
+    """Why a revision far off its level is no excursion, where such recur."""
+    if not analysis.recurring:
+        return ""
+    many = _revisions(analysis.recurring)
+    return f" Here {many} far off the level are noise, not excursions, because such recur."
 
 
 def _revisions(count: int) -> str:

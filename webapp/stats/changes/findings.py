@@ -158,7 +158,7 @@ class Analysis:
 
     `changes` are in order along the tree, the candidate (if any) last. `noise`, `smallest` and
     `newest` are None while too few revisions are known to say anything. `left_out` are the
-    revisions without any positive sample.
+    revisions without any positive sample, `recurring` is that of `Findings`.
     """
 
     count: int
@@ -171,6 +171,7 @@ class Analysis:
     is_drifting: bool
     retracted: tuple[Retracted, ...]
     left_out: tuple[At, ...]
+    recurring: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,7 +255,8 @@ class Findings:
 
     `noise_pct` is the scatter of one revision now; None while too little is known. `stretches` are
     the levels between the `steps`. `has_modes`: runs have two modes, and sizes are those of runs in
-    the usual one.
+    the usual one. `recurring` is how many of the newest revisions are as far off as an excursion,
+    and none, because such recur.
     """
 
     excursions: tuple[Finding, ...] = ()
@@ -265,6 +267,7 @@ class Findings:
     steps: tuple[Step, ...] = ()
     stretches: tuple[Stretch, ...] = ()
     has_modes: bool = False
+    recurring: int = 0
 
     @property
     def changes(self) -> tuple[Finding, ...]:

@@ -167,8 +167,9 @@ def _shown_by(found: Levels, before: Level, after: Level, index: int) -> int:
 
 def _excursions(
     values: Sequence[Value], found: Levels, at: _Revisions
-) -> Iterator[findings.Finding]:
-    """The excursions of a series, in order along the tree; each ends where a level is back.
+) -> Iterator[findings.Finding | None]:
+    """The excursions of a series, in order along the tree; each ends where a level is back. None
+    stands for one that recurs.
 
     The newest revision is none: the next one will show. Nor is one of many: a series with heavy
     tails or a rare slow mode has them again and again, and they are no events.
@@ -189,6 +190,7 @@ def _excursions(
         alike = sum(index - i <= RECENT and one / residual >= AS_FAR for i, one in earlier)
         earlier.append((index, residual))
         if alike >= RECURRENT:
+            yield None
             continue
         off = values[index].location - base
         margin = sqrt(
@@ -270,8 +272,9 @@ def find_in(measured: Sequence[Value], *, with_slow: bool = True) -> findings.Fi
         return findings.Findings()
     at = _Revisions(values)
     begun = _beginnings(found, locations)
+    odd = list(_excursions(values, found, at))
     return findings.Findings(
-        excursions=tuple(_excursions(values, found, at)),
+        excursions=tuple(filter(None, odd)),
         noise_changes=tuple(
             findings.NoiseChange(at[i], float(found.scatter[i] / found.scatter[i - 1]), at[i - 1])
             for i in found.calm[1:]
@@ -282,6 +285,7 @@ def find_in(measured: Sequence[Value], *, with_slow: bool = True) -> findings.Fi
         steps=tuple(_steps(found, begun, at)),
         stretches=tuple(_stretches(found, begun, at)),
         has_modes=two is not None,
+        recurring=odd.count(None),
     )
 
 

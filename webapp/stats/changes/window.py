@@ -319,6 +319,7 @@ def _findings_to_data(found: Findings) -> dict[str, Any]:
     return {
         "has_modes": found.has_modes,
         "noise_pct": found.noise_pct,
+        "recurring": found.recurring,
         **{kind: [_row(one) for one in getattr(found, kind)] for kind in KINDS},
     }
 
