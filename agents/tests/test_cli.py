@@ -56,7 +56,7 @@ def test_warnings_are_counted_not_repeated(labagent, tmp_path, capsys):
     for cfg in ("pf", "ipfw"):
         bench(label, cfg, cfg=cfg)
     labagent("parse", tmp_path)
-    assert "the kernel says r317849, image or label r300000 (2 runs)" in capsys.readouterr().err
+    assert "the kernel names r317849, image or label r300000 (2 runs)" in capsys.readouterr().err
 
 
 def test_a_directory_without_results_is_an_error_with_a_remedy(labagent, tmp_path, capsys):
@@ -463,7 +463,7 @@ def test_an_upload_says_what_waits_and_where_to_look(labagent, archive, server, 
     assert labagent("upload", archive) == 0
     out, err = capsys.readouterr()
     assert out.startswith("stored 0, known 0, waiting 2, rejected 0")
-    assert "waiting 2: kernel and label (or image) say two commits; decide at" in err
+    assert "waiting 2: kernel and label (or image) name two commits; decide at" in err
     assert "/runs/waiting/" in err
 
 

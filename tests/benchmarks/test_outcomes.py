@@ -42,14 +42,14 @@ def test_each_kind_is_told_once_with_count_and_directories(archive):
     told = {(row.kind, row.reason): row.directories for row in found.rows}
     assert told == {
         ("skipped", "no usable sample"): {f"{TOPIC}/fbsd12-head.{KERNEL}.D12685": 1},
-        ("warning", "the kernel says …, image or label …"): {
+        ("warning", "the kernel names …, image or label …"): {
             f"{TOPIC}/{FAR}": 1,
             f"{TOPIC}/{NEAR}": 2,
         },
-        ("remark", "the kernel says …, the label …: filed at the kernel's, … commits away"): {
+        ("remark", "the kernel names …, the label …: filed at the kernel's, … commits away"): {
             f"{TOPIC}/{NEAR}": 2
         },
-        ("waiting", "the kernel says …, the label … says …"): {f"{TOPIC}/{FAR}": 1},
+        ("waiting", "the kernel names …, the label … names …"): {f"{TOPIC}/{FAR}": 1},
         ("rejected", "hardware: 'Atom …' is no name that the server takes"): {
             f"Atom C2558/Intel_i350/firewalls/fbsd12-head.{KERNEL}": 1
         },
@@ -66,7 +66,7 @@ def test_the_command_prints_a_row_for_each_reason_and_kind_in_order(archive, mon
     kinds = [row.split(" | ")[0].removeprefix("| ") for row in rows[2:]]
     assert kinds == list(KINDS)
     assert (
-        f"| remark | the kernel says …, the label …: filed at the kernel's, … commits away | 2 | "
+        f"| remark | the kernel names …, the label …: filed at the kernel's, … commits away | 2 | "
         f"`{TOPIC}/{NEAR}` (2) |"
     ) in rows
 

@@ -1,4 +1,4 @@
-"""Which revision a kernel says it is."""
+"""Which revision a kernel is by its own account."""
 
 import pytest
 

@@ -29,7 +29,7 @@ def _fresh() -> None:
 
 
 def waiting(*workloads: str, label: str = "fbsd12-head.r303642", **fields: Any) -> list[str]:
-    """UUIDs of runs whose kernel says r309257."""
+    """UUIDs of runs whose kernel names r309257."""
     found = {"label": label, "label_revision": "r303642", "kernel_revision": "r309257"}
     documents = [
         run_document(revision="r303642", mode=mode(one), evidence=found, **fields)
@@ -56,9 +56,9 @@ def test_it_lists_directories_with_both_candidates_and_what_says_so(visit: Visit
     waiting("forwarding", "pf")
     waiting("forwarding", label="fbsd12 <b>other</b>")
     text = visit(PAGE)
-    assert "3 runs wait: the kernel and the names say two commits" in text
-    assert "the kernel says r309257" in text
-    assert "the label fbsd12-head.r303642 says r303642" in text
+    assert "3 runs wait: the kernel and the names mean two commits" in text
+    assert "the kernel names r309257" in text
+    assert "the label fbsd12-head.r303642 names r303642" in text
     assert "fbsd12 <b>other</b>" in text
     assert "2 runs on bench nic" in text
     assert "File at" not in text  # a reader decides nothing

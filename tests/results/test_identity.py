@@ -57,7 +57,7 @@ def test_subversion_numbers_further_apart_wait(apart: int) -> None:
         (f"r{303642 + apart}", "kernel"),
         ("r303642", "label"),
     ]
-    assert "fbsd12-head.r303642 says r303642" in found.candidates[1].text
+    assert "fbsd12-head.r303642 names r303642" in found.candidates[1].text
 
 
 COUNTED = Evidence(image="n277567D33658", image_revision="n277567", kernel_hash=HASH)
@@ -203,7 +203,7 @@ def test_a_hash_in_the_label_that_begins_as_the_kernels_agrees(own: str) -> None
 def test_another_hash_in_the_label_waits_though_the_numbers_agree(known: Known | None) -> None:
     found = identify("n257521", replace(OF_GIT, kernel_hash="1234567890a"), known)
     assert [one.revision for one in found.candidates] == ["n257521", HASH]
-    assert found.candidates[1].text == f"the label {COUNTED_LABEL} says {HASH}"
+    assert found.candidates[1].text == f"the label {COUNTED_LABEL} names {HASH}"
 
 
 def test_a_hash_of_digits_alone_behind_a_count_is_one() -> None:

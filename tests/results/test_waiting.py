@@ -1,4 +1,4 @@
-"""Runs whose kernel and names say two commits: they wait, are decided, and come back."""
+"""Runs whose kernel and names mean two commits: they wait, are decided, and come back."""
 
 from typing import Any
 from uuid import UUID

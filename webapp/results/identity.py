@@ -7,7 +7,7 @@ differ in a way that is understood, the run is filed at the kernel's commit:
 * two counts of one history name one commit, when they differ by as much as all commits and the
   first parents alone do (``n277567`` and ``n257521``); the count of all commits, written with the
   letter that kernels gave it (``c277567``), becomes an alias;
-* a count that only a name says may count either. It is filed as one of all commits, which has no
+* a count that only a name gives may count either. It is filed as one of all commits, which has no
   place by itself, and not among first parents;
 * names that repeat the number in the kernel's string contradict nothing, whatever imported history
   calls the commit of the kernel's hash;
@@ -77,7 +77,7 @@ class Evidence:
 
     @property
     def named(self) -> str:
-        """What somebody called it: the image says it of one kernel, the label of a directory."""
+        """What somebody called it: the image gives it of one kernel, the label of a directory."""
         return self.image_revision or self.label_revision
 
     @property
@@ -113,7 +113,7 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A commit that the run may be of, and what says so."""
+    """A commit that the run may be of, and the reason."""
 
     revision: str
     source: str
@@ -128,7 +128,7 @@ class Candidate:
 class Identity:
     """Where a run belongs: at ``revision``, or, with ``candidates``, nowhere until one is chosen.
 
-    ``alias`` is another name of that commit; ``remark`` says what was decided by a rule.
+    ``alias`` is another name of that commit; ``remark`` is what was decided by a rule.
     """
 
     revision: str
@@ -159,13 +159,13 @@ def identify(sent: str, evidence: Evidence, known: Known | None = None) -> Ident
 
 
 def _on_its_scale(found: Identity, evidence: Evidence) -> Identity:
-    """A count that no kernel says is not one of first parents."""
+    """A count that no kernel names is not one of first parents."""
     total = as_total(found.revision)
     if not total or evidence.trust == "label":
         return found
     remark = (
-        f"no kernel says {found.revision}: a name may count all commits, so it is filed as {total} "
-        "and not among first parents, unless it is sent with --trust label"
+        f"no kernel names {found.revision}: a name may count all commits, so it is filed as "
+        f"{total} and not among first parents, unless it is sent with --trust label"
     )
     return replace(found, revision=total, remark="; ".join(filter(None, [found.remark, remark])))
 
@@ -214,7 +214,7 @@ def _by_hash_alone(sent: str, evidence: Evidence) -> Identity:
         return _ask(sent, evidence, found)
     remark = (
         f"the kernel names commit {found}, which no imported history of the tree holds: filed at "
-        f"{named} as the {evidence.named_by} says, and judged anew when history is imported"
+        f"{named} as the {evidence.named_by} has it, and judged anew when history is imported"
     )
     return Identity(named, remark=remark)
 
@@ -222,18 +222,18 @@ def _by_hash_alone(sent: str, evidence: Evidence) -> Identity:
 def _understood(named: str, kernel: str, evidence: Evidence, tree: Known) -> Identity | None:
     """Where the two differ by what a rule explains."""
     if named == evidence.kernel_revision:
-        what = f"the commit of the kernel's hash; kernel and {evidence.named_by} say {named}"
+        what = f"the commit of the kernel's hash; kernel and {evidence.named_by} name {named}"
         alias = named if is_total(named) else ""
         return Identity(kernel, alias, f"filed at {kernel}, {what}")
-    said = f"the kernel says {kernel}, the {evidence.named_by} {named}"
+    both = f"the kernel names {kernel}, the {evidence.named_by} {named}"
     for own in dict.fromkeys([kernel, *(tree.bound.names if tree.bound else ())]):
         apart = _apart(SVN_PATTERN, own, named)
         if apart is not None and apart <= NEAR:
-            return Identity(kernel, remark=f"{said}: filed at the kernel's, {apart} commits away")
+            return Identity(kernel, remark=f"{both}: filed at the kernel's, {apart} commits away")
         first, total = _number(COUNT_PATTERN, own), _number(COUNT_PATTERN, named)
         if first is not None and total is not None and _is_pair(first, total, tree.pairs):
             filed, alias = (named, kernel) if tree.counts_all else (kernel, as_total(named))
-            remark = f"{said}: one commit, counted along first parents and in all"
+            remark = f"{both}: one commit, counted along first parents and in all"
             return Identity(filed, alias=alias, remark=remark)
     return None
 
@@ -273,17 +273,17 @@ def _is_one_slip(one: str, other: str) -> bool:
 
 
 def _ask(sent: str, evidence: Evidence, kernel: str, stranger: str = "") -> Identity:
-    """Wait, unless the uploader said whom to believe. ``stranger``: the name says this hash."""
+    """Wait, unless the uploader named whom to believe. ``stranger``: the name is this hash."""
     named = stranger or evidence.named
     if evidence.trust:
         filed = kernel if evidence.trust == "kernel" else named
-        remark = f"the kernel says {kernel}, the {evidence.named_by} {named}: filed as asked"
+        remark = f"the kernel names {kernel}, the {evidence.named_by} {named}: filed as asked"
         return Identity(filed, remark=remark)
     name = evidence.image if evidence.named_by == "image" else evidence.label
     where = f"the {evidence.named_by} {name}" if name else f"the {evidence.named_by}"
     candidates = (
-        Candidate(kernel, "kernel", f"the kernel says {kernel}"),
-        Candidate(named, evidence.named_by, f"{where} says {named}"),
+        Candidate(kernel, "kernel", f"the kernel names {kernel}"),
+        Candidate(named, evidence.named_by, f"{where} names {named}"),
     )
     return Identity(sent, candidates=candidates)
 

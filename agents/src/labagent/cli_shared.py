@@ -88,7 +88,7 @@ override_options = combined(
     click.option(
         "--trust",
         type=click.Choice(["kernel", "label"]),
-        help="Whom to believe where kernel and label (or image) say two commits; else runs wait.",
+        help="Whom to believe where kernel and label (or image) name two commits; else runs wait.",
     ),
     click.option("--session", help="What was measured together; else each directory is."),
 )
@@ -217,7 +217,7 @@ def where_to_look(tally: Tally, server: str, flags: Flags) -> Iterator[str]:
     """What waits and why, and the page that says most about what came in."""
     if tally.waiting:
         yield (
-            f"waiting {tally.waiting}: kernel and label (or image) say two commits; decide at "
+            f"waiting {tally.waiting}: kernel and label (or image) name two commits; decide at "
             f"{server}/runs/waiting/, or send again with --trust kernel or --trust label"
         )
     if not tally.hardware:

@@ -375,7 +375,7 @@ class Skip:
 @dataclass(frozen=True)
 class Overrides:
     """What the user said instead of what the directories say. `position` is the place of `revision`
-    along its tree; `trust` is whom to believe where kernel and names say two commits; `session`
+    along its tree; `trust` is whom to believe where kernel and names mean two commits; `session`
     is what was measured together."""
 
     tree: str | None = None

@@ -294,7 +294,7 @@ class SampleDecisionAdmin(ReadOnlyAdmin):
     ) -> TemplateResponse | None:
         form = bind(Confirmation, request)
         if not form.is_valid():
-            text = "The marks alone say which samples of these runs count; they are pooled anew."
+            text = "The marks alone decide which samples of these runs count; they are pooled anew."
             return ask(self, request, queryset, form, title="Take back", text=text, describe=str)
         done = list(queryset.filter(undone_at__isnull=True))
         for row in done:

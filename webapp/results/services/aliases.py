@@ -138,9 +138,9 @@ def wrong_with(new: Alias, others: Sequence[Alias]) -> str:
         if one.kind != new.kind or not one.scope.may_meet(new.scope):
             continue
         if one.name == new.name and one.scope == new.scope:
-            return f"alias {one.number} says what this name stands for there; undo it first"
+            return f"alias {one.number} defines what this name stands for there; undo it first"
         if one.name == new.means and one.means == new.name:
-            return f"alias {one.number} says the opposite: the two would go in a circle"
+            return f"alias {one.number} is the opposite: the two would go in a circle"
         if one.name == new.means:
             return (
                 f"alias {one.number} lets that name stand for another one: name what is meant in "

@@ -135,7 +135,7 @@ def _apply_rules(
 
 
 def _filed(run: RunDocument, identity: Identity | None) -> RunDocument:
-    """``run`` at its commit. One that waits stands at what its kernel says, where that is a place:
+    """``run`` at its commit. One that waits stands at what its kernel names, where that is a place:
     a kernel is there, and a name may be a typing error.
     """
     if identity is None:
@@ -198,8 +198,8 @@ def _bound(wanted: set[tuple[str, str]]) -> dict[tuple[str, str], Bound]:
     return {key: rows[0] for key, rows in found.items() if len(rows) == 1}
 
 
-WAITS = "Its kernel and its names say two commits; it waits until somebody decides."
-LEFT_OUT = "Its kernel and its names say two commits, and it was decided to leave it out."
+WAITS = "Its kernel and its names mean two commits; it waits until somebody decides."
+LEFT_OUT = "Its kernel and its names mean two commits, and it was decided to leave it out."
 
 
 class Doubt(NamedTuple):

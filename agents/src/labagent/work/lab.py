@@ -76,7 +76,7 @@ class Lab(Protocol):
         ...
 
     def identify(self, task: Task, boot: int) -> str:
-        """What the running kernel says it is."""
+        """What the running kernel is by its own account."""
         ...
 
     def run(self, task: Task, boot: int) -> Measurement:

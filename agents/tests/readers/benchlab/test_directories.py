@@ -89,7 +89,7 @@ def test_a_run_without_any_name_is_the_topic(tmp_path):
     (run,) = read(tmp_path)
     assert (str(run.mode), run.warnings) == (
         "NUMA-crossing",
-        ("the kernel says r317849, image or label r358171",),
+        ("the kernel names r317849, image or label r358171",),
     )
 
 

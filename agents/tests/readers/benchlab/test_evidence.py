@@ -76,7 +76,7 @@ def test_a_hash_that_the_kernel_names_beside_its_number_is_no_other_revision(tmp
     bench(label, "87be6fced7d.pf", [1.0, 2.0, 3.0], image="87be6fced7d", cfg="pf", uname=COUNTED)
     other, own = read(tmp_path)
     assert own.warnings == ()
-    assert other.warnings == ("the kernel says n257521, image or label 87be6fced7d",)
+    assert other.warnings == ("the kernel names n257521, image or label 87be6fced7d",)
 
 
 def test_a_revision_that_is_given_is_the_only_one_and_the_identity_stays(tmp_path):

@@ -194,7 +194,7 @@ def test_one_info_that_names_another_kernel_than_all_others_of_its_image_is_name
     info.write_text(info.read_text().replace("12.0", "13.0"))
     said = {str(run.mode): run.warnings for run in read(tmp_path)}
     assert said.pop("b") == (
-        "the kernel says r317849 13.0-CURRENT, of the other runs r317849 12.0-CURRENT",
+        "the kernel names r317849 13.0-CURRENT, of the other runs r317849 12.0-CURRENT",
     )
     assert not any(said.values())
 

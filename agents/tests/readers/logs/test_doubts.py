@@ -53,7 +53,7 @@ def test_lines_in_the_wrong_order_are_named():
 def test_a_digit_that_changed_does_not_fit_its_packets():
     line = LOG[20].replace(" 1000 pps", " 1600 pps")
     assert doubts([*LOG[:20], line, *LOG[21:]]) == [
-        "line 21 says 1600 pps, but 1000 packets in 1000000 µs are 1000"
+        "line 21 states 1600 pps, but 1000 packets in 1000000 µs are 1000"
     ]
 
 
@@ -85,7 +85,7 @@ def test_the_sum_at_the_end_must_be_that_of_the_seconds():
     end = "Received {} packets 60 bytes 7 events 60 bytes each in 45.00 seconds.\n"
     assert doubts([*LOG[:-1], end.format(total)]) == []
     assert doubts([*LOG[:-1], end.format(total + 1)]) == [
-        f"line 55 says {total + 1} packets, but the seconds add up to {total}"
+        f"line 55 states {total + 1} packets, but the seconds add up to {total}"
     ]
 
 
@@ -118,7 +118,7 @@ def test_an_equilibrium_that_is_not_the_last_rate_measured_is_named():
     assert read_equilibrium(text.encode()).doubts == ()
     changed = text.replace("throughput= 64", "throughput= 84")
     assert read_equilibrium(changed.encode()).doubts == (
-        "line 8 says equilibrium 84 Mb/s, the measured rates 64",
+        "line 8 states equilibrium 84 Mb/s, measured were 64",
     )
 
 

@@ -133,7 +133,7 @@ def release_id(major: str, minor: str, stage: str) -> str | None:
 
 
 def release_of_kernel(kernel: Kernel | None) -> str | None:
-    """The release that the kernel says it is."""
+    """The release that the kernel names."""
     if kernel is None or not kernel.stage:
         return None
     return release_id(str(kernel.major), str(kernel.minor), kernel.stage)

@@ -311,7 +311,7 @@ class _Reader:
                 yield f"files are named {draft.names.prefix}, .info says {prefix}"
         own = draft.kernel.revision if draft.kernel else None
         if own and own[0] in "rnc" and own != revision and not _is_hash_of(draft.kernel, revision):
-            yield f"the kernel says {own}, image or label {revision}"
+            yield f"the kernel names {own}, image or label {revision}"
         yield from self._sibling_warnings(draft)
         if draft.kernel is None:
             yield from self._guess_warnings(draft)
@@ -325,7 +325,7 @@ class _Reader:
         own = (draft.kernel.revision, draft.kernel.release)
         if len(others) >= MINIMUM_TO_COMPARE and len(kernels) == 1 and own not in kernels:
             theirs = " ".join(filter(None, kernels.pop()))
-            yield f"the kernel says {' '.join(filter(None, own))}, of the other runs {theirs}"
+            yield f"the kernel names {' '.join(filter(None, own))}, of the other runs {theirs}"
 
     def _other_kernels(self, draft: Draft) -> list[Kernel]:
         """Those that the other runs of its image name."""

@@ -217,7 +217,7 @@ def _inner_doubts(data: bytes, result: re.Match[bytes]) -> Iterator[str]:
 
 def _unequal(number: int, what: str, stated: bytes, rates: Sequence[float]) -> Iterator[str]:
     if rates and float(stated) != max(rates):
-        yield f"line {number} says {what} {stated.decode()} Mb/s, the measured rates {max(rates):g}"
+        yield f"line {number} states {what} {stated.decode()} Mb/s, measured were {max(rates):g}"
 
 
 def judge_equilibrium(logs: Mapping[str, bytes]) -> tuple[Finding, ...]:

@@ -140,7 +140,7 @@ class Checker:
     def _take_second(self, number: int, second: Second) -> None:
         if second.pps != second.rate:
             self._doubt(
-                f"line {number} says {second.pps} pps, but {second.packets} packets in"
+                f"line {number} states {second.pps} pps, but {second.packets} packets in"
                 f" {second.microseconds} µs are {second.rate}"
             )
         if self._stamp is not None:
@@ -176,7 +176,7 @@ class Checker:
         total = _SUM.match(line)
         if total and int(total.group(1)) != self.packets:
             self._doubt(
-                f"line {number} says {total.group(1).decode()} packets, but the seconds add up to"
+                f"line {number} states {total.group(1).decode()} packets, but the seconds add up to"
                 f" {self.packets}"
             )
 
