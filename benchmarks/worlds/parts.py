@@ -1,11 +1,13 @@
 """What each part of the detector buys: the same series with it and without it.
 
 A part stays for the worlds named beside it. `found` is the step that is found least, in percent of
-series; `false` are changes a series that nobody made, standing at the end.
+series; `false` are changes a series that nobody made, standing at the end. What a part of the
+online update keeps from being raised is counted as well.
 """
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from math import log1p
 from types import ModuleType
 
@@ -14,8 +16,17 @@ import numpy as np
 from benchmarks.worlds.figures import Figure
 from benchmarks.worlds.noises import with_modes
 from benchmarks.worlds.reading import Floats, draw, read
+from benchmarks.worlds.standing import (
+    REPLAYED,
+    Steps,
+    World,
+    false_of,
+    least_of,
+    levels,
+    raised,
+    rollout,
+)
 from benchmarks.worlds.standing import WORLDS as STANDING
-from benchmarks.worlds.standing import Steps, World, false_of, least_of, levels
 from webapp.stats.changes import breaks, curves, level_findings, scatter, turns
 from webapp.stats.changes import levels as level_search
 from webapp.stats.simulate import Scatter
@@ -49,6 +60,8 @@ WORLDS: Mapping[str, World] = {
     "one run in five 18 % slower from 100 on": World(lambda rng: with_modes(rng, 0.0, 0.2, -18.0)),
 }
 
+ROLLOUT = "a change over ten revisions is one of its size"
+
 Replaced = tuple[ModuleType, str, Callable[..., object] | float]
 
 PARTS: Mapping[str, tuple[Replaced, tuple[str, ...]]] = {
@@ -73,7 +86,7 @@ PARTS: Mapping[str, tuple[Replaced, tuple[str, ...]]] = {
         (level_findings, "_finest", lambda _: 1e-5),
         ("whole numbers near 40, scatter .6 %", "whole numbers near 40, a step of −7 %"),
     ),
-    "moves over revisions": ((level_search, "rollouts", lambda *_: []), ("wander and steps",)),
+    "moves over revisions": ((level_search, "rollouts", lambda *_: []), (ROLLOUT,)),
     "drift of the online update": (
         (breaks, "instead_of_step", lambda *_: None),
         ("a slow loss of 10 %", "a wave of 100"),
@@ -103,14 +116,21 @@ def measure(trials: int, seed: int) -> list[Figure]:
 
 
 def _both(part: str, replaced: Replaced, name: str, trials: int, seed: int) -> Iterator[Figure]:
-    yield from _figures(f"{part}: {name}", WORLDS[name], trials, seed)
+    is_online = replaced[0] is breaks
+    yield from _figures(f"{part}: {name}", name, trials, seed, is_online=is_online)
     with _without(replaced):
-        yield from _figures(f"without {part}: {name}", WORLDS[name], trials, seed)
+        yield from _figures(f"without {part}: {name}", name, trials, seed, is_online=is_online)
 
 
-def _figures(label: str, world: World, trials: int, seed: int) -> Iterator[Figure]:
-    rng = np.random.default_rng([seed, len(label.split(": ")[1])])
-    found = [[one.index for one in read(world.draw(rng)).changes] for _ in range(trials)]
+def _figures(label: str, name: str, trials: int, seed: int, *, is_online: bool) -> Iterator[Figure]:
+    if name == ROLLOUT:
+        yield replace(rollout(trials, seed), name=label, goal=None)
+        return
+    world, rng = WORLDS[name], np.random.default_rng([seed, len(name)])
+    drawn = [world.draw(rng) for _ in range(trials)]
+    found = [[one.index for one in read(values).changes] for values in drawn]
     if world.steps:
         yield Figure(f"{label}: found", least_of(found, world))
     yield Figure(f"{label}: false", false_of(found, world), digits=2)
+    if is_online:
+        yield from raised(label, world, drawn[: max(trials // REPLAYED, 1)])

@@ -216,8 +216,8 @@ def measure(trials: int, seed: int) -> list[Figure]:
         rng = np.random.default_rng([seed, number])
         drawn = [world.draw(rng) for _ in range(trials)]
         rows += _standing(name, world, drawn)
-        rows += _raised(name, world, drawn[: max(trials // REPLAYED, 1)])
-    rows += [_rollout(trials, seed), *_places(trials, seed)]
+        rows += raised(name, world, drawn[: max(trials // REPLAYED, 1)])
+    rows += [rollout(trials, seed), *_places(trials, seed)]
     return [replace(row, before=BEFORE.get(row.name, "")) for row in rows]
 
 
@@ -232,8 +232,8 @@ def _standing(name: str, world: World, drawn: Sequence[Floats]) -> list[Figure]:
     return rows
 
 
-def _raised(name: str, world: World, drawn: Sequence[Floats]) -> list[Figure]:
-    """False changes that were ever raised, and steps that were and are gone."""
+def raised(name: str, world: World, drawn: Sequence[Floats]) -> list[Figure]:
+    """Return the false changes that were ever raised, and the steps that were and are gone."""
     false, large = [], [at for at, pct in world.steps if abs(log1p(pct / 100)) >= 5 * SD]
     confirmed = gone = 0
     for values in drawn:
@@ -288,8 +288,8 @@ def false_of(found: Sequence[Sequence[int]], world: World) -> Interval:
 ROLLOUT, ROLLOUT_PCT = 10, -6.0
 
 
-def _rollout(trials: int, seed: int) -> Figure:
-    """A change that comes over ten revisions, told as one, with its size."""
+def rollout(trials: int, seed: int) -> Figure:
+    """Return how often a change that comes over ten revisions is one, of its size."""
     rng = np.random.default_rng([seed, 1000])
     shift = np.zeros(LONG)
     shift[50:] = log1p(ROLLOUT_PCT / 100) * np.minimum(np.arange(1, 51) / ROLLOUT, 1)
