@@ -8,7 +8,7 @@ from webapp.pages.alerts import alert, alerts
 from webapp.pages.bisects import bisect, bisects
 from webapp.pages.commits import commit, commits
 from webapp.pages.compare import compare, releases
-from webapp.pages.experiments import experiment, experiments
+from webapp.pages.experiments import experiment
 from webapp.pages.hardware import canaries, hardware_list, knobs, machine
 from webapp.pages.jobs import agents, job, labs
 from webapp.pages.lab import (
@@ -99,8 +99,8 @@ urlpatterns = [
     path("bisects/<int:number>.md", bisect.as_text, name="bisect_markdown"),
     path("bisects/<int:number>/act/", bisect.act, name="bisect_act"),
     path("bisects/<int:number>/boots/", bisect.paste, name="bisect_paste"),
-    path("experiments/", experiments.page, name="experiments"),
-    path("experiments/keep/", experiments.keep, name="experiment_keep"),
+    path("experiments/", experiment.listing, name="experiments"),
+    path("experiments/keep/", experiment.keep, name="experiment_keep"),
     path("experiments/<int:number>/", experiment.page, name="experiment"),
     path("experiments/<int:number>/act/", experiment.act, name="experiment_act"),
     path("experiments/<int:number>.md", experiment.markdown, name="experiment_markdown"),

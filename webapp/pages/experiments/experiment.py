@@ -1,6 +1,8 @@
-"""`/experiments/N/`: the report that a lab publishes, the product's sentence beside its own."""
+"""`/experiments/`: the questions that were asked, with their sides, and where they stand.
+`/experiments/N/`: the report that a lab publishes, the product's sentence beside its own.
+"""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -13,35 +15,115 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 from django.views.decorators.vary import vary_on_headers
 
-from webapp.accounts.models import User
 from webapp.accounts.services import is_triager, signed_in_user, triager_required
 from webapp.analysis import queries
+from webapp.analysis.queries import SideError, compare_link
 from webapp.charts import forest
 from webapp.experiments import services
-from webapp.experiments.models import Experiment, Side
-from webapp.pages.compare.answer import Cell
+from webapp.experiments.models import QUESTION_MAX, Experiment, Side
+from webapp.pages.compare.answer import Cell, titles_of
 from webapp.pages.compare.rows import Drawing, lines_of, rows_html
-from webapp.pages.experiments import files as experiment_files
-from webapp.pages.experiments.files import as_markdown
+from webapp.pages.experiments.files import as_markdown, as_zip
 from webapp.pages.experiments.report import Report, answer_of, as_text, report_of, shown_of
-from webapp.pages.parts.links import read_number, with_query
+from webapp.pages.parts.links import NUMBER_MAX, read_number, with_query
 from webapp.pages.pictures import NoPicture, as_png, as_svg, picture_answer
-from webapp.results.models import Revision
+from webapp.results.models import Revision, Tree
 from webapp.results.services import Unprocessable
 from webapp.stats.compare import Verdict
 
+ROWS = 50
+NAME_MAX = 300
+PARTS = ("state", "tree", "hardware")
 ROWS_SHOWN = 60
 """Rows on the page; its text has all."""
 
 TEXT_MAX = 2000
 
-NUMBER_MAX = 2**63 - 1
 GONE = 409
 """The status of a report whose data is gone."""
 
 BAD_REQUEST = 400
 
 Form = Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One experiment of the list: what its sides are called, unless its question names them, and
+    its machines, and the reports of directories beside its own."""
+
+    experiment: Experiment
+    sides: str
+    machines: list[str]
+    beside: Sequence[Experiment]
+
+
+@require_safe
+def listing(request: HttpRequest) -> HttpResponse:
+    """Experiments by state, tree and hardware, the newest first."""
+    wanted = {part: request.GET.get(part, "")[:NAME_MAX].replace("\0", "") for part in PARTS}
+    before = read_number(request.GET.get("before", ""))
+    found = Experiment.objects.about(**wanted).with_subjects().order_by("-pk")
+    rows = list((found.filter(pk__lt=before) if before else found)[: ROWS + 1])
+    older = [("before", str(rows[ROWS - 1].pk))] if len(rows) > ROWS else []
+    pairs = [*((part, text) for part, text in wanted.items() if text), *older]
+    context = {
+        "count": found.count(),
+        "lines": [_line(row, _beside(row, rows[:ROWS])) for row in rows[:ROWS]],
+        "wanted": wanted,
+        "states": Experiment.State.choices,
+        "trees": Tree.objects.all(),
+        "older": with_query(reverse("experiments"), pairs) if older else "",
+    }
+    return render(request, "pages/experiments/experiments.html", context)
+
+
+def _beside(experiment: Experiment, listed: Sequence[Experiment]) -> list[Experiment]:
+    """Experiments of the list, of which one report with it may be made, by the names of
+    directories.
+    """
+    parent, slash, name = experiment.source.rpartition("/")
+    return [
+        one
+        for one in listed
+        if slash
+        and one.pk != experiment.pk
+        and services.TOGETHER not in one.source + experiment.source
+        and one.lab_id == experiment.lab_id
+        and one.source.rpartition("/")[0] == parent
+        and services.are_beside(name, one.source.removeprefix(f"{parent}/"))
+    ]
+
+
+def _line(experiment: Experiment, beside: Sequence[Experiment]) -> Line:
+    sides = list(experiment.sides.all())
+    own = titles_of([side.compared for side in sides])
+    titles = [side.label or title for side, title in zip(sides, own, strict=True)]
+    machines = dict.fromkeys(str(cell.hardware) for cell in experiment.cells.all())
+    text = " against ".join([", ".join(titles[1:]), titles[0]])
+    return Line(experiment, "" if text == experiment.question else text, list(machines), beside)
+
+
+@triager_required
+@require_POST
+def keep(request: HttpRequest) -> HttpResponse:
+    """Keep a comparison: its sides (`side`), as of `asof` or now."""
+    texts = [
+        text.replace("\0", "") for text in request.POST.getlist("side")[: queries.MOST_SIDES + 1]
+    ]
+    sides = []
+    try:
+        sides = [queries.Side.parse(text) for text in texts]
+        kept = services.keep_comparison(
+            sides=sides,
+            asof=queries.moment_of(request.POST.get("asof", "")) or timezone.now(),
+            owner=signed_in_user(request),
+            question=request.POST.get("question", "").replace("\0", "")[:QUESTION_MAX],
+        )
+    except SideError as error:
+        messages.error(request, str(error))
+        return redirect(compare_link(*sides) if sides else reverse("compare"))
+    return redirect(kept)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +154,7 @@ def page(request: HttpRequest, number: int) -> HttpResponse:
     try:
         options, is_flavour_asked = _options(request)
         report = shown_of(experiment, options, is_flavour_asked=is_flavour_asked)
-    except queries.SideError as error:
+    except SideError as error:
         return render(request, "pages/experiments/experiment.html", context | {"gone": str(error)})
     return render(request, "pages/experiments/experiment.html", context | _context(report))
 
@@ -93,8 +175,8 @@ def text(request: HttpRequest, number: int) -> HttpResponse:
 def packed(request: HttpRequest, number: int) -> HttpResponse:
     """README, text and pictures in one file."""
     try:
-        content = experiment_files.as_zip(_report(request, _experiment(number)))
-    except queries.SideError as error:
+        content = as_zip(_report(request, _experiment(number)))
+    except SideError as error:
         return _refused(error)
     response = HttpResponse(content, content_type="application/zip")
     response["Content-Disposition"] = f'attachment; filename="experiment-{number}.zip"'
@@ -126,7 +208,7 @@ def act(request: HttpRequest, number: int) -> HttpResponse:
     if do is None or not note:
         messages.error(request, "Choose what to do, and write a text.")
     else:
-        do(experiment, signed_in_user(request), note)
+        do(experiment=experiment, actor=signed_in_user(request), text=note)
     return redirect(experiment)
 
 
@@ -144,7 +226,7 @@ def _baseline(request: HttpRequest, experiment: Experiment) -> HttpResponse:
     actor = signed_in_user(request)
     try:
         services.set_baseline(experiment=experiment, actor=actor, order=order)
-    except (queries.SideError, Unprocessable) as error:
+    except (SideError, Unprocessable) as error:
         messages.error(request, f"The baseline stays as it is: {error}")
     return redirect(experiment)
 
@@ -153,7 +235,7 @@ def _combine(request: HttpRequest, experiment: Experiment) -> HttpResponse:
     sibling = _experiment(read_number(request.POST.get("sibling", "")))
     try:
         both = services.combine(experiment=experiment, sibling=sibling, now=timezone.now())
-    except (queries.SideError, Unprocessable) as error:
+    except (SideError, Unprocessable) as error:
         messages.error(request, f"No report of both: {error}")
         return redirect(experiment)
     return redirect(both)
@@ -166,22 +248,10 @@ SETTINGS: Mapping[str, Callable[[HttpRequest, Experiment], HttpResponse]] = {
 }
 
 
-def _note(experiment: Experiment, actor: User, note: str) -> None:
-    services.add_note(experiment=experiment, actor=actor, text=note)
-
-
-def _conclude(experiment: Experiment, actor: User, note: str) -> None:
-    services.conclude(experiment=experiment, actor=actor, text=note)
-
-
-def _give_up(experiment: Experiment, actor: User, note: str) -> None:
-    services.give_up(experiment=experiment, actor=actor, text=note)
-
-
-ACTS: Mapping[str, Callable[[Experiment, User, str], None]] = {
-    "note": _note,
-    "conclude": _conclude,
-    "give up": _give_up,
+ACTS = {
+    "note": services.add_note,
+    "conclude": services.conclude,
+    "give up": services.give_up,
 }
 
 
@@ -194,7 +264,7 @@ def _clock(at: datetime) -> str:
 def _answer(experiment: Experiment) -> str:
     try:
         return answer_of(experiment)
-    except queries.SideError as error:
+    except SideError as error:
         return f"The data of this report is gone: {error}"
 
 
@@ -217,19 +287,19 @@ def _text(
 ) -> HttpResponse:
     try:
         written = write(_report(request, _experiment(number)))
-    except queries.SideError as error:
+    except SideError as error:
         return _refused(error)
     return HttpResponse(written, content_type=f"{content_type}; charset=utf-8")
 
 
-def _refused(error: queries.SideError) -> HttpResponse:
+def _refused(error: SideError) -> HttpResponse:
     return HttpResponse(f"{error}\n", content_type="text/plain; charset=utf-8", status=GONE)
 
 
 def _picture(number: int) -> str:
     try:
         picture = shown_of(_experiment(number)).picture
-    except queries.SideError as error:
+    except SideError as error:
         raise NoPicture(f"Nothing is drawn: {error}", GONE) from error
     if not picture:
         raise NoPicture("Nothing is drawn: no cell has data.")
