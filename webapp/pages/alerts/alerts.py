@@ -32,7 +32,7 @@ from webapp.pages.alerts.alert import Chosen, chosen_of
 from webapp.pages.alerts.cards import spark
 from webapp.pages.alerts.texts import age, as_text, beside_worst, pill_of, signed, state_note
 from webapp.pages.parts.components import SIMULATED, state_pill
-from webapp.pages.parts.links import read_number, with_query
+from webapp.pages.parts.links import read_number, read_text, with_query
 from webapp.results.models import Hardware
 
 ROWS = 30
@@ -69,7 +69,7 @@ class Filters:
     @classmethod
     def of(cls, request: HttpRequest) -> "Filters":
         """The filters of the address; an unknown state is *open*, an unknown order *new*."""
-        given = {name: request.GET.get(name, "")[:300].replace("\0", "") for name in PARTS}
+        given = {name: read_text(request.GET, name) for name in PARTS}
         if given["state"] not in STATES:
             given["state"] = DEFAULTS["state"]
         if given["order"] not in ORDERS:

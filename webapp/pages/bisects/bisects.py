@@ -22,7 +22,7 @@ from webapp.bisects import services
 from webapp.bisects.models import Bisect, BisectDecision, BisectSettings
 from webapp.bisects.queries import NOT_YET, Draft, agents_for, forecast_of, with_what_is_left
 from webapp.pages.compare.pickers import suggestions
-from webapp.pages.parts.links import read_number, with_query
+from webapp.pages.parts.links import TEXT_MAX, newest, read_number, read_text, with_parts, with_query
 from webapp.results.models import Revision, Series, Tree
 
 
@@ -36,39 +36,26 @@ class BisectLine:
 
 ROWS = 50
 STATES = [("all", "all"), ("running", "running"), *Bisect.State.choices]
-TEXT_MAX = 300
 
 
 @require_safe
 def page(request: HttpRequest) -> HttpResponse:
     """Bisects by state and tree, newest first."""
-    state, tree = _filters(request)
-    before = read_number(request.GET.get("before", ""))
-    found = Bisect.objects.in_state(state).about(tree=tree)
-    if before:
-        found = found.filter(pk__lt=before)
-    rows = list(found.with_subjects().order_by("-pk")[: ROWS + 1])
+    state, tree = request.GET.get("state", ""), read_text(request.GET, "tree")
+    state = state if state in dict(STATES) else "all"
+    found = Bisect.objects.in_state(state).about(tree=tree).with_subjects()
+    rows, before = newest(found, request, ROWS)
+    parts = {"state": state, "tree": tree, "before": before}
     context = {
         "state": state,
         "tree": tree,
         "states": STATES,
         "trees": Tree.objects.all(),
-        "lines": lines_of(rows[:ROWS]),
-        "older": _older(state, tree, rows[ROWS - 1].pk) if len(rows) > ROWS else "",
+        "lines": lines_of(rows),
+        "older": with_parts(reverse("bisects"), parts) if before else "",
         "any": bool(rows) or Bisect.objects.exists(),
     }
     return render(request, "pages/bisects/bisects.html", context)
-
-
-def _filters(request: HttpRequest) -> tuple[str, str]:
-    state = request.GET.get("state", "all")
-    tree = request.GET.get("tree", "")[:TEXT_MAX].replace("\0", "")
-    return (state if state in dict(STATES) else "all"), tree
-
-
-def _older(state: str, tree: str, before: int) -> str:
-    pairs = [("state", state), ("tree", tree), ("before", str(before))]
-    return with_query(reverse("bisects"), [(key, value) for key, value in pairs if value])
 
 
 def lines_of(bisects: Sequence[Bisect]) -> list[BisectLine]:
@@ -193,7 +180,7 @@ def _start(request: HttpRequest) -> HttpResponse:
 def _wanted(given: QueryDict) -> Wanted:
     """What was asked; parts that are left out come from the alert's weightiest finding."""
     asked = [one.name for one in fields(Wanted) if one.name != "beside"]
-    text = {name: given.get(name, "")[:TEXT_MAX].replace("\0", "").strip() for name in asked}
+    text = {name: read_text(given, name).strip() for name in asked}
     alert = Alert.objects.with_revisions().numbered(read_number(text["alert"])).first()
     if alert is None:
         text["alert"] = ""

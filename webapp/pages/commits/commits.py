@@ -15,7 +15,7 @@ from django.views.decorators.http import require_safe
 from webapp.analysis.models import Finding, Verdict
 from webapp.events.models import Release
 from webapp.pages.parts.cache import Cache
-from webapp.pages.parts.links import with_query
+from webapp.pages.parts.links import read_text, with_parts
 from webapp.pages.parts.summaries import summarise
 from webapp.results.models import Point, Revision, RevisionQuerySet, Tree
 
@@ -73,7 +73,7 @@ class CommitFilter:
             "all": "1" if is_all else "",
             "before": "" if before is None else str(before),
         }
-        return with_query("", [(key, value) for key, value in pairs.items() if value]) or "?"
+        return with_parts("", pairs) or "?"
 
     def of(self, tree: Tree, bound: int | None) -> RevisionQuerySet:
         """The commits of ``tree`` that are asked for, newest first, above the position ``bound`` of
@@ -207,7 +207,7 @@ def _older(rows: Sequence[Revision], asked: CommitFilter, bound: int | None) -> 
 
 
 def _text(query: QueryDict, name: str) -> str:
-    return query.get(name, "").replace("\0", "").strip()[:TEXT_MAX]
+    return read_text(query, name, TEXT_MAX).strip()
 
 
 def _position(text: str) -> int | None:

@@ -25,14 +25,20 @@ from webapp.pages.compare.answer import Cell, titles_of
 from webapp.pages.compare.rows import Drawing, lines_of, rows_html
 from webapp.pages.experiments.files import as_markdown, as_zip
 from webapp.pages.experiments.report import Report, answer_of, as_text, report_of, shown_of
-from webapp.pages.parts.links import NUMBER_MAX, read_number, with_query
+from webapp.pages.parts.links import (
+    NUMBER_MAX,
+    newest,
+    read_number,
+    read_text,
+    with_parts,
+    with_query,
+)
 from webapp.pages.pictures import NoPicture, as_png, as_svg, picture_answer
 from webapp.results.models import Revision, Tree
 from webapp.results.services import Unprocessable
 from webapp.stats.compare import Verdict
 
 ROWS = 50
-NAME_MAX = 300
 PARTS = ("state", "tree", "hardware")
 ROWS_SHOWN = 60
 """Rows on the page; its text has all."""
@@ -61,19 +67,17 @@ class Line:
 @require_safe
 def listing(request: HttpRequest) -> HttpResponse:
     """Experiments by state, tree and hardware, the newest first."""
-    wanted = {part: request.GET.get(part, "")[:NAME_MAX].replace("\0", "") for part in PARTS}
-    before = read_number(request.GET.get("before", ""))
-    found = Experiment.objects.about(**wanted).with_subjects().order_by("-pk")
-    rows = list((found.filter(pk__lt=before) if before else found)[: ROWS + 1])
-    older = [("before", str(rows[ROWS - 1].pk))] if len(rows) > ROWS else []
-    pairs = [*((part, text) for part, text in wanted.items() if text), *older]
+    wanted = {part: read_text(request.GET, part) for part in PARTS}
+    found = Experiment.objects.about(**wanted).with_subjects()
+    rows, before = newest(found, request, ROWS)
+    older = with_parts(reverse("experiments"), wanted | {"before": before}) if before else ""
     context = {
         "count": found.count(),
-        "lines": [_line(row, _beside(row, rows[:ROWS])) for row in rows[:ROWS]],
+        "lines": [_line(row, _beside(row, rows)) for row in rows],
         "wanted": wanted,
         "states": Experiment.State.choices,
         "trees": Tree.objects.all(),
-        "older": with_query(reverse("experiments"), pairs) if older else "",
+        "older": older,
     }
     return render(request, "pages/experiments/experiments.html", context)
 
@@ -118,7 +122,7 @@ def keep(request: HttpRequest) -> HttpResponse:
             sides=sides,
             asof=queries.moment_of(request.POST.get("asof", "")) or timezone.now(),
             owner=signed_in_user(request),
-            question=request.POST.get("question", "").replace("\0", "")[:QUESTION_MAX],
+            question=read_text(request.POST, "question", QUESTION_MAX),
         )
     except SideError as error:
         messages.error(request, str(error))
@@ -204,7 +208,7 @@ def act(request: HttpRequest, number: int) -> HttpResponse:
     if request.POST.get("act") in SETTINGS:
         return SETTINGS[request.POST["act"]](request, experiment)
     do = ACTS.get(request.POST.get("act", ""))
-    note = request.POST.get("text", "").replace("\0", "").strip()[:TEXT_MAX]
+    note = read_text(request.POST, "text", TEXT_MAX).strip()
     if do is None or not note:
         messages.error(request, "Choose what to do, and write a text.")
     else:

@@ -26,7 +26,7 @@ from webapp.jobs.models import Job
 from webapp.jobs.queries import Forecast, queue_forecast
 from webapp.jobs.services import ActRefused, Asked, JobsError
 from webapp.pages.parts.job_offers import offers_at_point
-from webapp.pages.parts.links import read_number
+from webapp.pages.parts.links import NUMBER_MAX, read_number
 from webapp.results.models import Hardware, Metric, Mode, Point, Revision, Series, Tree
 
 Form = Mapping[str, str]
@@ -126,8 +126,6 @@ ACTS: dict[str, Callable[[Form, int, User], Job]] = {
     "retry": _retry,
     "priority": _priority,
 }
-
-NUMBER_MAX = 2**63 - 1
 
 
 @require_safe

@@ -14,7 +14,12 @@ from webapp.accounts.services import is_operator, operator_required, signed_in_u
 from webapp.labs.models import Lab
 from webapp.merging.services import make_name_alias, undo_name_alias
 from webapp.pages.lab.forms import ALIAS_FIELDS, AliasForm
-from webapp.pages.parts.links import NUMBER_MAX, read_number, with_query
+from webapp.pages.parts.links import (
+    NUMBER_MAX,
+    newest,
+    read_text,
+    with_parts,
+)
 from webapp.results.models import NameAlias
 from webapp.results.queries import called
 from webapp.results.services import AliasNames, Unprocessable, preview_alias
@@ -28,19 +33,14 @@ Found = TypeVar("Found")
 @require_safe
 def page(request: HttpRequest) -> HttpResponse:
     """Aliases by lab, the last made first; those that were taken back are marked."""
-    lab = request.GET.get("lab", "")[:TEXT_MAX].replace("\0", "")
-    before = read_number(request.GET.get("before", ""))
-    found = NameAlias.objects.named().order_by("-pk")
-    if lab:
-        found = found.filter(lab__name=lab)
-    rows = list((found.filter(pk__lt=before) if before else found)[: ROWS + 1])
-    older = [("lab", lab), ("before", str(rows[ROWS - 1].pk))] if len(rows) > ROWS else []
+    lab = read_text(request.GET, "lab")
+    found = NameAlias.objects.named()
+    rows, before = newest(found.filter(lab__name=lab) if lab else found, request, ROWS)
     context = {
         "lab": lab,
         "labs": Lab.objects.all(),
-        "aliases": rows[:ROWS],
-        "older": with_query(reverse("aliases"), [pair for pair in older if pair[1]]),
-        "has_older": bool(older),
+        "aliases": rows,
+        "older": with_parts(reverse("aliases"), {"lab": lab, "before": before}) if before else "",
         "can_act": is_operator(request.user),
     }
     return render(request, "pages/lab/aliases.html", context)

@@ -12,7 +12,13 @@ from django.views.decorators.http import require_safe
 
 from webapp.accounts.models import AuditEntry
 from webapp.accounts.services import lines_of, operator_required
-from webapp.pages.parts.links import NUMBER_MAX, read_number, with_query
+from webapp.pages.parts.links import (
+    NUMBER_MAX,
+    newest,
+    read_number,
+    read_text,
+    with_parts,
+)
 
 ROWS = 50
 EXPORTED = 20_000
@@ -39,7 +45,7 @@ class Filters:
 
         Raises ValueError, with a text for the reader, for what is no day.
         """
-        given = {name: request.GET.get(name, "").strip()[:100].replace("\0", "") for name in PARTS}
+        given = {name: read_text(request.GET, name, 100).strip() for name in PARTS}
         for name, label in DAYS.items():
             if given[name] and not _is_day(given[name]):
                 raise ValueError(f"{label}: “{given[name]}” is no day; one is 2026-11-26.")
@@ -49,8 +55,7 @@ class Filters:
 
     def address(self, name: str = "audit", **more: str) -> str:
         """The page ``name`` with these filters, and ``more``."""
-        kept = [(key, value) for key, value in (asdict(self) | more).items() if value]
-        return with_query(reverse(name), kept)
+        return with_parts(reverse(name), asdict(self) | more)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,13 +87,11 @@ def page(request: HttpRequest) -> HttpResponse:
         refused = {"filters": given, "problem": str(error)}
         return render(request, "pages/lab/audit.html", refused, status=400)
     found = AuditEntry.objects.matching(**asdict(filters)).with_people()
-    if before := read_number(request.GET.get("before", "")):
-        found = found.filter(pk__lt=before)
-    rows = list(found[: ROWS + 1])
+    rows, before = newest(found, request, ROWS)
     context = {
         "filters": filters,
-        "lines": [Line.of(entry) for entry in rows[:ROWS]],
-        "older": filters.address(before=str(rows[ROWS - 1].pk)) if len(rows) > ROWS else "",
+        "lines": [Line.of(entry) for entry in rows],
+        "older": filters.address(before=before) if before else "",
         "csv": filters.address("audit_csv"),
         "jsonl": filters.address("audit_jsonl"),
     }

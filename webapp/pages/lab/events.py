@@ -12,12 +12,16 @@ from webapp.accounts.services import is_triager, signed_in_user, triager_require
 from webapp.events.models import LabEvent
 from webapp.events.services import EventFields, edit_event, record_event, withdraw_event
 from webapp.pages.lab.forms import EventForm, form_of
-from webapp.pages.parts.links import NUMBER_MAX, read_number, with_query
+from webapp.pages.parts.links import (
+    NUMBER_MAX,
+    newest,
+    read_text,
+    with_parts,
+)
 from webapp.results.models import Hardware, Tree
 from webapp.results.services import Unprocessable
 
 ROWS = 50
-TEXT_MAX = 300
 BAD_REQUEST = 400
 PARTS = ("tree", "hardware")
 INITIAL = (*PARTS, "kind", "first", "last")
@@ -26,24 +30,17 @@ INITIAL = (*PARTS, "kind", "first", "last")
 @require_safe
 def page(request: HttpRequest) -> HttpResponse:
     """Events by tree and hardware, the last recorded first; withdrawn ones are marked."""
-    wanted = {part: request.GET.get(part, "")[:TEXT_MAX].replace("\0", "") for part in PARTS}
-    before = read_number(request.GET.get("before", ""))
-    found = LabEvent.objects.about(**wanted).named().order_by("-pk")
-    rows = list((found.filter(pk__lt=before) if before else found)[: ROWS + 1])
+    wanted = {part: read_text(request.GET, part) for part in PARTS}
+    rows, before = newest(LabEvent.objects.about(**wanted).named(), request, ROWS)
     context = {
         "wanted": wanted,
         "trees": Tree.objects.all(),
         "hardware": Hardware.objects.all(),
-        "events": rows[:ROWS],
-        "older": _older(wanted, rows[ROWS - 1].pk) if len(rows) > ROWS else "",
+        "events": rows,
+        "older": with_parts(reverse("events"), wanted | {"before": before}) if before else "",
         "can_act": is_triager(request.user),
     }
     return render(request, "pages/lab/events.html", context)
-
-
-def _older(wanted: dict[str, str], before: int) -> str:
-    pairs = [*wanted.items(), ("before", str(before))]
-    return with_query(reverse("events"), [(key, value) for key, value in pairs if value])
 
 
 @triager_required

@@ -14,7 +14,7 @@ from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
 from webapp.accounts.services import signed_in_user, triager_required
-from webapp.pages.parts.links import commit_at, read_number
+from webapp.pages.parts.links import commit_at, read_number, read_text
 from webapp.results.models import Mark, Measurement, Run, SampleDecision, why_counted
 from webapp.results.services import Unprocessable, decide_samples, undo_sample_decision
 
@@ -97,7 +97,7 @@ def _do(request: HttpRequest) -> str:
     if choice == "undo":
         undo_sample_decision(decision=read_number(request.POST.get("decision", "")), by=by)
         return "Undone: the marks alone decide which samples count. The series is analysed anew."
-    metric = request.POST.get("metric", "")[:100].replace("\0", "")
+    metric = read_text(request.POST, "metric", 100)
     decide_samples(runs=_runs(request), choice=choice, metric=metric, by=by)
     verb = "count" if choice == SampleDecision.Choice.COUNT else "are left out"
     return f"The marked samples {verb}. The series is analysed anew."

@@ -17,7 +17,7 @@ from webapp.alerts import queries
 from webapp.analysis.queries import CommitPoint
 from webapp.charts import bars
 from webapp.charts.text import half_width
-from webapp.pages.parts.links import commit_at, days_before, days_of, read_number
+from webapp.pages.parts.links import commit_at, days_before, days_of, read_number, read_text
 from webapp.results.models import Point, PoolingDecision, Revision, Run, Tree
 from webapp.results.queries import NamedSeries
 from webapp.results.services import Unprocessable, count_together, undo_pooling_decision
@@ -29,7 +29,7 @@ TIMES = "Alerts by the time until somebody acted on them"
 @require_safe
 def page(request: HttpRequest) -> HttpResponse:
     """How good the alerts of the last days were, of one tree or all."""
-    tree = request.GET.get("tree", "")[:300].replace("\0", "")
+    tree = read_text(request.GET, "tree")
     days, now = days_of(request), timezone.now()
     start = days_before(now, days)
     found = waiting()
@@ -168,7 +168,7 @@ def _do(request: HttpRequest, commit: Revision) -> str:
         number = read_number(request.POST.get("decision", ""))
         undo_pooling_decision(decision=number, by=by)
         return "Undone: the runs are judged as they are. Their series are analysed anew."
-    key = request.POST.get("key", "")[:64].replace("\0", "")
+    key = read_text(request.POST, "key", 64)
     count_together(revision=commit, key=key, by=by)
     return "The runs count together. Their series are analysed anew."
 

@@ -18,7 +18,7 @@ from webapp.accounts.services import operator_required, signed_in_user
 from webapp.alerts import queries
 from webapp.alerts.models import MinEffect, MinEffectChange
 from webapp.alerts.services import MinEffectError, ensure_percent, set_min_effect, undo_min_effect
-from webapp.pages.parts.links import days_before, days_of, read_number
+from webapp.pages.parts.links import days_before, days_of, read_number, read_text
 from webapp.results.models import Hardware, Mode, Series, Tree
 
 
@@ -67,7 +67,7 @@ class LogLine(NamedTuple):
 @require_safe
 def page(request: HttpRequest) -> HttpResponse:
     """The thresholds that are set, those in force by series, and the log of changes."""
-    wanted = {part: request.GET.get(part, "")[:300].replace("\0", "") for part in PARTS}
+    wanted = {part: read_text(request.GET, part) for part in PARTS}
     rows = list(_series(wanted)[: SERIES_SHOWN + 1])
     context = {
         "wanted": wanted,

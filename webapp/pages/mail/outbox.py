@@ -1,6 +1,6 @@
 """`/outbox/`: the mails that wait, left or were given up, and why."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -11,7 +11,7 @@ from django.views.decorators.http import require_POST, require_safe
 from webapp.accounts.services import operator_required
 from webapp.outbox import services
 from webapp.outbox.models import Mail, MailServer
-from webapp.pages.parts.links import read_number, with_query
+from webapp.pages.parts.links import newest, read_number, read_text, with_parts
 
 ROWS = 50
 PARTS = ("state", "to")
@@ -27,16 +27,14 @@ class Filters:
     @classmethod
     def of(cls, request: HttpRequest) -> "Filters":
         """The filters of the address; an unknown state means all."""
-        given = {name: request.GET.get(name, "")[:254].replace("\0", "") for name in PARTS}
+        given = {name: read_text(request.GET, name, 254) for name in PARTS}
         if given["state"] not in Mail.State.values:
             given["state"] = ""
         return cls(**given)
 
     def address(self, **more: str) -> str:
         """The page with these filters, and ``more``."""
-        parts = {name: getattr(self, name) for name in PARTS} | more
-        kept = [(name, value) for name, value in parts.items() if value]
-        return with_query(reverse("outbox"), kept)
+        return with_parts(reverse("outbox"), asdict(self) | more)
 
 
 @operator_required
@@ -44,7 +42,8 @@ class Filters:
 def page(request: HttpRequest) -> HttpResponse:
     """Mails by state and receiver, newest first. For operators."""
     filters = Filters.of(request)
-    rows = _rows(filters, read_number(request.GET.get("before", "")))
+    found = Mail.objects.in_state(filters.state).to(filters.to).with_recipients()
+    rows, before = newest(found, request, ROWS)
     numbers = Mail.objects.numbers()
     context = {
         "filters": filters,
@@ -53,9 +52,9 @@ def page(request: HttpRequest) -> HttpResponse:
             (state, label, numbers[state], Filters(state, filters.to).address())
             for state, label in Mail.State.choices
         ],
-        "mails": rows[:ROWS],
+        "mails": rows,
         "any": bool(sum(numbers.values())),
-        "older": filters.address(before=str(rows[ROWS - 1].pk)) if len(rows) > ROWS else "",
+        "older": filters.address(before=before) if before else "",
         "server": MailServer.objects.filter(failures__gt=0).first(),
         "settings": services.mail_settings.in_force(),
     }
@@ -102,11 +101,3 @@ def test(request: HttpRequest) -> HttpResponse:
     else:
         messages.success(request, f"The test mail to {address} left.")
     return redirect("outbox")
-
-
-def _rows(filters: Filters, before: int) -> list[Mail]:
-    """One more than a page holds, to know whether there are older ones."""
-    found = Mail.objects.in_state(filters.state).to(filters.to).with_recipients()
-    if before:
-        found = found.filter(pk__lt=before)
-    return list(found[: ROWS + 1])

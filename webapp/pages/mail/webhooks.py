@@ -17,7 +17,7 @@ from webapp.bisects.services import DONE
 from webapp.notifications.queries import NEWS
 from webapp.outbox import services
 from webapp.outbox.models import Endpoint, HookDelivery
-from webapp.pages.parts.links import NUMBER_MAX, read_number, with_query
+from webapp.pages.parts.links import NUMBER_MAX, newest, read_number, with_query
 
 ROWS = 50
 BAD_REQUEST = 400
@@ -156,12 +156,7 @@ def _is_under_way(delivery: HookDelivery) -> bool:
 
 def _log(request: HttpRequest, endpoint: Endpoint) -> dict[str, object]:
     """An endpoint with its newest deliveries, or those before one."""
-    found = HookDelivery.objects.filter(endpoint=endpoint)
-    before = read_number(request.GET.get("before", ""))
-    rows = list((found.filter(pk__lt=before) if before else found)[: ROWS + 1])
-    older = ""
-    if len(rows) > ROWS:
-        older = with_query(endpoint.get_absolute_url(), [("before", str(rows[ROWS - 1].pk))])
+    rows, before = newest(HookDelivery.objects.filter(endpoint=endpoint), request, ROWS)
     given = {
         "name": endpoint.name,
         "url": "" if endpoint.is_channel else endpoint.url,
@@ -170,9 +165,10 @@ def _log(request: HttpRequest, endpoint: Endpoint) -> dict[str, object]:
     }
     return {
         "endpoint": endpoint,
-        "deliveries": rows[:ROWS],
-        "is_under_way": not before and any(map(_is_under_way, rows[:ROWS])),
-        "older": older,
+        "deliveries": rows,
+        "is_under_way": not read_number(request.GET.get("before", ""))
+        and any(map(_is_under_way, rows)),
+        "older": with_query(endpoint.get_absolute_url(), [("before", before)]) if before else "",
         "given": given,
         "kinds": KINDS,
     }

@@ -1,13 +1,15 @@
-"""Addresses of pages, and numbers that stand in an address or a form. The addresses of
+"""Addresses of pages, and what stands in an address or a form. The addresses of
 `webapp.analysis.queries.links` stand in mails and feeds, too.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from datetime import datetime, timedelta
 from functools import cache, lru_cache
+from typing import TypeVar
 
-from django.http import Http404, HttpRequest
+from django.db.models import Model, QuerySet
+from django.http import Http404, HttpRequest, QueryDict
 from django.shortcuts import get_object_or_404
 from django.urls import get_script_prefix, reverse
 
@@ -44,6 +46,9 @@ DAYS = 90
 MOST_DAYS = 3650
 
 NUMBER_MAX = 2**63 - 1  # of a bigint
+TEXT_MAX = 300
+
+Row = TypeVar("Row", bound=Model)
 
 
 @cache
@@ -117,6 +122,26 @@ def agent_address(request: HttpRequest) -> str:
     with suppress(AgentMissing):
         return request.build_absolute_uri(reverse("agent_file", args=[agent_wheel_name()]))
     return "./agents"
+
+
+def with_parts(path: str, parts: Mapping[str, str]) -> str:
+    """``path`` with those of ``parts`` that are not empty."""
+    return with_query(path, [(name, text) for name, text in parts.items() if text])
+
+
+def read_text(given: QueryDict, name: str, most: int = TEXT_MAX) -> str:
+    """A text of at most so many characters, without NUL, which PostgreSQL does not hold."""
+    return given.get(name, "")[:most].replace("\0", "")
+
+
+def newest(found: QuerySet[Row], request: HttpRequest, size: int) -> tuple[list[Row], str]:
+    """A page of ``size`` rows, the newest first, below the number ``before`` of the address; and
+    the ``before`` of the page that follows, empty: it is the last.
+    """
+    before = read_number(request.GET.get("before", ""))
+    below = found.filter(pk__lt=before) if before else found
+    rows = list(below.order_by("-pk")[: size + 1])
+    return rows[:size], str(rows[size - 1].pk) if len(rows) > size else ""
 
 
 def read_number(text: str) -> int:
