@@ -13,9 +13,8 @@ from tests.results.steps import upload
 from webapp.accounts.models import User
 from webapp.alerts.models import Alert
 from webapp.notifications.models import Subscription
+from webapp.pages.hardware import knobs, machine
 from webapp.pages.hardware import lanes as machine_lanes
-from webapp.pages.hardware import machine
-from webapp.pages.hardware import series_rows as machine_rows
 from webapp.results.models import HardwareFact
 from webapp.results.services.facts import call_by_facts
 
@@ -130,7 +129,7 @@ def test_modes_of_one_or_two_revisions_are_rows_of_numbers(client: Client) -> No
 def test_of_many_rows_most_are_folded_and_all_are_there(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(machine_rows, "ROWS_SHOWN", 3)
+    monkeypatch.setattr(knobs, "ROWS_SHOWN", 3)
     (at,) = make.revisions(1)
     for number in range(7):
         make.point(make.series(in_mode=f"mode-{number}"), at)

@@ -21,4 +21,4 @@ urlpatterns = kept_whole(
     ]
 )
 
-handler500 = "webapp.pages.errors.server_error"
+handler500 = "webapp.pages.urls.server_error"

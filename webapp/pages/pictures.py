@@ -84,6 +84,12 @@ def picture_answer(request: HttpRequest, drawn: Callable[[], tuple[bytes, str]])
     return get_conditional_response(request, etag=etag, response=response) or response
 
 
+def picture_of(request: HttpRequest, form: str, draw: Callable[[], str]) -> HttpResponse:
+    """What ``draw`` makes as ``svg`` or ``png``, in the theme and width that are asked for."""
+    write = {"svg": as_svg, "png": as_png}[form]
+    return picture_answer(request, lambda: write(draw(), request))
+
+
 def _policy(body: bytes) -> str:
     """Opened by itself a picture may use the rules inside it, and nothing else."""
     style = body.partition(b"<style>")[2].partition(b"</style>")[0]
@@ -92,15 +98,9 @@ def _policy(body: bytes) -> str:
 
 
 @require_safe
-def trends_svg(request: HttpRequest) -> HttpResponse:
+def trends_picture(request: HttpRequest, form: str) -> HttpResponse:
     """The chart of `/trends/` with the same query as a picture; `theme` and `width` besides."""
-    return picture_answer(request, lambda: as_svg(_trend(request), request))
-
-
-@require_safe
-def trends_png(request: HttpRequest) -> HttpResponse:
-    """The same as PNG."""
-    return picture_answer(request, lambda: as_png(_trend(request), request))
+    return picture_of(request, form, lambda: _trend(request))
 
 
 @require_safe
@@ -112,55 +112,27 @@ def trends_figure(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
-def compare_svg(request: HttpRequest) -> HttpResponse:
+def compare_picture(request: HttpRequest, form: str) -> HttpResponse:
     """The answer of `/compare/` with the same query and the intervals of its rows."""
-    return picture_answer(request, lambda: as_svg(_comparison(request), request))
+    return picture_of(request, form, lambda: _comparison(request))
 
 
 @require_safe
-def compare_png(request: HttpRequest) -> HttpResponse:
-    """The same as PNG."""
-    return picture_answer(request, lambda: as_png(_comparison(request), request))
-
-
-@require_safe
-def releases_svg(request: HttpRequest, pair: str) -> HttpResponse:
+def releases_picture(request: HttpRequest, pair: str, form: str) -> HttpResponse:
     """The answer of `/releases/A...B/` and the intervals of its rows."""
-    return picture_answer(request, lambda: as_svg(_releases(request, pair), request))
+    return picture_of(request, form, lambda: _releases(request, pair))
 
 
 @require_safe
-def releases_png(request: HttpRequest, pair: str) -> HttpResponse:
-    """The same as PNG."""
-    return picture_answer(request, lambda: as_png(_releases(request, pair), request))
-
-
-@require_safe
-def alert_svg(request: HttpRequest, number: int) -> HttpResponse:
+def alert_picture(request: HttpRequest, number: int, form: str) -> HttpResponse:
     """The charts of an alert; `asof` as on its page."""
-    return picture_answer(
-        request, lambda: as_svg(alert_drawing(number, _name(request, "asof")), request)
-    )
+    return picture_of(request, form, lambda: alert_drawing(number, _name(request, "asof")))
 
 
 @require_safe
-def alert_png(request: HttpRequest, number: int) -> HttpResponse:
-    """The same as PNG."""
-    return picture_answer(
-        request, lambda: as_png(alert_drawing(number, _name(request, "asof")), request)
-    )
-
-
-@require_safe
-def bisect_svg(request: HttpRequest, number: int) -> HttpResponse:
+def bisect_picture(request: HttpRequest, number: int, form: str) -> HttpResponse:
     """The chart of a bisect."""
-    return picture_answer(request, lambda: as_svg(bisect_drawing(number), request))
-
-
-@require_safe
-def bisect_png(request: HttpRequest, number: int) -> HttpResponse:
-    """The same as PNG."""
-    return picture_answer(request, lambda: as_png(bisect_drawing(number), request))
+    return picture_of(request, form, lambda: bisect_drawing(number))
 
 
 @require_safe
@@ -169,21 +141,17 @@ def badge_svg(request: HttpRequest) -> HttpResponse:
     `experiment` (its number) how many modes are proven worse and better.
     """
     if number := read_number(request.GET.get("experiment", "")):
-        return picture_answer(request, lambda: as_svg(_experiment_badge(number), request))
+        return picture_of(request, "svg", lambda: _experiment_badge(number))
     names = {key: _name(request, key) for key in ("tree", "hardware", "mode")}
     machine = called({names["hardware"]} - {""}).get(names["hardware"], names["hardware"])
+    label = machine or names["tree"]
     if not _is_measured(names):
-        label = machine or names["tree"] or names["mode"] or "regressions"
-        value = "nothing measured"
-        return picture_answer(
-            request, lambda: as_svg(badge(label[:60], value, worse=False), request)
-        )
-    count = Alert.objects.open().about(**names).exclude(verdict="improvement").count()
-    label = machine or names["tree"] or "regressions"
-    value = f"{count} open" if count else "none open"
-    return picture_answer(
-        request, lambda: as_svg(badge(label[:60], value, worse=count > 0), request)
-    )
+        label, count, value = label or names["mode"], 0, "nothing measured"
+    else:
+        count = Alert.objects.open().about(**names).exclude(verdict="improvement").count()
+        value = f"{count} open" if count else "none open"
+    image = badge((label or "regressions")[:60], value, worse=count > 0)
+    return picture_of(request, "svg", lambda: image)
 
 
 def _is_measured(names: Mapping[str, str]) -> bool:

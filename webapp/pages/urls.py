@@ -1,8 +1,10 @@
-"""The addresses of the pages."""
+"""The addresses of the pages, and the page of a fault."""
 
+from django.http import HttpRequest, HttpResponse, HttpResponseServerError
+from django.template.loader import get_template
 from django.urls import path
 
-from webapp.pages import pictures, search
+from webapp.pages import jobs, pictures, search
 from webapp.pages.account import account
 from webapp.pages.alerts import alert, alerts
 from webapp.pages.bisects import bisect, bisects
@@ -10,18 +12,8 @@ from webapp.pages.commits import commit, commits
 from webapp.pages.compare import compare, releases
 from webapp.pages.experiments import experiment
 from webapp.pages.hardware import canaries, hardware_list, knobs, machine
-from webapp.pages.jobs import agents, job, labs
-from webapp.pages.lab import (
-    aliases,
-    audit,
-    events,
-    marked_samples,
-    quality,
-    status,
-    thresholds,
-    waiting_runs,
-)
-from webapp.pages.mail import feeds, outbox, subscriptions, webhooks
+from webapp.pages.lab import aliases, events, operators, quality, thresholds, waiting_runs
+from webapp.pages.mail import feeds, outbox, subscriptions
 from webapp.pages.overview import overview
 from webapp.pages.profiles import diff as profile_diff
 from webapp.pages.profiles import functions, profile
@@ -37,14 +29,14 @@ urlpatterns = [
     path("hardware/<path:name>/subscribe/", machine.subscribe, name="hardware_subscribe"),
     path("hardware/<path:name>/", machine.page, name="hardware"),
     path("trends/", trends.page, name="trends"),
-    path("trends.svg", pictures.trends_svg, name="trends_svg"),
-    path("trends.png", pictures.trends_png, name="trends_png"),
-    path("compare.svg", pictures.compare_svg, name="compare_svg"),
-    path("compare.png", pictures.compare_png, name="compare_png"),
-    path("alerts/<int:number>.svg", pictures.alert_svg, name="alert_svg"),
-    path("alerts/<int:number>.png", pictures.alert_png, name="alert_png"),
-    path("bisects/<int:number>.svg", pictures.bisect_svg, name="bisect_svg"),
-    path("bisects/<int:number>.png", pictures.bisect_png, name="bisect_png"),
+    path("trends.svg", pictures.trends_picture, {"form": "svg"}, name="trends_svg"),
+    path("trends.png", pictures.trends_picture, {"form": "png"}, name="trends_png"),
+    path("compare.svg", pictures.compare_picture, {"form": "svg"}, name="compare_svg"),
+    path("compare.png", pictures.compare_picture, {"form": "png"}, name="compare_png"),
+    path("alerts/<int:number>.svg", pictures.alert_picture, {"form": "svg"}, name="alert_svg"),
+    path("alerts/<int:number>.png", pictures.alert_picture, {"form": "png"}, name="alert_png"),
+    path("bisects/<int:number>.svg", pictures.bisect_picture, {"form": "svg"}, name="bisect_svg"),
+    path("bisects/<int:number>.png", pictures.bisect_picture, {"form": "png"}, name="bisect_png"),
     path("badge.svg", pictures.badge_svg, name="badge"),
     path("trends/chosen/", chosen.page, name="trends_chosen"),
     path("trends/figure.json", pictures.trends_figure, name="trends_figure"),
@@ -52,7 +44,11 @@ urlpatterns = [
     path("commits/<str:tree>/", commits.page, name="commits"),
     path("commits/<str:tree>/<str:revision>/", commit.page, name="commit"),
     path("commits/<str:tree>/<str:revision>/runs/", quality.act, name="commit_runs"),
-    path("commits/<str:tree>/<str:revision>/samples/", marked_samples.act, name="commit_samples"),
+    path(
+        "commits/<str:tree>/<str:revision>/samples/",
+        quality.decide_samples_of,
+        name="commit_samples",
+    ),
     path("runs/waiting/", waiting_runs.page, name="waiting_runs"),
     path("runs/waiting/act/", waiting_runs.act, name="waiting_runs_act"),
     path("alerts/", alerts.page, name="alerts"),
@@ -65,14 +61,14 @@ urlpatterns = [
         name="alert_ministat",
     ),
     path("alerts/<int:number>/act/", alert.act_on_one, name="alert_act"),
-    path("agents/", agents.page, name="agents"),
-    path("labagent/<str:name>", agents.agent_file, name="agent_file"),
-    path("labs/", labs.page, name="labs"),
-    path("labs/<int:number>/quota/", labs.quota, name="lab_quota"),
-    path("jobs/new/", job.new_page, name="job_new"),
-    path("jobs/request/", job.request_job, name="job_request"),
-    path("jobs/<int:number>/", job.page, name="job"),
-    path("jobs/<int:number>/act/", job.act_on_job, name="job_act"),
+    path("agents/", jobs.agents, name="agents"),
+    path("labagent/<str:name>", jobs.agent_file, name="agent_file"),
+    path("labs/", operators.labs, name="labs"),
+    path("labs/<int:number>/quota/", operators.quota, name="lab_quota"),
+    path("jobs/new/", jobs.new_page, name="job_new"),
+    path("jobs/request/", jobs.request_job, name="job_request"),
+    path("jobs/<int:number>/", jobs.page, name="job"),
+    path("jobs/<int:number>/act/", jobs.act_on_job, name="job_act"),
     path("events/", events.page, name="events"),
     path("events/new/", events.new, name="event_new"),
     path("events/<int:number>/", events.one, name="event"),
@@ -83,10 +79,10 @@ urlpatterns = [
     path("canaries/", canaries.page, name="canaries"),
     path("canaries/<int:number>/", canaries.one, name="canary"),
     path("canaries/<int:number>/act/", canaries.act, name="canary_act"),
-    path("status/", status.page, name="status"),
-    path("audit/", audit.page, name="audit"),
-    path("audit.csv", audit.export, {"form": "csv"}, name="audit_csv"),
-    path("audit.jsonl", audit.export, {"form": "jsonl"}, name="audit_jsonl"),
+    path("status/", operators.status, name="status"),
+    path("audit/", operators.audit, name="audit"),
+    path("audit.csv", operators.audit_file, {"form": "csv"}, name="audit_csv"),
+    path("audit.jsonl", operators.audit_file, {"form": "jsonl"}, name="audit_jsonl"),
     path("quality/", quality.page, name="quality"),
     path("thresholds/", thresholds.page, name="thresholds"),
     path("thresholds/dry-run/", thresholds.dry_run_page, name="thresholds_dry_run"),
@@ -106,8 +102,12 @@ urlpatterns = [
     path("experiments/<int:number>.md", experiment.markdown, name="experiment_markdown"),
     path("experiments/<int:number>.txt", experiment.text, name="experiment_text"),
     path("experiments/<int:number>.zip", experiment.packed, name="experiment_zip"),
-    path("experiments/<int:number>.svg", experiment.svg, name="experiment_svg"),
-    path("experiments/<int:number>.png", experiment.png, name="experiment_png"),
+    path(
+        "experiments/<int:number>.svg", experiment.picture, {"form": "svg"}, name="experiment_svg"
+    ),
+    path(
+        "experiments/<int:number>.png", experiment.picture, {"form": "png"}, name="experiment_png"
+    ),
     path("compare/", compare.page, name="compare"),
     path("compare/row/", compare.row, name="compare_row"),
     path("compare/suggestions/", compare.suggestions, name="compare_suggestions"),
@@ -115,8 +115,12 @@ urlpatterns = [
     path("compare.md", compare.markdown, name="compare_markdown"),
     path("releases/", releases.picked, name="picked_releases"),
     path("releases/<path:pair>.md", releases.markdown, name="releases_markdown"),
-    path("releases/<path:pair>.svg", pictures.releases_svg, name="releases_svg"),
-    path("releases/<path:pair>.png", pictures.releases_png, name="releases_png"),
+    path(
+        "releases/<path:pair>.svg", pictures.releases_picture, {"form": "svg"}, name="releases_svg"
+    ),
+    path(
+        "releases/<path:pair>.png", pictures.releases_picture, {"form": "png"}, name="releases_png"
+    ),
     path("releases/<path:pair>/", releases.page, name="releases"),
     path("profiles/", profile.listing, name="profiles"),
     path("profiles/side/", profile.side_page, name="profiled_side"),
@@ -124,10 +128,10 @@ urlpatterns = [
     path("profiles/<int:number>.folded", profile.folded, name="profile_folded"),
     path("profiles/diff/", profile_diff.page, name="profile_diff"),
     path("profiles/functions/", functions.page, name="profile_functions"),
-    path("profiles.svg", profile.svg, name="profile_svg"),
-    path("profiles.png", profile.png, name="profile_png"),
-    path("profiles/diff.svg", profile_diff.svg, name="profile_diff_svg"),
-    path("profiles/diff.png", profile_diff.png, name="profile_diff_png"),
+    path("profiles.svg", profile.picture, {"form": "svg"}, name="profile_svg"),
+    path("profiles.png", profile.picture, {"form": "png"}, name="profile_png"),
+    path("profiles/diff.svg", profile_diff.picture, {"form": "svg"}, name="profile_diff_svg"),
+    path("profiles/diff.png", profile_diff.picture, {"form": "png"}, name="profile_diff_png"),
     path("account/", account.page, name="account"),
     path("account/password/", account.Password.as_view(), name="account_password"),
     path("account/address/<str:token>/", account.address, name="account_address"),
@@ -156,7 +160,13 @@ urlpatterns = [
     path("outbox/act/", outbox.act, name="outbox_act"),
     path("outbox/test/", outbox.test, name="outbox_test"),
     path("outbox/<int:number>/", outbox.one, name="outbox_mail"),
-    path("webhooks/", webhooks.page, name="webhooks"),
-    path("webhooks/<int:number>/", webhooks.one, name="webhook"),
-    path("webhooks/<int:number>/act/", webhooks.act, name="webhook_act"),
+    path("webhooks/", outbox.webhooks, name="webhooks"),
+    path("webhooks/<int:number>/", outbox.webhook, name="webhook"),
+    path("webhooks/<int:number>/act/", outbox.act_on_webhook, name="webhook_act"),
 ]
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    """500 without any context processor: what failed may be what they need."""
+    html = get_template("500.html").render({"request_path": request.path})
+    return HttpResponseServerError(html)

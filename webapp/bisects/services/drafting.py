@@ -22,13 +22,7 @@ from webapp.bisects.forecasting import forecast_of
 from webapp.bisects.models import Bisect, BisectBoot, BisectSettings, BisectSubject
 from webapp.bisects.path_patterns import PatternsError
 from webapp.bisects.prior import prior_of
-from webapp.bisects.question import (
-    Scope,
-    boots_of_revisions,
-    least_in,
-    noise_document,
-    workers_for,
-)
+from webapp.bisects.question import Scope, boots_of_revisions, least_in, noise_document, workers_for
 from webapp.bisects.services.advancing import take_step
 from webapp.bisects.services.collecting import append, companions_of, history_boots, with_companions
 from webapp.events.queries import ONE_EPOCH, epochs_of

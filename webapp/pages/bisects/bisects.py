@@ -22,7 +22,14 @@ from webapp.bisects import services
 from webapp.bisects.models import Bisect, BisectDecision, BisectSettings
 from webapp.bisects.queries import NOT_YET, Draft, agents_for, forecast_of, with_what_is_left
 from webapp.pages.compare.pickers import suggestions
-from webapp.pages.parts.links import TEXT_MAX, newest, read_number, read_text, with_parts, with_query
+from webapp.pages.parts.links import (
+    TEXT_MAX,
+    newest,
+    read_number,
+    read_text,
+    with_parts,
+    with_query,
+)
 from webapp.results.models import Revision, Series, Tree
 
 

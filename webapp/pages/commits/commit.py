@@ -38,8 +38,7 @@ from webapp.bisects.models import Bisect
 from webapp.events.models import LabEvent, Release
 from webapp.pages.commits.headline import answer, cells_of, headline
 from webapp.pages.commits.table import Surroundings, Table, tables
-from webapp.pages.lab.marked_samples import marked_runs
-from webapp.pages.lab.quality import disagreements, needs_runs
+from webapp.pages.lab.quality import disagreements, marked_runs, needs_runs
 from webapp.pages.parts.cache import Cache, fingerprint
 from webapp.pages.parts.links import commit_at, compare_link, diff_link, read_number
 from webapp.pages.parts.summaries import variants_of_commit

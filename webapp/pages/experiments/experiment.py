@@ -33,7 +33,7 @@ from webapp.pages.parts.links import (
     with_parts,
     with_query,
 )
-from webapp.pages.pictures import NoPicture, as_png, as_svg, picture_answer
+from webapp.pages.pictures import NoPicture, picture_of
 from webapp.results.models import Revision, Tree
 from webapp.results.services import Unprocessable
 from webapp.stats.compare import Verdict
@@ -188,15 +188,9 @@ def packed(request: HttpRequest, number: int) -> HttpResponse:
 
 
 @require_safe
-def svg(request: HttpRequest, number: int) -> HttpResponse:
+def picture(request: HttpRequest, number: int, form: str) -> HttpResponse:
     """Medians and whiskers of every side; `theme` and `width`."""
-    return picture_answer(request, lambda: as_svg(_picture(number), request))
-
-
-@require_safe
-def png(request: HttpRequest, number: int) -> HttpResponse:
-    """The same as PNG."""
-    return picture_answer(request, lambda: as_png(_picture(number), request))
+    return picture_of(request, form, lambda: _picture(number))
 
 
 @triager_required

@@ -24,9 +24,8 @@ from webapp.events.models import Canary, LabEvent
 from webapp.notifications.models import Subscription
 from webapp.notifications.services import NameTaken, save_subscription, switch
 from webapp.pages.hardware.canaries import CanaryLine, canary_lines
-from webapp.pages.hardware.knobs import Knob, knobs_of
+from webapp.pages.hardware.knobs import Knob, knobs_of, rows_of, sweeps_of
 from webapp.pages.hardware.lanes import label_positions, lanes_of, lead, panels
-from webapp.pages.hardware.series_rows import rows_of, sweeps_of
 from webapp.pages.parts.cache import Cache
 from webapp.pages.parts.summaries import variants_on
 from webapp.results.models import Hardware, HardwareFact

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeVar
 
+from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -13,21 +14,54 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from webapp.accounts.services import is_operator, operator_required, signed_in_user
 from webapp.labs.models import Lab
 from webapp.merging.services import make_name_alias, undo_name_alias
-from webapp.pages.lab.forms import ALIAS_FIELDS, AliasForm
-from webapp.pages.parts.links import (
-    NUMBER_MAX,
-    newest,
-    read_text,
-    with_parts,
-)
-from webapp.results.models import NameAlias
+from webapp.pages.lab.events import NamesForm
+from webapp.pages.parts.links import NUMBER_MAX, newest, read_text, with_parts
+from webapp.results.models import DIRECTORY_MAX, HARDWARE_MAX, NameAlias, Tree
 from webapp.results.queries import called
 from webapp.results.services import AliasNames, Unprocessable, preview_alias
 
 ROWS = 50
 TEXT_MAX = 300
 BAD_REQUEST = 400
+ALIAS_FIELDS = ("lab", "kind", "name", "means", "tree", "first", "last", "directory")
 Found = TypeVar("Found")
+
+
+class AliasForm(NamesForm):
+    """A new alias, by names."""
+
+    lab = forms.ModelChoiceField(Lab.objects.all(), to_field_name="name", empty_label=None)
+    kind = forms.ChoiceField(label="Kind of name", choices=NameAlias.Kind.choices)
+    name = forms.CharField(label="The name", max_length=HARDWARE_MAX)
+    means = forms.CharField(
+        label="stands for",
+        max_length=HARDWARE_MAX,
+        help_text="A new name is allowed, except of hardware.",
+    )
+    tree = forms.ModelChoiceField(
+        Tree.objects.all(),
+        to_field_name="name",
+        required=False,
+        empty_label="all",
+        help_text="Needed with revisions.",
+    )
+    first = forms.CharField(
+        label="From revision", max_length=64, required=False, help_text="Empty: from the start."
+    )
+    last = forms.CharField(
+        label="up to revision", max_length=64, required=False, help_text="Empty: without end."
+    )
+    directory = forms.CharField(
+        label="Result directory or session",
+        max_length=DIRECTORY_MAX,
+        required=False,
+        help_text="The whole path as it was sent, its last part, or the session. * stands for "
+        "anything. Empty: all.",
+    )
+
+    def names(self) -> AliasNames:
+        """What the services take."""
+        return AliasNames(**{name: str(self.cleaned_data[name] or "") for name in ALIAS_FIELDS})
 
 
 @require_safe

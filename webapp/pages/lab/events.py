@@ -1,7 +1,9 @@
 """`/events/`: what happened in the labs, recorded, edited and withdrawn by people."""
 
 from collections.abc import Callable
+from typing import Any
 
+from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
@@ -9,15 +11,17 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from webapp.accounts.services import is_triager, signed_in_user, triager_required
-from webapp.events.models import LabEvent
-from webapp.events.services import EventFields, edit_event, record_event, withdraw_event
-from webapp.pages.lab.forms import EventForm, form_of
-from webapp.pages.parts.links import (
-    NUMBER_MAX,
-    newest,
-    read_text,
-    with_parts,
+from webapp.events.models import TEXT_MAX, LabEvent
+from webapp.events.services import (
+    EventFields,
+    EventNames,
+    edit_event,
+    event_fields,
+    record_event,
+    withdraw_event,
 )
+from webapp.labs.models import Lab
+from webapp.pages.parts.links import NUMBER_MAX, newest, read_text, with_parts
 from webapp.results.models import Hardware, Tree
 from webapp.results.services import Unprocessable
 
@@ -25,6 +29,93 @@ ROWS = 50
 BAD_REQUEST = 400
 PARTS = ("tree", "hardware")
 INITIAL = (*PARTS, "kind", "first", "last")
+MOMENT = "%Y-%m-%dT%H:%M:%S"
+
+
+class NamesForm(forms.Form):
+    """A form that names rows, which a service looks up."""
+
+    def refuse(self, refusal: Unprocessable) -> None:
+        """Show beside each field what is wrong with it."""
+        for problem in refusal.problems:
+            self.add_error(problem.path if problem.path in self.fields else None, problem.message)
+
+
+class EventForm(NamesForm):
+    """A new or edited event, by names."""
+
+    kind = forms.ChoiceField(choices=LabEvent.Kind.choices)
+    text = forms.CharField(
+        label="What happened", max_length=TEXT_MAX, widget=forms.Textarea(attrs={"rows": 3})
+    )
+    hardware = forms.ModelChoiceField(
+        Hardware.objects.all(), to_field_name="name", required=False, empty_label="not one alone"
+    )
+    lab = forms.ModelChoiceField(
+        Lab.objects.all(),
+        to_field_name="name",
+        label="Or a whole lab",
+        required=False,
+        empty_label="no",
+    )
+    tree = forms.ModelChoiceField(
+        Tree.objects.all(),
+        to_field_name="name",
+        required=False,
+        empty_label="all",
+        help_text="Needed with revisions, and where it concerns neither hardware nor a lab.",
+    )
+    happened_at = forms.DateTimeField(
+        label="At (UTC)",
+        required=False,
+        widget=forms.DateTimeInput(attrs={"type": "datetime-local", "step": 1}, format=MOMENT),
+    )
+    first = forms.CharField(
+        label="Or from revision", max_length=64, required=False, help_text="The first it shows at."
+    )
+    last = forms.CharField(
+        label="up to revision", max_length=64, required=False, help_text="Empty: that one alone."
+    )
+    begins_epoch = forms.BooleanField(
+        label="Begins an epoch",
+        required=False,
+        help_text="What was measured before it is not compared with what comes after.",
+    )
+
+    fields_given: EventFields | None = None
+
+    def clean(self) -> dict[str, Any] | None:
+        """Find the rows that the names mean."""
+        found = super().clean()
+        if not self.errors:
+            try:
+                self.fields_given = event_fields(self._names())
+            except Unprocessable as refusal:
+                self.refuse(refusal)
+        return found
+
+    def _names(self) -> EventNames:
+        given = self.cleaned_data
+        return EventNames(
+            kind=given["kind"],
+            text=given["text"],
+            hardware=given["hardware"].name if given["hardware"] else "",
+            lab=str(given["lab"] or ""),
+            tree=str(given["tree"] or ""),
+            happened_at=given["happened_at"],
+            first=given["first"],
+            last=given["last"],
+            begins_epoch=given["begins_epoch"],
+        )
+
+
+def form_of(event: LabEvent) -> EventForm:
+    """The form filled in from ``event``."""
+    names = ("kind", "text", "happened_at", "begins_epoch")
+    rows = ("hardware", "lab", "tree", "first", "last")
+    initial = {name: getattr(event, name) for name in names}
+    initial |= {name: row.name if (row := getattr(event, name)) else "" for name in rows}
+    return EventForm(initial=initial)
 
 
 @require_safe

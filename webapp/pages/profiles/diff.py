@@ -1,9 +1,10 @@
 """`/profiles/diff/`: what functions cost on two sides, and which a change made dearer."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -14,20 +15,22 @@ from webapp.charts.flame.layout import LEAST_PX as PICTURE_PX
 from webapp.charts.flame.layout import Flame, NoSuchFrame
 from webapp.charts.flame.layout import difference as drawn_difference
 from webapp.charts.flame.svg import flame_picture, flame_svg, legend
+from webapp.charts.flame.tree import totals_of
 from webapp.charts.text import number
 from webapp.pages.parts.links import diff_link, functions_link, side_link, with_query
-from webapp.pages.pictures import NoPicture, as_png, as_svg, picture_answer
-from webapp.pages.profiles.profile import NO_FRAME, facts_of, warnings_of
-from webapp.pages.profiles.view import (
+from webapp.pages.pictures import NoPicture, picture_of
+from webapp.pages.profiles.profile import (
     CALLERS_BELOW,
     LEAST_PX,
     MODULE,
+    NO_FRAME,
     REVERSE,
     View,
-    around_function,
+    facts_of,
     name_of,
+    warnings_of,
 )
-from webapp.stats.profiles.calls import Calls
+from webapp.stats.profiles.calls import Bools, Calls
 from webapp.stats.profiles.costs import Floats
 from webapp.stats.profiles.function_series import MOST_FUNCTIONS
 from webapp.stats.profiles.headline import Cell, combined
@@ -83,15 +86,9 @@ def page(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
-def svg(request: HttpRequest) -> HttpResponse:
+def picture(request: HttpRequest, form: str) -> HttpResponse:
     """The flame graph of the difference as a picture; its view, `theme`, `width`."""
-    return picture_answer(request, lambda: as_svg(_picture(request), request))
-
-
-@require_safe
-def png(request: HttpRequest) -> HttpResponse:
-    """The same as PNG."""
-    return picture_answer(request, lambda: as_png(_picture(request), request))
+    return picture_of(request, form, lambda: _picture(request))
 
 
 def _picture(request: HttpRequest) -> str:
@@ -199,3 +196,58 @@ def _context(request: HttpRequest, both: ProfiledPair, flame: Flame, view: View)
 def _series_links(both: ProfiledPair, named: str) -> list[str]:
     """The series of what a function itself costs, and with all it calls."""
     return [functions_link(both.a.run, [named], with_calls=one) for one in (False, True)]
+
+
+MOST = 12
+"""Callers, and callees, those with the largest change first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """A caller or a callee (``role``), and what was spent in the call on both sides."""
+
+    role: str
+    name: str
+    a: float
+    b: float
+
+    @property
+    def change(self) -> float:
+        """What side B spent more."""
+        return self.b - self.a
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """A function with its callers and callees."""
+
+    name: str
+    rows: Sequence[Beside]
+
+
+def around_function(calls: Calls, a: Floats, b: Floats, named: str) -> Around | None:
+    """The callers and callees of the function that an address names; None: no such function."""
+    name, _, module = named.rpartition("@")
+    at = next((i for i, one in enumerate(calls.functions) if one == (name, module)), None)
+    if at is None:
+        return None
+    totals = totals_of(calls.parent, np.stack([a, b]))
+    called = calls.parent >= 0
+    own = calls.function == at
+    above = called & own[np.where(called, calls.parent, 0)]
+    # Of a function that calls itself the calls within are left out on both sides.
+    callers = _beside(calls, calls.function[calls.parent], totals, own & called & ~above, "caller")
+    return Around(name, [*callers, *_beside(calls, calls.function, totals, above & ~own, "callee")])
+
+
+def _beside(
+    calls: Calls, function: np.ndarray, totals: Floats, chosen: Bools, role: str
+) -> list[Beside]:
+    count = len(calls.functions)
+    a, b = (np.bincount(function[chosen], one[chosen], count) for one in totals)
+    order = np.argsort(-np.abs(b - a), kind="stable")[:MOST]
+    return [
+        Beside(role, calls.functions[at].name, float(a[at]), float(b[at]))
+        for at in order.tolist()
+        if a[at] or b[at]
+    ]

@@ -18,7 +18,7 @@ from webapp.charts.text import half_width, with_minus
 from webapp.charts.trend import NARROW, Found, Level, Revisions, Trend, TrendSeries, draw, figure
 from webapp.pages.parts.cache import Cache
 from webapp.pages.parts.links import diff_link, functions_link, side_link
-from webapp.pages.profiles.view import name_of
+from webapp.pages.profiles.profile import name_of
 from webapp.results.models import Run
 from webapp.stats.changes import Change, recoveries, what_helps, why_flagged, why_not
 from webapp.stats.profiles.function_series import FEWEST_REVISIONS, FunctionSeries

@@ -1,7 +1,9 @@
-"""`/profiles/`: what is profiled; the flame graph of a profile, and of a side, its boots added."""
+"""`/profiles/`: what is profiled; the flame graph of a profile, and of a side, its boots added;
+and how a flame graph is looked at, which its address holds.
+"""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.db.models import Count, Max
@@ -16,10 +18,9 @@ from webapp.charts.flame.layout import Flame, NoSuchFrame, frames
 from webapp.charts.flame.svg import flame_picture, flame_svg, legend
 from webapp.charts.text import number
 from webapp.pages.parts.links import diff_link, functions_link, side_link, with_query
-from webapp.pages.pictures import NoPicture, as_png, as_svg, picture_answer
-from webapp.pages.profiles.view import LEAST_PX, MODULE, REVERSE, View, name_of
+from webapp.pages.pictures import NoPicture, picture_of
 from webapp.results.models import Profile, Run
-from webapp.stats.profiles.calls import Calls, idle_share
+from webapp.stats.profiles.calls import Bools, Calls, idle_nodes, idle_share
 from webapp.stats.profiles.testing import TESTED
 
 LISTED = 200
@@ -27,6 +28,60 @@ LISTED = 200
 
 OTHERS = 20
 """Sides that a side is offered to be compared with."""
+
+LEAST_PX = 0.1
+"""Of frames on a page: the script draws them where a zoom makes them wide."""
+
+REVERSE, MODULE, IDLE = "reverse", "module", "idle"
+TEXTS = {REVERSE: "Callers below", MODULE: "By module", IDLE: "With idle"}
+"""What can be switched in an address (1 or 0), and what pages call it."""
+
+PLAIN: frozenset[str] = frozenset()
+CALLERS_BELOW = frozenset({REVERSE})
+"""A difference shows the functions that ran on top. A profiler that cuts stacks at a depth (pmcstat
+at 16) begins them elsewhere once a call is added: callers first, unchanged functions would move.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What is switched on (of `TEXTS`), and the frame that fills the picture; ``plain`` is what is
+    on where the address gives none.
+    """
+
+    on: frozenset[str]
+    root: str
+    plain: frozenset[str]
+
+    @classmethod
+    def of(cls, request: HttpRequest, plain: frozenset[str] = PLAIN) -> "View":
+        """What the address asks for."""
+        on = {one for one in TEXTS if request.GET.get(one, str(int(one in plain))) == "1"}
+        return cls(frozenset(on), request.GET.get("root", "").replace("\0", ""), plain)
+
+    def hidden(self, calls: Calls) -> Bools | None:
+        """Which nodes are not drawn."""
+        return None if IDLE in self.on else idle_nodes(calls, queries.idle_patterns())
+
+    def query(self) -> list[tuple[str, str]]:
+        """The parts of the address, those alone that differ from the plain view."""
+        parts = [(one, str(int(one in self.on))) for one in TEXTS if one in self.on ^ self.plain]
+        return [*parts, ("root", self.root)] if self.root else parts
+
+    def toggles(self, path: str, more: list[tuple[str, str]]) -> list[tuple[str, str, bool]]:
+        """What else can be seen: text, address, whether it is so now. The root does not survive:
+        a turned graph has other frames.
+        """
+        others = ((one, replace(self, on=self.on ^ {one}, root="")) for one in TEXTS)
+        return [
+            (TEXTS[one], with_query(path, [*more, *other.query()]), one in self.on)
+            for one, other in others
+        ]
+
+
+def name_of(name: str, module: str) -> str:
+    """A function as an address names it."""
+    return f"{name}@{module}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,15 +179,9 @@ def folded(request: HttpRequest, number: int) -> HttpResponse:
 
 
 @require_safe
-def svg(request: HttpRequest) -> HttpResponse:
+def picture(request: HttpRequest, form: str) -> HttpResponse:
     """The flame graph of ``side``, or of a profile by its number, as a picture in its view."""
-    return picture_answer(request, lambda: as_svg(_picture(request), request))
-
-
-@require_safe
-def png(request: HttpRequest) -> HttpResponse:
-    """The same as PNG."""
-    return picture_answer(request, lambda: as_png(_picture(request), request))
+    return picture_of(request, form, lambda: _picture(request))
 
 
 def _asked(request: HttpRequest) -> str:

@@ -10,14 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webapp.stats.bisection.noise import NoiseNodes, noise_nodes
-from webapp.stats.bisection.plan import (
-    LEAST_WEIGHT,
-    PERSON,
-    Boot,
-    Evidence,
-    Plan,
-    Purpose,
-)
+from webapp.stats.bisection.plan import LEAST_WEIGHT, PERSON, Boot, Evidence, Plan, Purpose
 from webapp.stats.errors import OutOfRangeError
 
 Floats = NDArray[np.float64]

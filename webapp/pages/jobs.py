@@ -1,14 +1,19 @@
-"""`/jobs/<n>/`: one job with its log; what triagers do to it; and asking for one.
+"""`/agents/`: who measures what now, what comes next and when, and what ended lately.
+
+`/jobs/<n>/`: one job with its log; what triagers do to it; and asking for one.
 
 `/jobs/new/?series=…&revision=…`: the jobs that can be asked for about one point of a series.
 
 The trend chart shows the forms alone, in its card.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from typing import TypeVar
 
 from django.contrib import messages
+from django.contrib.auth.decorators import login_not_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.template.defaultfilters import pluralize
@@ -22,11 +27,13 @@ from django.views.decorators.vary import vary_on_headers
 from webapp.accounts.models import User
 from webapp.accounts.services import signed_in_user, triager_required
 from webapp.jobs import services
-from webapp.jobs.models import Job
+from webapp.jobs.models import SILENT_AFTER, Job, Worker
 from webapp.jobs.queries import Forecast, queue_forecast
 from webapp.jobs.services import ActRefused, Asked, JobsError
+from webapp.labs import services as labs
+from webapp.labs.models import Agent
 from webapp.pages.parts.job_offers import offers_at_point
-from webapp.pages.parts.links import NUMBER_MAX, read_number
+from webapp.pages.parts.links import NUMBER_MAX, agent_address, read_number
 from webapp.results.models import Hardware, Metric, Mode, Point, Revision, Series, Tree
 
 Form = Mapping[str, str]
@@ -37,10 +44,15 @@ MOST_REVISIONS = 2
 
 def act(name: str, form: Form, *, job: int, actor: User) -> Job:
     """Apply the form. Raises JobsError, whose message is for people."""
-    do = ACTS.get(name)
-    if do is None:
-        raise ActRefused("choose what to do")
-    return do(_plain(form), job, actor)
+    given = _plain(form)
+    if name == "cancel":
+        return services.cancel_job(job=job, reason=given.get("reason", ""), actor=actor)
+    if name == "retry":
+        return services.retry_job(job=job, actor=actor)
+    if name == "priority":
+        priority = _number("priority", given.get("priority", ""))
+        return services.change_priority(job=job, priority=priority, actor=actor)
+    raise ActRefused("choose what to do")
 
 
 def request_from(form: Form, revisions: Sequence[str], *, actor: User) -> Asked:
@@ -106,26 +118,6 @@ def _number(field: str, text: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) <= 4):
         raise ActRefused(f"{field}: give a number")
     return int(text)
-
-
-def _cancel(form: Form, job: int, actor: User) -> Job:
-    return services.cancel_job(job=job, reason=form.get("reason", ""), actor=actor)
-
-
-def _retry(form: Form, job: int, actor: User) -> Job:
-    return services.retry_job(job=job, actor=actor)
-
-
-def _priority(form: Form, job: int, actor: User) -> Job:
-    priority = _number("priority", form.get("priority", ""))
-    return services.change_priority(job=job, priority=priority, actor=actor)
-
-
-ACTS: dict[str, Callable[[Form, int, User], Job]] = {
-    "cancel": _cancel,
-    "retry": _retry,
-    "priority": _priority,
-}
 
 
 @require_safe
@@ -242,3 +234,104 @@ def _back(request: HttpRequest, address: str) -> str:
     """``address`` when it is one of this instance's pages, else that of the queue."""
     local = url_has_allowed_host_and_scheme(address, {request.get_host()}, request.is_secure())
     return address if local else reverse("agents")
+
+
+ENDED_SHOWN = 30
+QUEUED_SHOWN = 20
+"""Of each hardware."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerRow:
+    """A worker, what it does and what it will do next."""
+
+    worker: Worker
+    silent: bool
+    now: Forecast | None
+    next: Forecast | None
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """What waits for one hardware."""
+
+    hardware: Hardware
+    waiting: Sequence[Forecast]
+    more: int
+
+
+@require_safe
+def agents(request: HttpRequest) -> HttpResponse:
+    """Who measures what, which jobs wait, and until when."""
+    now = timezone.now()
+    forecast = queue_forecast(now=now)
+    workers = _workers(forecast, now)
+    context = {
+        "workers": workers,
+        "reporting": sum(not row.silent for row in workers),
+        "busy": sum(row.now is not None for row in workers),
+        "waiting": sum(row.job.state == Job.State.QUEUED for row in _forecasts(forecast)),
+        "queues": _queues(forecast),
+        "ended": list(Job.objects.ended().named()[:ENDED_SHOWN]),
+        "uploaders": Agent.objects.filter(workers__isnull=True).select_related("lab"),
+        "wheel": agent_address(request),
+        "silent_minutes": SILENT_AFTER.total_seconds() / 60,
+    }
+    return render(request, "pages/jobs/agents.html", context)
+
+
+def _forecasts(forecast: Mapping[int, Sequence[Forecast]]) -> list[Forecast]:
+    return [row for rows in forecast.values() for row in rows]
+
+
+def _workers(forecast: Mapping[int, Sequence[Forecast]], now: datetime) -> list[WorkerRow]:
+    rows = _forecasts(forecast)
+    doing = _first_of_each(row for row in rows if row.job.state == Job.State.LEASED)
+    waiting = sorted(
+        (row for row in rows if row.job.state == Job.State.QUEUED and row.starts_at),
+        key=lambda row: row.starts_at or now,
+    )
+    next_ones = _first_of_each(waiting)
+    workers = Worker.objects.with_agents().order_by("agent__lab__name", "agent__name", "name")
+    return [
+        WorkerRow(each, each.is_silent(now), doing.get(each.pk), next_ones.get(each.pk))
+        for each in workers
+    ]
+
+
+def _first_of_each(rows: Iterable[Forecast]) -> dict[int, Forecast]:
+    """By worker (id)."""
+    found: dict[int, Forecast] = {}
+    for row in rows:
+        if row.worker is not None:
+            found.setdefault(row.worker.pk, row)
+    return found
+
+
+def _queues(forecast: Mapping[int, Sequence[Forecast]]) -> list[Queue]:
+    queues = []
+    for rows in forecast.values():
+        waiting = [row for row in rows if row.job.state == Job.State.QUEUED]
+        if waiting:
+            shown, more = waiting[:QUEUED_SHOWN], max(0, len(waiting) - QUEUED_SHOWN)
+            queues.append(Queue(waiting[0].job.hardware, shown, more))
+    return sorted(queues, key=lambda queue: queue.hardware.name)
+
+
+@login_not_required
+@require_safe
+def agent_file(request: HttpRequest, name: str) -> HttpResponse:
+    """The wheel or the zipapp. Open on a private instance too: pip does not sign in, and neither
+    holds anything of the instance."""
+    try:
+        made = {
+            labs.ZIPAPP: labs.agent_zipapp,
+            labs.agent_wheel_name(): labs.agent_wheel,
+        }.get(name)
+        if made is None:
+            raise Http404(f"the agent is {labs.ZIPAPP} and {labs.agent_wheel_name()}")
+        content = made()
+    except labs.AgentMissing as error:
+        raise Http404(str(error)) from error
+    headers = {"Content-Disposition": f"attachment; filename={name}"}
+    return HttpResponse(content, content_type="application/octet-stream", headers=headers)
