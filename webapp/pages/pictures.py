@@ -272,8 +272,7 @@ def png_bytes(
 
 @cache
 def fonts() -> list[str]:
-    """The files of the font that pictures are written in: of a package, for a server may have
-    none."""
+    """The files of the pictures' font: of a package, for a server may have none."""
     files = resources.files("font_roboto") / "files"
     return [str(files / name) for name in ("Roboto-Regular.ttf", "Roboto-Bold.ttf")]
 

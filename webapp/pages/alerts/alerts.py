@@ -56,9 +56,7 @@ class Link(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """Which alerts an inbox shows, in which order; a part left empty means all, no state the open
-    ones.
-    """
+    """Which alerts an inbox shows, in which order; an empty part means all, no state the open."""
 
     state: str
     tree: str

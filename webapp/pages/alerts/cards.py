@@ -190,9 +190,7 @@ def cards_of(
     size: Size = CARD,
     narrow: Size | None = None,
 ) -> list[Card]:
-    """The cards of ``findings`` in their order, their bars on one scale; with ``narrow`` drawn in
-    that size as well.
-    """
+    """The cards of ``findings`` in order, bars on one scale; with ``narrow`` in both sizes."""
     reach = _reach(findings)
     return [
         Card(row, _drawn(row, near, size), _drawn(row, near, narrow), reach) for row in findings

@@ -44,9 +44,7 @@ def called(series: Series) -> str:
 
 
 def moved(row: Finding) -> str:
-    """``lost 12.1 %``, ``gained 3 %``; of what is no rate, ``got 3 % slower``; of a cost ``rose
-    from 1.2 to 3.7 %``.
-    """
+    """``lost 12.1 %``, of what is no rate ``got 3 % slower``, of a cost ``rose from 1 to 3 %``."""
     if row.change_pct is None:
         return "changed beyond any percentage"
     size, series = text.half_width(abs(row.change_pct)), row.series

@@ -213,9 +213,7 @@ def headline_of(view: queries.BisectView) -> Headline:
 
 
 def leading(chances: list[float]) -> list[int]:
-    """Indices of the likeliest commit and of those that are nearly as likely; empty while none is
-    worth a name.
-    """
+    """Indices of the likeliest commits; empty while none is worth a name."""
     most = max(chances, default=0.0)
     if most < queries.LEAST_LEAD:
         return []

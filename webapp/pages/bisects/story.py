@@ -156,9 +156,7 @@ def picture_of_missing_bits(view: BisectView) -> str:
 
 
 def to_come(view: BisectView) -> tuple[float, float] | None:
-    """Within how many more boots half of such searches end, and nine in ten; None: it ended, or
-    the newest decision has none.
-    """
+    """Within how many more boots half of such searches end, and nine in ten; None: not known."""
     left = view.figures.get("left")
     if view.bisect.has_ended or not left:
         return None

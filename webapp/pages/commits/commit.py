@@ -162,9 +162,7 @@ def _named_by(commit: Revision, beside: queries.BesideCommit) -> dict[str, objec
 def _runs(
     commit: Revision, beside: queries.BesideCommit, everything: Collection[CommitPoint], part: str
 ) -> dict[str, object]:
-    """Runs of a commit where they are few or asked for, and what is to be decided about any of
-    them.
-    """
+    """Runs of a commit where they are few or asked for, and what is to be decided about them."""
     is_whole = part == "runs" or beside.runs <= INLINE_MOST
     runs: list[Run] = []
     if beside.runs and (is_whole or needs_runs(everything) or beside.marked):
@@ -275,9 +273,7 @@ a minute at most."""
 
 
 def body_of(commit: Revision, beside: queries.BesideCommit, part: str, *, ask_from: str) -> Body:
-    """What is drawn of ``commit``, and of what is ``beside`` it the machines; ``part`` is what is
-    open. No query where it is kept.
-    """
+    """What is drawn of ``commit`` and of the machines ``beside`` it; no query where it is kept."""
     opened = part if part in OPENED else ""
     identity = (commit.pk, commit.name, commit.position, commit.tree.name)
     return BODIES.get(

@@ -149,9 +149,7 @@ ask for the same: the newest commits of a tree."""
 
 @require_safe
 def page(request: HttpRequest, tree: str) -> HttpResponse:
-    """The commits of a tree that are asked for, newest first: of those measured, or with `all=1` of
-    every one.
-    """
+    """The commits of a tree that are asked for, newest first; with `all=1` untested ones too."""
     found = get_object_or_404(Tree, name=tree)
     asked = CommitFilter.parse(request.GET)
     bound = asked.window(found)

@@ -58,9 +58,7 @@ class OnMachine:
 
 @dataclass(frozen=True, slots=True)
 class OfMode:
-    """The mean change of a mode over its machines: ``of`` the mode and the metric, by ``size``
-    percent.
-    """
+    """A mode's mean change over its machines (``of``: mode and metric), by ``size`` percent."""
 
     of: tuple[str, str]
     title: str
@@ -76,9 +74,7 @@ class OfMode:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The modes and the series that the answer names, these machine by machine, and how many
-    ``more`` series there are.
-    """
+    """The modes and series that the answer names, and how many ``more`` series there are."""
 
     modes: Sequence[OfMode]
     machines: Sequence[OnMachine]
@@ -173,9 +169,7 @@ def answer(found: Sequence[Gated], cells: Cells) -> Answer:
 
 
 def _weight(one: Gated) -> tuple[bool, bool, float]:
-    """What was measured before what options cost, losses before gains, the largest of each first;
-    beyond all figures is larger than any.
-    """
+    """Measured before costs, losses before gains, then by size; beyond all figures first."""
     row = one.finding
     size = inf if row.change_pct is None else abs(row.change_pct)
     return row.series.is_cost, row.verdict != Verdict.WORSE, -size
@@ -258,9 +252,7 @@ def _source(detected: Detected, found: Sequence[FindingAt], cells: Cells) -> str
 
 
 def measured_first(findings: list[FindingAt]) -> list[FindingAt]:
-    """Findings of what was measured; of what options cost, which repeats it, only where nothing
-    else is found.
-    """
+    """Findings of what was measured; those of costs, which repeat it, only without others."""
     return [row for row in findings if not row.series.is_cost] or findings
 
 

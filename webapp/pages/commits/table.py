@@ -210,9 +210,7 @@ def _figure(cell: Cell, sheet: Sheet) -> str:
 
 
 class Lines(NamedTuple):
-    """The content of a cell, as HTML: its size and beside it what it rests on, the bar below, and
-    the interval.
-    """
+    """A cell's content as HTML: its size and what it rests on, the bar below, and the interval."""
 
     size: str
     state: str

@@ -60,9 +60,7 @@ BAD_REQUEST = 400
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """One side above the table: its name, its parts, and its commit; of a release what it is
-    called.
-    """
+    """One side above the table: its name, its parts, its commit; of a release its name."""
 
     name: str
     side: queries.Side
@@ -72,9 +70,7 @@ class Box:
 
 @require_safe
 def page(request: HttpRequest) -> HttpResponseBase:
-    """Two to seven sides compared, or two ranges of revisions; 400 and the reason where one cannot
-    be read.
-    """
+    """Two to seven sides, or two ranges of revisions, compared; 400 and why where unreadable."""
     texts = _texts(request)
     try:
         if compare_pickers.PICK in request.GET and not texts:

@@ -161,9 +161,7 @@ def evidence_of(
 
 
 def _profiles(row: queries.ComparedRow) -> list[tuple[str, str]]:
-    """The differences of profiles of the base and each other set, where both have some: the name
-    of the other, and the address.
-    """
+    """Links to differences of profiles of the base and each other set, by the names of these."""
     base, *others = row.sets
     profiled = queries.profiled_among([queries.kernel_of(one) for one in row.sets])
     return [
@@ -310,8 +308,7 @@ def _quantile(
 
 
 def _power(quantile: str, sides: Sequence[Sequence[float]], unit_of: str) -> str:
-    """The change that is detected in 80 of 100 cases by the boots or runs there are, or why none
-    is."""
+    """The change that the boots or runs there are detect in 80 of 100 cases, or why none is."""
     if not all(sides):
         return f"needs {least_values(quantile):,} values in each of the {unit_of}"
     fewest = min(map(len, sides))

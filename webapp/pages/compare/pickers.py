@@ -339,9 +339,7 @@ def start(
     error: str = "",
     releases: Sequence[str] = (),
 ) -> HttpResponse:
-    """What to compare: comparisons at hand, and the forms, with ``sides`` and ``releases`` in
-    them.
-    """
+    """What to compare: what is at hand, and the forms with ``sides`` and ``releases`` in them."""
     context = {
         "error": error,
         "releases": [*releases, "", ""][:2],

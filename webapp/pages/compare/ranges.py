@@ -177,9 +177,7 @@ def reach_of(rows: Sequence[queries.RangeRow]) -> forest.Reach:
 
 
 def rows_html(rows: Iterable[queries.RangeRow], drawing: Drawing, evidence: str = "") -> SafeString:
-    """The rows, closed, each with the address of its evidence; of a table of one row open, with the
-    ``evidence`` in it.
-    """
+    """The closed rows, each with the address of its evidence; a lone one open with ``evidence``."""
     parts = (_row(row, drawing, evidence) for row in rows)
     return mark_safe("".join(parts))  # noqa: S308 (escaped below)
 

@@ -147,9 +147,7 @@ def _data_links(a: str, b: str, asof: datetime | None) -> dict[str, str]:
 
 
 def answer_of(found: ComparedReleases) -> str:
-    """The answer, as that of any comparison. What all rows share is named, for release notes stand
-    alone: the mode, the machine.
-    """
+    """The answer; what all rows share (mode, machine) is named, for release notes stand alone."""
     cells = answer.cells_of(found.table)
     groups = answer.groups_of(found.table, cells, found.titles)
     a, b = found.titles

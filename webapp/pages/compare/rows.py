@@ -122,18 +122,14 @@ def lines_of(cells: Iterable[Cell], order: str = ORDERS[0]) -> list[Line]:
 
 
 def kind_of(judged: PointVerdict) -> str:
-    """How a pair is drawn: its verdict; ``differ`` for single builds that do, and where noisy ones
-    would explain it.
-    """
+    """How a pair is drawn: its verdict; ``differ`` of single builds that noise does not explain."""
     if judged.builds_differ or judged.is_doubtful:
         return "differ"
     return KINDS[judged.verdict]
 
 
 def rows_html(lines: Iterable[Line], drawing: Drawing, evidence: str = "") -> SafeString:
-    """The rows, closed, each with the address of its evidence; of a table of one row open, with the
-    ``evidence`` in it.
-    """
+    """The closed rows, each with the address of its evidence; a lone one open with ``evidence``."""
     rows = (_row(line, drawing, evidence) for line in lines)
     return mark_safe("".join(rows))  # noqa: S308 (escaped below)
 
@@ -251,9 +247,7 @@ def _today(cell: Cell, drawing: Drawing) -> str:
 
 
 def today_html(series: int, short: str) -> str:
-    """What a series has lost today; the open row leads to its trend. Empty where that is beyond all
-    figures.
-    """
+    """What a series has lost today, linked from an open row; empty where beyond all figures."""
     if not short:
         return ""
     return f' <span class="tag" data-figure="series:{series}:net_loss">{escape(short)}</span>'

@@ -55,8 +55,7 @@ Form = Mapping[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One experiment of the list: what its sides are called, unless its question names them, and
-    its machines, and the reports of directories beside its own."""
+    """One experiment of the list; ``sides`` is empty where its question names them."""
 
     experiment: Experiment
     sides: str
@@ -83,9 +82,7 @@ def listing(request: HttpRequest) -> HttpResponse:
 
 
 def _beside(experiment: Experiment, listed: Sequence[Experiment]) -> list[Experiment]:
-    """Experiments of the list, of which one report with it may be made, by the names of
-    directories.
-    """
+    """Listed experiments of which, by their directories, one report with it may be made."""
     parent, slash, name = experiment.source.rpartition("/")
     return [
         one

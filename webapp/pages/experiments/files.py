@@ -94,8 +94,7 @@ FOLDER = "experiments"
 
 @dataclass
 class Exported:
-    """How many files were written, how many were as they are, and which experiments have no data
-    any more."""
+    """Counts of files written and left as they were, and experiments whose data are gone."""
 
     written: int = 0
     unchanged: int = 0

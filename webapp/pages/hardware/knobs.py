@@ -98,9 +98,7 @@ def page(request: HttpRequest, name: str, knob: str) -> HttpResponse:
 
 
 def knobs_of(hardware: str, modes: Iterable[ModeName]) -> list[Knob]:
-    """The knobs that were measured on a machine (by name) at two values or more in some of its
-    modes, by name.
-    """
+    """Knobs measured on a machine (by name) at two values or more in some of its modes, by name."""
     values: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     for name in modes:
         for knob in {option.partition("=")[0] for option in name.options if "=" in option}:

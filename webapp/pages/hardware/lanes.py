@@ -40,9 +40,7 @@ SHOWN = 2
 
 @dataclass(frozen=True, slots=True)
 class DrawnLane:
-    """One series with a history: its chart, the newest value, the loss that stands, and its last
-    change.
-    """
+    """A series with a history: its chart, newest value, the loss that stands, its last change."""
 
     series: SeriesOnMachine
     href: str
@@ -261,9 +259,7 @@ def _lane(
 
 @lru_cache(maxsize=LANES_KEPT)
 def _drawn(lane: Lane, length: int, described: str) -> tuple[str, str]:
-    """The axis and the chart of a series. Kept by all that they show: an upload changes one lane of
-    many.
-    """
+    """The axis and the chart of a series, kept by what they show: an upload changes few."""
     return chart.axis(lane), chart.draw(lane, length=length, described=described)
 
 
@@ -358,9 +354,7 @@ def lead(
 def net_loss_of(
     one: SeriesOnMachine, findings: Sequence[FindingOnMachine]
 ) -> Mapping[str, Any] | None:
-    """The loss that stands in a series: of one too young to have two levels the loss that its last
-    finding is.
-    """
+    """The loss that stands in a series; without two levels that of its last finding."""
     proven = [row for row in findings if row.is_proven and row.kind == Finding.Kind.LEVEL]
     return stands_in(one.summary, proven[-1] if proven else None)
 

@@ -250,9 +250,7 @@ def alerts_on(
     series: Sequence[queries.SeriesOnMachine],
     findings: Mapping[int, Sequence[queries.FindingOnMachine]],
 ) -> list[AlertOnMachine]:
-    """The open alerts with a loss on the machine, the largest loss first, then those with gains
-    alone; at most `ALERTS_SHOWN`.
-    """
+    """Open alerts of the machine, largest loss first, then gains; at most `ALERTS_SHOWN`."""
     members: dict[int, list[tuple[queries.FindingOnMachine, queries.SeriesOnMachine]]] = (
         defaultdict(list)
     )

@@ -83,9 +83,7 @@ def page(request: HttpRequest) -> HttpResponse:
 @operator_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def new(request: HttpRequest) -> HttpResponse:
-    """The form of a new alias, which the query fills in. POST lists what it would move; with
-    `act=make` it makes it.
-    """
+    """The form of a new alias. POST lists what it would move; with `act=make` it makes it."""
     if request.method != "POST":
         given = {name: request.GET.get(name, "")[:TEXT_MAX] for name in ALIAS_FIELDS}
         return render(request, "pages/lab/alias_new.html", {"form": AliasForm(initial=given)})

@@ -124,9 +124,7 @@ CLASSES = {
 
 @dataclass(frozen=True, slots=True)
 class AlertSummary:
-    """An alert with its findings, the weightiest first (regressions before improvements), and the
-    commits that it suspects.
-    """
+    """An alert with its findings, the weightiest first (regressions before improvements)."""
 
     alert: Alert
     findings: Sequence[Finding]

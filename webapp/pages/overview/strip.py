@@ -212,9 +212,7 @@ def _chart(
 def _steps(
     series: WallSeries, shown: WallTile, axis: Sequence[int]
 ) -> tuple[npt.NDArray[np.int_], npt.NDArray[np.float64]]:
-    """Columns, and each point against the one before in percent; more is better. A point after a
-    mean of 0 is left out.
-    """
+    """Columns, and each point against the one before in percent (more is better)."""
     means, positions = np.array(shown.means), np.array(shown.positions[1:])
     kept = (positions >= axis[0]) & (means[:-1] != 0)
     before, after = means[:-1][kept], means[1:][kept]

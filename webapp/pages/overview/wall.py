@@ -253,9 +253,7 @@ class DrawnTree:
 
 
 def columns_of(trees: Iterable[TreeOnWall], metrics: int) -> list[str]:
-    """The modes that head the columns, where they are few enough to have one each; else none: each
-    tile then names its own.
-    """
+    """The modes that head the columns, where few enough; else none: each tile names its own."""
     if metrics > 1:
         return []
     found = {one.mode: None for tree in trees for row in tree.rows for one in row.tiles}
@@ -318,8 +316,7 @@ def _short(row: Row) -> str:
 
 
 def short_machine(machine: Machine, modes: int, attributes: str = "") -> str:
-    """A machine in a line with others, and how many modes it was measured in; with ``attributes``
-    of its link."""
+    """A machine in a line with others, and how many modes it was measured in."""
     href = escape(reverse("hardware", args=[machine.name]))
     simulated = ' <span class="sim">simulated</span>' if machine.is_simulated else ""
     title = f'title="{escape(machine.name)}"{attributes}'

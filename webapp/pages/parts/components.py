@@ -251,9 +251,7 @@ def commit_chip(revision: Revision) -> SafeString:
 
 @register.simple_tag
 def series_name(series: Series) -> str:
-    """The same of a series with its metric; of what an option costs, in words. Needs its metric
-    loaded.
-    """
+    """The same of a series with its metric, which must be loaded; of a cost in words."""
     if series.is_cost:
         return series.subject
     mode, metric = mode_name(series.mode), series.metric.name

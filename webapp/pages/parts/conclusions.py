@@ -26,9 +26,7 @@ NOT_KNOWN = "not known"
 
 @dataclass(frozen=True)
 class Conclusion:
-    """What is concluded about one series; an empty summary: nothing yet. ``others`` are findings
-    that are no change of level.
-    """
+    """What is concluded about one series; ``others`` are findings that are no change of level."""
 
     summary: Mapping[str, Any]
     findings: Sequence[FindingRow]

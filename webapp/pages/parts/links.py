@@ -58,9 +58,7 @@ def _asking() -> str:
 
 
 def commit_at(tree: str, name: str) -> Revision:
-    """The commit that an address names, with its tree; one query for a whole name. Http404 for an
-    unknown one.
-    """
+    """The commit that an address names, with its tree, in one query; Http404 for an unknown one."""
     whole = Revision.objects.filter(tree__name=tree, aliases__name=name)
     for one in whole.select_related("tree").order_by()[:1]:
         return one

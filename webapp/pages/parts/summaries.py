@@ -195,9 +195,7 @@ CHOICES_SHOWN = 20
 
 @dataclass(frozen=True, slots=True)
 class VariantLine:
-    """A point of a variant; ``link`` compares it with the plain kernel, empty where that was not
-    measured.
-    """
+    """A point of a variant; ``link`` compares it with the plain kernel, where that was measured."""
 
     point: CommitPoint
     link: str
@@ -205,9 +203,7 @@ class VariantLine:
 
 @dataclass(frozen=True, slots=True)
 class VariantOfCommit:
-    """One variant of a commit; ``link`` compares all of it with the plain kernel, empty where
-    there is nothing to compare.
-    """
+    """One variant of a commit; ``link`` compares all of it with the plain kernel, else is empty."""
 
     variant: Variant
     lines: Sequence[VariantLine]
@@ -216,9 +212,7 @@ class VariantOfCommit:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A variant that was measured: its kernel as sides name it, and the comparison with the plain
-    one.
-    """
+    """A measured variant: its kernel as sides name it, and the comparison with the plain one."""
 
     label: str
     link: str
@@ -236,9 +230,7 @@ class VariantOnHardware:
 def variants_of_commit(
     commit: Revision, points: Sequence[CommitPoint], plain: Collection[CommitPoint]
 ) -> list[VariantOfCommit]:
-    """The variants among ``points``, in the order of their names; no query. ``plain`` are the
-    points of the plain kernel there.
-    """
+    """The variants among ``points`` by name, beside the ``plain`` kernel's points; no query."""
     measured = {_subject(point.series) for point in plain}
     lines: dict[Variant, list[VariantLine]] = {}
     for point in sorted(points, key=_order)[:VARIANTS_SHOWN]:
@@ -250,18 +242,14 @@ def variants_of_commit(
 
 
 def variants_beside(revisions: Collection[Revision]) -> list[Choice]:
-    """What can be held against the plain kernels of ``revisions``, which have their trees: one
-    query.
-    """
+    """What can be held against the plain kernels of ``revisions`` (with trees): one query."""
     named = {revision.pk: revision for revision in revisions}
     rows = variants_at(named, CHOICES_SHOWN)
     return [_choice(named[revision], name) for _, name, revision in rows]
 
 
 def variants_on(machine: Hardware) -> list[VariantOnHardware]:
-    """The variants measured on a machine, by name and tree: one query, and one more where there are
-    any.
-    """
+    """The variants measured on a machine, by name and tree: two queries at most."""
     newest = list(_newest(series__hardware=machine))
     if not newest:
         return []

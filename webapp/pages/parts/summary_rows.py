@@ -127,9 +127,7 @@ def _named(tree: str, name: str) -> str:
 
 
 def finding_item(one: queries.Gated | queries.Suspecting, *, received: int) -> str:
-    """``one`` as an item of a list, with its rank among the ``received`` series where it was gated;
-    escaped HTML.
-    """
+    """``one`` as an item of a list, with its rank among the ``received`` series; escaped HTML."""
     finding, gate = one.finding, one.gate if isinstance(one, queries.Gated) else None
     return (
         f'<li class="finding {escape(slugify(finding.state))}"><p>{_answer(finding)}</p>'
@@ -230,9 +228,7 @@ class ChangeDrawn:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A tested revision near the commit, and how many untested ones lie before it, from the last
-    step on; None: it is the first.
-    """
+    """A tested revision near the commit, and the untested ones before it; None: the first."""
 
     revision: Neighbour | None
     untested: int | None

@@ -132,9 +132,7 @@ def _flame(both: ProfiledPair, view: View, least_px: float = LEAST_PX) -> Flame:
 
 
 def _counted(row: Row, found: Difference) -> Sequence[str]:
-    """How often the event happened in a function for each packet, on both sides; empty where
-    that is unknown.
-    """
+    """How often the event happened in a function a packet, on both sides; empty: unknown."""
     events = found.events
     return [number(row.a_pct * events.a), number(row.b_pct * events.b)] if events else []
 

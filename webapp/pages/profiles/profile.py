@@ -121,9 +121,7 @@ def listing(request: HttpRequest) -> HttpResponse:
 
 
 def first_pair(rows: Sequence[Listed]) -> tuple[str, str]:
-    """The newest two kernels of one machine in one mode, the older first; else the newest with
-    itself.
-    """
+    """The newest two kernels of one machine in one mode, the older first; else the newest twice."""
     newest: dict[tuple[int, int], str] = {}
     for one in rows:
         subject = one.run.hardware_id, one.run.mode_id

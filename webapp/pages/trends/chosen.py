@@ -154,9 +154,7 @@ class RangeRow:
 
 @require_safe
 def page(request: HttpRequest) -> HttpResponse:
-    """The card of B, both sides, the distributions up to B, and the statistics of the range, each
-    empty where not chosen.
-    """
+    """The card of B, both sides, the distributions up to B, and the range, where chosen."""
     query = TrendQuery.parse(request.GET)
     try:
         selection = trend_data.select(query)

@@ -102,9 +102,7 @@ def select(query: TrendQuery) -> Selection | None:
 
 
 def _opened(query: TrendQuery) -> tuple[TrendQuery, bool]:
-    """``query`` on the tree and the metric of the last change, where it names nothing, and whether
-    any series may have changed.
-    """
+    """``query``, else of the last change, and whether any series may have changed."""
     if query.tree or query.metric or query.hardware or query.modes:
         return query, True
     changed = Finding.objects.last_changed()
@@ -152,9 +150,7 @@ def _rank(changes: Mapping[int, tuple[int, float]], one: Measured) -> tuple[bool
 
 
 def _windows(shown: Sequence[int], offer: Offer, last: int) -> tuple[list[Series], list[Series]]:
-    """The series, each with where its window starts, and the costs of their options, whose window
-    is that of the series with the option.
-    """
+    """The series, each with its window's start; a cost's is that of the series with the option."""
     names = {one.pk: (one.hardware, one.mode) for one in offer.measured}
     wanted = {pk: one for one in shown for pk in offer.costs.get(names[one], ())}
     costs = list(wanted)[:MOST_COSTS]
@@ -199,9 +195,7 @@ def known(selection: Selection) -> Concluded:
 
 
 def key_of(selection: Selection, found: Concluded) -> Hashable:
-    """Equal where the chart, and all the text beside it, is the same: everything it is made
-    from, points by the versions of their series.
-    """
+    """Equal where the chart and the text beside it are: what they are made from, by versions."""
     windows = [(one.pk, one.version, one.window_start) for one in selection.everything]  # type: ignore[attr-defined]
     return selection.query, selection.matching, selection.stamp, tuple(windows), found
 

@@ -226,9 +226,7 @@ def tree_asked(query: TrendQuery, trees: Sequence[Tree]) -> Tree | None:
 
 
 def _tree_of(query: TrendQuery, measured: Sequence[Tree]) -> Tree | None:
-    """The tree along which most series of the machines and modes that are asked for are measured;
-    no query where there is no choice.
-    """
+    """The tree with most series of the machines and modes asked for; no query without a choice."""
     if len(measured) < 2 or not (query.hardware or query.modes):
         return None
     counts = Counter(_asked(query).values_list("tree_id", flat=True))

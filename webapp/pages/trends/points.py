@@ -112,9 +112,7 @@ class OwnPoints(list[PointRow]):
         return [one or NO_ENDS for one in intervals_of(units, [one.exponent for one in self])]
 
     def whiskers(self, whiskers: Whiskers) -> Sequence[tuple[Number, Number]]:
-        """The lower and the upper end of each point's whisker: of the 95 % interval of the mean, or
-        smallest and largest.
-        """
+        """Lower and upper ends of the whiskers: of the mean's 95 % interval, or the extremes."""
         if whiskers == Whiskers.RANGE:
             return [NO_ENDS if one.disagrees else (one.minimum, one.maximum) for one in self]
         return self.within_confidence if whiskers != Whiskers.NONE else [NO_ENDS] * len(self)
@@ -360,9 +358,7 @@ def _day(text: str) -> date | None:
 
 
 def newest_points(trend: Trend) -> list[PointLine]:
-    """The newest points, the last first, when there is but one series to show them of; in one
-    query.
-    """
+    """The newest points, the last first, where there is but one series; in one query."""
     if len(trend.series) != 1:
         return []
     series = trend.series[0]

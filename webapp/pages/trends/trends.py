@@ -99,9 +99,7 @@ class ChangeLine:
 
 @dataclass(frozen=True, slots=True)
 class CostLine:
-    """What an option costs, in the list: ``since`` which revision, and how it ``moved`` there;
-    both empty where it never changed.
-    """
+    """What an option costs: ``since`` which revision, how it ``moved``; empty: it never did."""
 
     series: TrendSeries
     href: str
