@@ -1,18 +1,88 @@
 """Canaries of machines."""
 
-from typing import Any
+from datetime import datetime
+from typing import Annotated, Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
-from ninja import Query, Router, Status
+from ninja import Query, Router, Schema, Status
+from pydantic import Field
 
 from webapp.api.requests import OperatorSession
-from webapp.api.schemas.events import CanaryDetail, CanaryIn, CanaryList, CanaryOut
-from webapp.api.schemas.types import REFUSALS, Asked, ErrorOut
+from webapp.api.schemas.types import (
+    REFUSALS,
+    Asked,
+    ErrorOut,
+    HardwareName,
+    Line,
+    Name,
+    RevisionName,
+    Strict,
+)
 from webapp.api.tables import Page, bounded, csv_response, newest
 from webapp.events.models import Canary
 from webapp.events.queries import WatchedCanary, watch
 from webapp.events.services import CanaryNames, canary_of, create_canary
+from webapp.results.models import NAME_MAX
+
+
+class CanaryIn(Strict):
+    """A fixed kernel that a machine is to measure again and again."""
+
+    tree: Name
+    revision: RevisionName
+    hardware: HardwareName
+    mode: Annotated[Line, Field(min_length=1, max_length=NAME_MAX)]
+    metric: Name
+    interval_days: Annotated[int, Field(strict=True, ge=1, le=365)] = 1
+    boots: Annotated[int, Field(strict=True, ge=1, le=20)] = 2
+
+
+class LimitsOut(Schema):
+    """In the metric's unit; ``boots`` is of how many they were learnt."""
+
+    low: float
+    centre: float
+    high: float
+    boots: int
+
+
+class CanaryOut(Schema):
+    """A canary, and where it stands: `limits` is null while boots are too few. `left_at` is
+    when it was seen that it left them; null: it has not, or came back."""
+
+    number: int
+    url: str
+    tree: str
+    revision: str
+    hardware: str
+    mode: str
+    metric: str
+    unit: str
+    interval_days: int
+    boots_each_time: int
+    active: bool
+    boots: int
+    limits: LimitsOut | None
+    left_at: datetime | None
+
+
+class CanaryList(Schema):
+    """The newest first; ``next`` is the ``before`` of the next page, null on the last."""
+
+    canaries: list[CanaryOut]
+    next: int | None
+
+
+class CanaryDetail(CanaryOut):
+    """With a column each for its boots, in the order of time. ``side`` is 1 above the limits that
+    were in force, -1 below them, 0 within."""
+
+    measured_at: list[datetime]
+    value: list[float]
+    samples: list[int]
+    side: list[int]
+
 
 router = Router(tags=["canaries"])
 COLUMNS = ("measured_at", "value", "samples", "side")

@@ -1,20 +1,94 @@
 """Events of labs."""
 
-from typing import Any
+from datetime import datetime
+from typing import Annotated, Any, Literal
 
 from django.http import HttpRequest, HttpResponse
-from ninja import Query, Router, Status
+from ninja import Query, Router, Schema, Status
 from pydantic import Field
 
 from webapp.accounts.models import User
 from webapp.api.requests import AgentToken, OperatorSession
-from webapp.api.schemas.events import EventIn, EventList, EventOut
-from webapp.api.schemas.types import REFUSALS, Asked, ErrorOut
+from webapp.api.schemas.types import (
+    REFUSALS,
+    Asked,
+    ErrorOut,
+    HardwareName,
+    Line,
+    Moment,
+    Name,
+    RevisionName,
+    Strict,
+    Text,
+)
 from webapp.api.tables import Page, csv_response, newest
-from webapp.events.models import LabEvent
-from webapp.events.services import EventFields, event_fields, record_event
+from webapp.events.models import TEXT_MAX, LabEvent
+from webapp.events.services import EventFields, EventNames, event_fields, record_event
 from webapp.labs.models import Lab
 from webapp.results.services import Forbidden, Problem
+
+KindIn = Literal["hardware", "firmware", "network", "software", "power", "other", "note"]
+
+
+class EventIn(Strict):
+    """What happened: to hardware, a whole lab, or everything measured of a tree. Either
+    `happened_at` or `first` (and `last`) of `tree`."""
+
+    kind: KindIn
+    text: Annotated[Text, Field(min_length=1, max_length=TEXT_MAX)]
+    hardware: HardwareName | None = None
+    lab: Annotated[Line, Field(min_length=1, max_length=100)] | None = None
+    tree: Name | None = None
+    happened_at: Moment | None = None
+    first: RevisionName | None = None
+    last: RevisionName | None = None
+    begins_epoch: Annotated[bool, Field(strict=True)] = False
+    external_id: Annotated[Line, Field(max_length=100)] = ""
+
+    def names(self) -> EventNames:
+        """What the service takes."""
+        return EventNames(
+            kind=self.kind,
+            text=self.text,
+            hardware=self.hardware or "",
+            lab=self.lab or "",
+            tree=self.tree or "",
+            happened_at=self.happened_at,
+            first=self.first or "",
+            last=self.last or "",
+            begins_epoch=self.begins_epoch,
+        )
+
+
+class EventOut(Schema):
+    """An event; ``withdrawn_at`` is null while it counts."""
+
+    number: int
+    url: str
+    kind: str
+    text: str
+    hardware: str | None
+    lab: str | None
+    tree: str | None
+    happened_at: datetime | None
+    first: str | None
+    last: str | None
+    begins_epoch: bool
+    source: str
+    external_id: str
+    author: str
+    created_at: datetime
+    edited_at: datetime | None
+    withdrawn_at: datetime | None
+    withdrawn_reason: str
+
+
+class EventList(Schema):
+    """The last recorded first; ``next`` is the ``before`` of the next page, null on the last."""
+
+    events: list[EventOut]
+    next: int | None
+
 
 router = Router(tags=["events"])
 COLUMNS = tuple(EventOut.model_fields)

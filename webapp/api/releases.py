@@ -1,19 +1,59 @@
 """Releases and branch points of trees."""
 
+import re
 from collections.abc import Sequence
-from typing import Any
+from datetime import date
+from typing import Annotated, Any, Literal
 
 from django.http import HttpRequest, HttpResponse
-from ninja import Query, Router, Status
+from ninja import Query, Router, Schema, Status
+from pydantic import BeforeValidator, Field
 
 from webapp.api.requests import OperatorSession
-from webapp.api.schemas.events import ReleaseIn, ReleaseList, ReleaseOut
-from webapp.api.schemas.types import REFUSALS, Asked, ErrorOut
+from webapp.api.schemas.types import REFUSALS, Asked, ErrorOut, Line, Name, RevisionName, Strict
 from webapp.api.tables import Page, csv_response, newest
 from webapp.events.models import Release
 from webapp.events.services import record_release
 from webapp.results.models import Tree
 from webapp.results.services import Problem, Unprocessable
+
+ISO_DAY = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
+
+
+def text_of_a_day(value: Any) -> Any:
+    """Not what else a parser of days may take, a bare number above all."""
+    if not isinstance(value, str) or not ISO_DAY.fullmatch(value):
+        raise ValueError("must be a day, as 2016-10-10, or null")
+    return value
+
+
+class ReleaseIn(Strict):
+    """A name for a revision. One that is not known is made where its id gives its place."""
+
+    tree: Name
+    name: Annotated[Line, Field(min_length=1, max_length=100)]
+    revision: RevisionName
+    kind: Literal["release", "branch point"] = "release"
+    released_on: Annotated[date, BeforeValidator(text_of_a_day)] | None = None
+
+
+class ReleaseOut(Schema):
+    """A release or a branch point of a tree."""
+
+    number: int
+    tree: str
+    name: str
+    kind: str
+    revision: str
+    released_on: date | None
+
+
+class ReleaseList(Schema):
+    """The last recorded first; ``next`` is the ``before`` of the next page, null on the last."""
+
+    releases: list[ReleaseOut]
+    next: int | None
+
 
 router = Router(tags=["releases"])
 COLUMNS = tuple(ReleaseOut.model_fields)

@@ -12,8 +12,11 @@ from webapp.results.bounds import (
 from webapp.results.histograms import Histograms, derived_name, histogram_name
 from webapp.results.models.costs import CostSamples
 from webapp.results.models.decisions import (
+    DIRECTORY_MAX,
+    AliasedRun,
     Choice,
     IdentityRule,
+    NameAlias,
     PoolingDecision,
     SampleDecision,
     WaitingRun,
@@ -26,7 +29,6 @@ from webapp.results.models.history import (
     RevisionQuerySet,
     Tree,
 )
-from webapp.results.models.name_aliases import DIRECTORY_MAX, AliasedRun, NameAlias
 from webapp.results.models.profiles import FUNCTION_MAX, PROFILE_NAME_MAX, Profile, ProfiledFunction
 from webapp.results.models.runs import (
     HourlyRuns,
