@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from labagent.driftline import Driftline
+    from labagent.client import Driftline
 
 __all__ = ["Driftline"]
 
@@ -12,6 +12,6 @@ def __getattr__(name: str) -> Any:
     """`Driftline`, imported when asked for: the commands need no client to start."""
     if name != "Driftline":
         raise AttributeError(f"labagent has no {name}")
-    from labagent.driftline import Driftline  # noqa: PLC0415
+    from labagent.client import Driftline  # noqa: PLC0415
 
     return Driftline

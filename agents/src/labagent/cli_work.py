@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -174,7 +174,7 @@ def simulate(
         click.echo(f"{path} is good: {', '.join(truth.machines)}; {len(truth.steps)} steps")
         return
     if workers > 1:
-        run_several(arguments_of_one(), name, workers, state, say)
+        run_several(sys.argv[1:], name, workers, state, say)
         return
     access = find_access(world, server, token_file)
     with world.connect(access.server, access.token) as client:
@@ -214,11 +214,6 @@ def shifted(world: World, truth: Truth) -> Callable[[], Any]:
 def default_state(worker: str) -> Path:
     """The directory in which a worker of this name keeps its state, where none was named."""
     return platformdirs.user_state_path("labagent") / "work" / safe_name(worker)
-
-
-def arguments_of_one() -> Sequence[str]:
-    """This very command line; what `run_several` appends to it wins."""
-    return sys.argv[1:]
 
 
 def find_access(

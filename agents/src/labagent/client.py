@@ -1,4 +1,8 @@
-"""The HTTP API of a Driftline server, as the agent uses it.
+"""The HTTP API of a Driftline server, as the agent uses it; and for programs series with their
+points, as Python objects or a table of pandas:
+
+    from labagent import Driftline
+    Driftline("https://driftline.example.org").series(tree="freebsd-head", metric="pps").to_pandas()
 
 `transport` is the seam: tests hand in one of their own. Every failure leaves as one of the errors
 of `labagent.errors`; only those that waiting may cure are tried again.
@@ -6,19 +10,22 @@ of `labagent.errors`; only those that waiting may cure are tried again.
 
 import gzip
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self, overload
 
 import httpx2
 import stamina
 
 from labagent.errors import AgentError, Detail, RefusedError, UnavailableError
+
+if TYPE_CHECKING:
+    import pandas
 
 CONNECT_SECONDS = 10.0
 ANSWER_SECONDS = 120.0
@@ -28,6 +35,9 @@ LONGEST_WAIT_SECONDS = 30.0
 KEPT = "nothing is lost: labagent upload sends what waits"
 
 _LATER = frozenset({429, 502, 503, 504})
+
+NAMES = ("tree", "hardware", "mode", "metric", "variant", "unit", "better")
+MOST_SERIES = 10_000
 
 
 @dataclass(frozen=True)
@@ -100,7 +110,7 @@ class Client(AbstractContextManager["Client"]):
 
     def whoami(self) -> dict[str, Any]:
         """`{"agent", "lab", "time"}` of the token; one try."""
-        return _document(self._checked(self._sent("GET", "/api/v1/whoami")))
+        return self.fetch("/api/v1/whoami")
 
     def hardware(self) -> list[dict[str, Any]]:
         """The hardware the server knows."""
@@ -145,8 +155,7 @@ class Client(AbstractContextManager["Client"]):
     def call(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
         """POST once and return the answer; whoever calls waits and tries again by itself."""
         content, headers = _packed(body)
-        response = self._sent("POST", path, content=content, headers=headers)
-        return _document(self._checked(response))
+        return _document(self._checked(self._sent("POST", path, content=content, headers=headers)))
 
     def fetch(self, path: str) -> dict[str, Any]:
         """GET once and return the answer."""
@@ -156,16 +165,9 @@ class Client(AbstractContextManager["Client"]):
         """GET, tried again as patience allows, and return the answer."""
         return self._request("GET", path, params=params)
 
-    def _request(
-        self,
-        method: str,
-        path: str,
-        *,
-        body: Mapping[str, Any] | None = None,
-        params: Mapping[str, str] | None = None,
-    ) -> dict[str, Any]:
-        """The answer's document, after as many tries as patience allows."""
-        return _document(self._answer(method, path, body=body, params=params))
+    def _request(self, method: str, path: str, **request: Any) -> dict[str, Any]:
+        """The document of the answer, as `_answer` finds it."""
+        return _document(self._answer(method, path, **request))
 
     def _answer(
         self,
@@ -310,3 +312,89 @@ def agent_version() -> str:
         return version("driftline-agent")
     except PackageNotFoundError:
         return "source"
+
+
+@dataclass(frozen=True)
+class Series:
+    """A series as the API describes it."""
+
+    client: Client
+    about: Mapping[str, Any]
+
+    def __getattr__(self, name: str) -> Any:
+        """A field of the API: `id`, `tree`, `hardware`, `mode`, `metric`, `unit`, `better`, …"""
+        try:
+            return self.about[name]
+        except KeyError as error:
+            raise AttributeError(f"a series has no {name}") from error
+
+    def points(self) -> list[dict[str, Any]]:
+        """A dictionary a revision, along the tree, with the columns of the API."""
+        found = self.client.get(f"/api/v1/series/{self.about['id']}/points")
+        count = len(found["revision"])
+        columns = {
+            name: column
+            for name, column in found.items()
+            if isinstance(column, list) and len(column) == count
+        }
+        return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+@dataclass(frozen=True)
+class SeriesList(Sequence[Series]):
+    """Series in the order of their names."""
+
+    series: tuple[Series, ...]
+
+    @overload
+    def __getitem__(self, index: int) -> Series: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> "SeriesList": ...
+
+    def __getitem__(self, index: int | slice) -> "Series | SeriesList":
+        return SeriesList(self.series[index]) if isinstance(index, slice) else self.series[index]
+
+    def __len__(self) -> int:
+        return len(self.series)
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """The points of all series, each with the names of its series. One request a series."""
+        for one in self.series:
+            names = {name: one.about[name] for name in NAMES}
+            yield from ({**names, **point} for point in one.points())
+
+    def to_pandas(self) -> "pandas.DataFrame":
+        """The rows as a table. Raises AgentError without pandas."""
+        try:
+            import pandas  # noqa: PLC0415 (optional)
+        except ImportError as error:
+            raise AgentError("pandas is not installed", "pip install pandas") from error
+        table = pandas.DataFrame(list(self.rows()))
+        if "committed_at" in table:
+            table["committed_at"] = pandas.to_datetime(table["committed_at"], utc=True)
+        return table
+
+
+class Driftline:
+    """A server. ``token`` is that of an agent; a public instance needs none to be read."""
+
+    def __init__(
+        self, server: str, token: str = "", *, transport: httpx2.BaseTransport | None = None
+    ) -> None:
+        self.client = Client(server.rstrip("/"), token, transport=transport)
+
+    def series(
+        self,
+        *,
+        tree: str = "",
+        hardware: str = "",
+        mode: str = "",
+        metric: str = "",
+        variant: str = "",
+    ) -> SeriesList:
+        """Those with these names; a name left out means all. Raises AgentError."""
+        asked = [("tree", tree), ("hardware", hardware), ("mode", mode), ("metric", metric)]
+        params = {name: text for name, text in [*asked, ("variant", variant)] if text}
+        found = self.client.get("/api/v1/series", {**params, "limit": str(MOST_SERIES)})
+        return SeriesList(tuple(Series(self.client, one) for one in found["series"]))

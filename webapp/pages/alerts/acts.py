@@ -30,22 +30,6 @@ def _reason(form: Form) -> str:
     return form.get("reason", "").strip()[:2000]
 
 
-def _acknowledge(target: Target, form: Form) -> Alert:
-    return alerts.acknowledge(**target, reason=_reason(form))
-
-
-def _investigate(target: Target, form: Form) -> Alert:
-    return alerts.investigate(**target, reason=_reason(form))
-
-
-def _reopen(target: Target, form: Form) -> Alert:
-    return alerts.reopen(**target, reason=_reason(form))
-
-
-def _undo(target: Target, form: Form) -> Alert:
-    return alerts.undo(**target)
-
-
 def _snooze(target: Target, form: Form) -> Alert:
     """Until the start of a day, in the server's time zone, or until a revision is measured."""
     day, revision = form.get("until", "").strip(), form.get("until_revision", "").strip()
@@ -133,16 +117,16 @@ def _revision(alert: int, name: str) -> Revision:
 
 
 ACTS: dict[str, Callable[[Target, Form], Alert]] = {
-    "acknowledge": _acknowledge,
-    "investigate": _investigate,
-    "reopen": _reopen,
+    "acknowledge": lambda target, form: alerts.acknowledge(**target, reason=_reason(form)),
+    "investigate": lambda target, form: alerts.investigate(**target, reason=_reason(form)),
+    "reopen": lambda target, form: alerts.reopen(**target, reason=_reason(form)),
     "snooze": _snooze,
     "snooze-week": _snooze_week,
     "duplicate": _duplicate,
     "merge": _merge,
     "move": _move,
     "split": _split,
-    "undo": _undo,
+    "undo": lambda target, _: alerts.undo(**target),
     "expected": _resolve_as(Alert.Resolution.EXPECTED),
     "not-real": _resolve_as(Alert.Resolution.NOT_REAL),
     "wont-fix": _resolve_as(Alert.Resolution.WONT_FIX),

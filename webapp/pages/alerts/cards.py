@@ -58,7 +58,7 @@ def evidence(finding: Finding, near: Surroundings, *, size: Size = CARD) -> str:
         names=[point.name for point in points],
         values=[point.mean for point in points],
         at=near.at(finding.position),
-        after=_last_at(near, finding.after.position),
+        after=max(near.at(finding.after.position + 1) - 1, 0),
         last=min(near.at(finding.last.position), len(points) - 1),
         before=finding.level_before,
         since=finding.level,
@@ -91,11 +91,6 @@ def _levels(near: Surroundings) -> list[Level]:
         Level.within(positions, (one.first, one.last), (one.start, one.end)) for one in near.levels
     )
     return [level for level in drawn if level is not None]
-
-
-def _last_at(near: Surroundings, position: int) -> int:
-    """The index of the last point at ``position`` or earlier, the first one where there is none."""
-    return max(near.at(position + 1) - 1, 0)
 
 
 @dataclass(frozen=True, slots=True)

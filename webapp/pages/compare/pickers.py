@@ -135,11 +135,6 @@ def option_link(tree: str, option: str) -> str:
     return with_query(reverse("compare"), [(PICK, BY_OPTION), ("tree", tree), ("option", option)])
 
 
-def all_suggestions() -> dict[str, list[Suggestion]]:
-    """The names that the fields offer before anybody typed."""
-    return {part: suggestions(part, "") for part in (*PARTS, "release")}
-
-
 def suggestions(part: str, text: str, tree: str = "") -> list[Suggestion]:
     """Names for a field that begin with or hold ``text``; none for what is no part."""
     text, tree = (one.replace("\0", "")[:NAME_LENGTH] for one in (text, tree))
@@ -346,7 +341,7 @@ def start(
         "ready": ready_made(),
         "columns": columns_of(sides),
         "has_sides": bool(sides or error),
-        "suggestions": all_suggestions(),
+        "suggestions": {part: suggestions(part, "") for part in (*PARTS, "release")},
         "parts": PARTS,
     }
     status = BAD_REQUEST if error else 200

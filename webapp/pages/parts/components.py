@@ -98,7 +98,7 @@ def page_links(context: Context) -> SafeString:
     operators *Operate*, with the number of what waits for them; all in one menu where the window is
     narrow.
     """
-    first, everything = _addresses(PAGES), _everything()
+    first, everything = _addresses(PAGES), _addresses((*PAGES, *BESIDE, *REST, API))
     user = context.get("user")
     is_operator = getattr(user, "is_operator", False)
     operate = (_addresses(OPERATE), waiting_for_operators()) if is_operator else None
@@ -130,10 +130,6 @@ def waiting_for_operators() -> int:
 def other_pages() -> SafeString:
     """What the bar has no entry for, for the foot of every page."""
     return _side_by_side(_addresses((*BESIDE, *REST, API)), "")
-
-
-def _everything() -> tuple[Link, ...]:
-    return _addresses((*PAGES, *BESIDE, *REST, API))
 
 
 @cache

@@ -160,7 +160,7 @@ def _context(request: HttpRequest, both: ProfiledPair, flame: Flame, view: View)
             (
                 row,
                 with_query(path, [*query, ("fn", named)]),
-                _series_links(both, named),
+                [functions_link(both.a.run, [named], with_calls=one) for one in (False, True)],
                 _counted(row, found),
             )
             for row in rows
@@ -189,11 +189,6 @@ def _context(request: HttpRequest, both: ProfiledPair, flame: Flame, view: View)
         "svg_link": with_query(reverse("profile_diff_svg"), parts),
         "png_link": with_query(reverse("profile_diff_png"), parts),
     }
-
-
-def _series_links(both: ProfiledPair, named: str) -> list[str]:
-    """The series of what a function itself costs, and with all it calls."""
-    return [functions_link(both.a.run, [named], with_calls=one) for one in (False, True)]
 
 
 MOST = 12

@@ -320,7 +320,7 @@ def todays(trend: Trend) -> list[Today]:
     lost.sort(key=lambda one: (one.is_cost, -abs((one.stands or {})["change_pct"] or inf)))
     named = len(trend.series) > 1 or bool(trend.costs)
     return [
-        Today(one, f"{trend.short_name(one)}: {text}" if named else _capital(text))
+        Today(one, f"{trend.short_name(one)}: {text}" if named else (text[:1].upper() + text[1:]))
         for one in lost[:NAMED]
         for text in (_today(one, trend.unit),)
     ]
@@ -330,10 +330,6 @@ def _today(one: TrendSeries, unit: str) -> str:
     """``today 13.0 % slower […] than before r357934``."""
     stands = one.stands or {}
     return today_sentence(stands, better=one.better, unit=unit, is_cost=one.is_cost)
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def _unproven(count: int, too_few: int) -> str:

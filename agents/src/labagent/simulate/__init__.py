@@ -113,7 +113,7 @@ class _Writer:
     def write(self, name: str, chains: Mapping[Stack, int], depth: int, whole: int) -> None:
         """Write the row of a function and those of its callers; ``whole`` are the samples of what
         it calls."""
-        count, module = sum(chains.values()), _module(name)
+        count, module = sum(chains.values()), _MODULES.get(name.partition("_")[0], "kernel")
         where = f" @ /boot/kernel/{module}" if module != self.module else ""
         self.module = module
         share = f"{100 * count / whole:05.2f}"[:5]
@@ -128,10 +128,6 @@ def _by_leaf(stacks: Mapping[Stack, int]) -> Sequence[tuple[str, Counter[Stack]]
     for stack, count in stacks.items():
         found.setdefault(stack[-1], Counter())[stack[:-1]] += count
     return sorted(found.items(), key=lambda one: (-sum(one[1].values()), one[0]))
-
-
-def _module(name: str) -> str:
-    return _MODULES.get(name.partition("_")[0], "kernel")
 
 
 PAST_THE_LEASE = 1.2

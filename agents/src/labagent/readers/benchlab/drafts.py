@@ -12,11 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from labagent.files import UnreadFileError, read_head, read_text
-from labagent.readers.benchlab.groups import Group, ValueFile
+from labagent.readers.benchlab.groups import Group, Measured, ValueFile, measure_values
 from labagent.readers.benchlab.info import Info, parse_info
 from labagent.readers.benchlab.kernel import Kernel, parse_uname
 from labagent.readers.benchlab.label import Image, leading_image, parse_image
-from labagent.readers.benchlab.measure import Measured, measure_values
 from labagent.readers.benchlab.pairing import Entry, Paired
 
 TRAFFIC_PRESETS = frozenset(

@@ -1,70 +1,22 @@
-"""The files of one variant by their names: the logs of each run, its value files and profiles.
-
-Some names lack `bench.`; `.stack`, `.folded` and `.folded.txt` hold folded stacks, and now and then
-a `.svg` does.
+"""The runs of a variant with their files, by the names of these; and the values of each run: from
+its logs when they are there, else from its value files.
 """
 
+import contextlib
 import hashlib
 import math
 import re
-from collections.abc import Container, Iterable, Mapping
+import statistics
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from labagent.files import MAX_TEXT_BYTES, UnreadFileError, read_file
 from labagent.limits import LARGEST_SAMPLE
-from labagent.model import ProfileFile
-from labagent.readers.benchlab.layout import Variant
-from labagent.readers.logs import FORMATS
-
-FIRST = "1"
-"""The iteration that is profiled where the name of a profile tells none."""
-
-GRAPH = ".graph"
-PICTURE = ".svg"
-BINARY = ".pmc.out"
-FOLDED = (".folded.txt", ".folded", ".stack")
-_ADDED = frozenset({"pmc", "manual"})
-
-
-@dataclass(frozen=True)
-class ProfileName:
-    """A name taken apart: `stem` without what says the format, `parts` without what says that it is
-    a profile, `suffix` what says the format. `manual`: taken by hand, at a time of its own."""
-
-    stem: str
-    parts: tuple[str, ...]
-    suffix: str
-    manual: bool = False
-
-    def owner(self, prefixes: Container[str]) -> tuple[str, str | None] | None:
-        """The prefix of the run, and the iteration where the name tells it; None: of none of these.
-
-        A configuration may be a number: bench.pf.2.graph is of the run pf.2 where there is no pf.
-        """
-        before, last = ".".join(self.parts[:-1]), self.parts[-1] if self.parts else ""
-        if last.isascii() and last.isdecimal() and before in prefixes:
-            return before, last
-        whole = ".".join(self.parts)
-        return (whole, None) if whole in prefixes else None
-
-
-def profile_name(name: str) -> ProfileName | None:
-    """The parts of a profile's name, None for a file that is not named like one."""
-    lower = name.lower()
-    found = (one for one in (GRAPH, *FOLDED, PICTURE, BINARY) if lower.endswith(one))
-    suffix = next(found, None)
-    if suffix is None:
-        return None
-    stem = name[: -len(suffix)]
-    parts = stem.split(".")
-    if parts[0] == "bench":
-        del parts[0]
-    added = set()
-    while parts and parts[-1].lower() in _ADDED:
-        added.add(parts.pop().lower())
-    return ProfileName(stem, tuple(parts), suffix, "manual" in added)
-
+from labagent.model import Finding, Metric, ProfileFile, Samples
+from labagent.readers.benchlab.layout import BINARY, FIRST, PICTURE, Variant, profile_name
+from labagent.readers.logs import FORMATS, LogFormat, Outline, Reading
 
 _LOG = re.compile(r"^bench\.(?:(.+)\.)?([0-9]+)\.(receiver|sender(?:_\w+)?)\Z", re.ASCII)
 _INFO = re.compile(r"^bench\.(?:(.+)\.)?info\Z")
@@ -247,3 +199,180 @@ def _looks_numeric(word: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+MINIMUM_TO_COMPARE = 3
+"""Iterations from which on the one that differs can be told from the others."""
+
+FEW_SECONDS = 0.9
+"""Share of the median number of seconds. In the netbenches archive no whole log has less."""
+
+
+def compare_iterations(outlines: Mapping[str, Outline]) -> Iterator[tuple[str, str]]:
+    """An iteration, and what it lacks that the others have."""
+    if len(outlines) < MINIMUM_TO_COMPARE:
+        return
+    median = statistics.median(outline.seconds for outline in outlines.values())
+    header, count = Counter(one.header for one in outlines.values()).most_common(1)[0]
+    for iteration, one in outlines.items():
+        others = [other for key, other in outlines.items() if key != iteration]
+        if one.header != header and count == len(others):
+            yield iteration, f"{one.header} lines before the first second, the others {header}"
+        if one.seconds < FEW_SECONDS * median:
+            yield iteration, f"{one.seconds} seconds, the others {median:g}"
+        elif not one.closed and all(other.closed for other in others):
+            yield iteration, f"no closing line, which the others have, after {one.seconds} seconds"
+
+
+def repeated(digests: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """An iteration whose log is another one's, to the byte."""
+    first: dict[str, str] = {}
+    for iteration, digest in digests.items():
+        if digest in first:
+            yield iteration, f"the same file as iteration {first[digest]}"
+        first.setdefault(digest, iteration)
+
+
+def missing_iterations(iterations: Mapping[str, object]) -> list[int]:
+    """Numbers from 1 to the highest that no log has; none where the numbers are no count."""
+    numbers = {int(name) for name in iterations if len(name) <= 4}
+    highest = max(numbers, default=0)
+    lost = sorted(set(range(1, highest)) - numbers)
+    return lost if len(lost) < len(numbers) else []
+
+
+MINIMUM_TO_RECOGNISE = 3
+"""Values in common from which on a file without a matching name is taken for a group's own."""
+
+METRICS: Mapping[str, Metric] = {m.name: m for form in FORMATS for m in form.metrics}
+
+
+@dataclass
+class Measured:
+    """The samples of a group by metric, and the findings of each. `digests` are those of the files
+    they came from; `iterations` the iterations, in the order of the samples, that gave a value.
+    `doubts` are what shows that files are not as they were written; `unread` says which file could
+    not be read, then the run is left out. `profiled` has the packets/s of iterations whose log a
+    profiled run has overwritten."""
+
+    values: dict[str, list[float]] = field(default_factory=dict)
+    older: dict[str, list[float]] = field(default_factory=dict)
+    findings: dict[str, list[tuple[Finding, ...]]] = field(default_factory=dict)
+    iterations: list[str] = field(default_factory=list)
+    digests: dict[Path, str] = field(default_factory=dict)
+    problems: dict[str, str] = field(default_factory=dict)
+    form: LogFormat | None = None
+    outlines: dict[str, Outline] = field(default_factory=dict)
+    doubts: list[str] = field(default_factory=list)
+    unread: str = ""
+    profiled: dict[str, float] = field(default_factory=dict)
+
+
+def measure_logs(group: Group) -> Measured:
+    """Read the logs that carry values, one after the other."""
+    try:
+        for form in FORMATS:
+            logs = group.logs.get(form.log, {})
+            if any(form.claims(read_file(logs[iteration])) for iteration in sorted(logs)):
+                return _measure(form, group)
+    except UnreadFileError as error:
+        return Measured(unread=str(error))
+    return Measured()
+
+
+def _measure(form: LogFormat, group: Group) -> Measured:
+    measured = Measured(form=form)
+    logs = group.logs[form.log]
+    for iteration in sorted(logs):
+        data = read_file(logs[iteration])
+        measured.digests[logs[iteration]] = hashlib.sha256(data).hexdigest()
+        reading = form.read(data)
+        _add(measured, iteration, logs[iteration].name, reading)
+        if not reading.problem:
+            found = form.judge({form.log: data, **_others(form, group, iteration)})
+            for metric in reading.values:
+                measured.findings.setdefault(metric, []).append(found)
+    measured.doubts.extend(_doubts_between(measured, logs))
+    return measured
+
+
+def _others(form: LogFormat, group: Group, iteration: str) -> dict[str, bytes]:
+    """The iteration's other logs by kind. They carry no value: one that cannot be read is left out
+    and costs nothing, and their digests are not among the run's, which are its identity."""
+    found = {}
+    for kind, logs in sorted(group.logs.items()):
+        if kind != form.log and iteration in logs:
+            with contextlib.suppress(UnreadFileError):
+                found[kind] = read_file(logs[iteration])
+    return found
+
+
+def _doubts_between(measured: Measured, logs: Mapping[str, Path]) -> Iterator[str]:
+    """What only the iterations together show. Logs with an outline carry time stamps, so two are
+    never the same."""
+    digests = {iteration: measured.digests[logs[iteration]] for iteration in measured.outlines}
+    found = [*compare_iterations(measured.outlines), *repeated(digests)]
+    yield from (f"{logs[iteration].name}: {doubt}" for iteration, doubt in found)
+    if lost := missing_iterations(logs):
+        yield f"iteration {', '.join(map(str, lost[:3]))} has no log"
+
+
+def _add(measured: Measured, iteration: str, name: str, reading: Reading) -> None:
+    measured.doubts.extend(f"{name}: {doubt}" for doubt in reading.doubts)
+    if reading.outline:
+        measured.outlines[iteration] = reading.outline
+    if reading.problem:
+        measured.problems[iteration] = reading.problem
+        return
+    measured.iterations.append(iteration)
+    for metric, value in reading.values.items():
+        measured.values.setdefault(metric, []).append(value)
+        measured.older.setdefault(metric, []).append(reading.older.get(metric, value))
+
+
+def measure_values(files: Sequence[ValueFile]) -> Measured:
+    """The samples that value files hold, one file for each metric."""
+    measured = Measured()
+    for file in files:
+        if file.values:
+            measured.values[file.metric] = list(file.values)
+            measured.digests[file.path] = file.sha256
+            if file.cut:
+                measured.doubts.append(f"{file.path.name}: its last line is cut")
+    return measured
+
+
+def compare_stored(measured: Measured, stored: ValueFile) -> str | None:
+    """A warning where the stored values are not those of the logs; they never replace them."""
+    raw = measured.values.get(stored.metric, [])
+    if measured.form is None or list(stored.values) == raw:
+        return None
+    if not raw:
+        return f"{stored.path.name} holds {len(stored.values)} values that no log carries"
+    start = f"{stored.path.name} holds other values than the logs, which were kept: "
+    if list(stored.values) == measured.older.get(stored.metric):
+        return f"{start}it follows {measured.form.older_rule}"
+    return start + _difference(raw, stored.values)
+
+
+def _difference(raw: Sequence[float], stored: Sequence[float]) -> str:
+    if len(raw) == len(stored):
+        pairs = [f"{a:.8g} there {b:.8g}" for a, b in zip(raw, stored, strict=True) if a != b]
+        return ", ".join(pairs[:3]) + (" and more" if len(pairs) > 3 else "")
+    missing = [value for value in raw if value not in stored]
+    if len(stored) < len(raw) and len(missing) == len(raw) - len(stored):
+        return f"{len(missing)} left out there ({', '.join(f'{v:.8g}' for v in missing)})"
+    return f"{len(stored)} there, {len(raw)} in the logs"
+
+
+def samples_of(measured: Measured) -> tuple[Samples, ...]:
+    """Each iteration is a boot of its own: bench-lab reboots the machine between iterations."""
+    return tuple(
+        Samples(
+            METRICS[metric],
+            tuple(values),
+            tuple(range(len(values))),
+            tuple(measured.findings[metric]) if metric in measured.findings else None,
+        )
+        for metric, values in sorted(measured.values.items())
+    )

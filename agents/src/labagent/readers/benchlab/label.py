@@ -32,11 +32,6 @@ def split_tokens(text: str) -> tuple[str, ...]:
     return (*(word for word in words if word), *PATCH.findall(text))
 
 
-def drop_git_hash(text: str) -> str:
-    """`text` without the hash that follows a commit count (`n268154-97be6fced7d`)."""
-    return _GIT_HASH.sub("", text)
-
-
 def numbered(style: str | None, number: str) -> str:
     """A revision as people write it; a bare number is of svn."""
     return f"{style or 'r'}{number}"
@@ -113,7 +108,7 @@ def _numbered(name: str, branch: str | None, style: str | None, number: str, res
     known = _IMAGE_BRANCH.match(branch or "")
     tree = _branch_tree(known.group(1), known.group(2)) if known else None
     words = split_tokens(branch) if branch and not known else ()
-    return Image(name, numbered(style, number), tree, words + split_tokens(drop_git_hash(rest)))
+    return Image(name, numbered(style, number), tree, words + split_tokens(_GIT_HASH.sub("", rest)))
 
 
 def _branch_tree(branch: str, version: str) -> str | None:

@@ -7,9 +7,15 @@ from pathlib import Path
 
 from labagent.files import UnreadFileError, read_file
 from labagent.model import ProfileFile, Skip
-from labagent.readers.benchlab import groups
+from labagent.readers.benchlab import layout
+from labagent.readers.benchlab.groups import (
+    MINIMUM_TO_RECOGNISE,
+    Group,
+    Measured,
+    ValueFile,
+    measure_values,
+)
 from labagent.readers.benchlab.layout import Contents, LabelDirectory, Variant
-from labagent.readers.benchlab.measure import MINIMUM_TO_RECOGNISE, Measured, measure_values
 from labagent.readers.logs import FORMATS
 from labagent.readers.profiles import BINARY as RAW_SAMPLES
 from labagent.readers.profiles import format_of, perl_folded
@@ -20,10 +26,10 @@ class Entry:
     """A run in the making: logs, or value files alone, or both. `renamed` is the value file under
     whose new name the lab keeps these values."""
 
-    group: groups.Group
+    group: Group
     measured: Measured
-    stored: list[groups.ValueFile] = field(default_factory=list)
-    renamed: groups.ValueFile | None = None
+    stored: list[ValueFile] = field(default_factory=list)
+    renamed: ValueFile | None = None
 
 
 @dataclass
@@ -33,11 +39,11 @@ class Paired:
     """
 
     entries: list[Entry]
-    alone: list[list[groups.ValueFile]] = field(default_factory=list)
-    copies: list[groups.ValueFile] = field(default_factory=list)
+    alone: list[list[ValueFile]] = field(default_factory=list)
+    copies: list[ValueFile] = field(default_factory=list)
 
 
-def pair(entries: Sequence[Entry], files: Iterable[groups.ValueFile]) -> Paired:
+def pair(entries: Sequence[Entry], files: Iterable[ValueFile]) -> Paired:
     """Give each value file to the group it was computed from: by name, else by equal values.
 
     What remains is a run whose logs are gone, or a copy of values that are there already.
@@ -49,7 +55,7 @@ def pair(entries: Sequence[Entry], files: Iterable[groups.ValueFile]) -> Paired:
         for file in entry.stored:
             _keep_plain(entry, file)
     paired = Paired(list(entries))
-    alone: dict[tuple[tuple[str, ...], str], list[groups.ValueFile]] = {}
+    alone: dict[tuple[tuple[str, ...], str], list[ValueFile]] = {}
     for file in left:
         if any(_same_values(file, entry.measured) for entry in entries):
             paired.copies.append(file)
@@ -59,7 +65,7 @@ def pair(entries: Sequence[Entry], files: Iterable[groups.ValueFile]) -> Paired:
     return paired
 
 
-def _give_by_name(file: groups.ValueFile, entries: Iterable[Entry]) -> bool:
+def _give_by_name(file: ValueFile, entries: Iterable[Entry]) -> bool:
     for entry in entries:
         if _is_named_for(file, entry.group):
             entry.stored.append(file)
@@ -67,7 +73,7 @@ def _give_by_name(file: groups.ValueFile, entries: Iterable[Entry]) -> bool:
     return False
 
 
-def _is_named_for(file: groups.ValueFile, group: groups.Group) -> bool:
+def _is_named_for(file: ValueFile, group: Group) -> bool:
     if file.variant.options == group.variant.options:
         return file.prefix == group.prefix
     suffix = group.variant.suffix
@@ -77,7 +83,7 @@ def _is_named_for(file: groups.ValueFile, group: groups.Group) -> bool:
     )
 
 
-def _give_by_values(file: groups.ValueFile, entries: Iterable[Entry]) -> bool:
+def _give_by_values(file: ValueFile, entries: Iterable[Entry]) -> bool:
     for entry in entries:
         near = file.variant.nested == entry.group.variant.nested
         if near and not _has_stored(entry, file.metric) and _same_values(file, entry.measured):
@@ -99,7 +105,7 @@ def _stand_in(entry: Entry) -> None:
         entry.measured.doubts.extend(logs.doubts)
 
 
-def _keep_plain(entry: Entry, file: groups.ValueFile) -> None:
+def _keep_plain(entry: Entry, file: ValueFile) -> None:
     """Where a profile lies beside a log, and the stored value of that iteration alone is another
     one, a profiled run has overwritten the log: the stored value is the plain one.
     """
@@ -127,7 +133,7 @@ def _has_stored(entry: Entry, metric: str) -> bool:
     return any(stored.metric == metric for stored in entry.stored)
 
 
-def _same_values(file: groups.ValueFile, measured: Measured) -> bool:
+def _same_values(file: ValueFile, measured: Measured) -> bool:
     """Whether these are the group's values, by either rule of rounding the middle."""
     values = list(file.values)
     both = (measured.values.get(file.metric), measured.older.get(file.metric))
@@ -151,9 +157,9 @@ def assign_profiles(variant: Variant, entries: Iterable[Entry]) -> Iterator[Left
     named = [
         (path, name)
         for path in (*variant.files, *variant.profiling)
-        if (name := groups.profile_name(path.name))
+        if (name := layout.profile_name(path.name))
     ]
-    graphs = {(path.parent, name.stem): path for path, name in named if name.suffix == groups.GRAPH}
+    graphs = {(path.parent, name.stem): path for path, name in named if name.suffix == layout.GRAPH}
     for path, name in named:
         reason = _reason_against(path, name, graphs) or _give(path, name, owners, variant)
         if reason:
@@ -161,19 +167,19 @@ def assign_profiles(variant: Variant, entries: Iterable[Entry]) -> Iterator[Left
 
 
 def _reason_against(
-    path: Path, name: groups.ProfileName, graphs: Mapping[tuple[Path, str], Path]
+    path: Path, name: layout.ProfileName, graphs: Mapping[tuple[Path, str], Path]
 ) -> str:
     """Why a file is no profile that counts; empty: it is one, or a picture."""
-    if name.suffix == groups.BINARY:
+    if name.suffix == layout.BINARY:
         return NO_SYMBOLS
     try:
         is_profile = format_of(path) is not None
     except UnreadFileError as error:
         return error.reason
     if not is_profile:
-        return "" if name.suffix == groups.PICTURE else NO_PROFILE
+        return "" if name.suffix == layout.PICTURE else NO_PROFILE
     graph = graphs.get((path.parent, name.stem))
-    if graph is None or name.suffix not in (*groups.FOLDED, groups.PICTURE):
+    if graph is None or name.suffix not in (*layout.FOLDED, layout.PICTURE):
         return ""
     return SAME if _is_folded_of(path, graph) else OTHER
 
@@ -187,26 +193,20 @@ def _is_folded_of(folded: Path, graph: Path) -> bool:
 
 
 def _give(
-    path: Path, name: groups.ProfileName, owners: Mapping[str, Entry], variant: Variant
+    path: Path, name: layout.ProfileName, owners: Mapping[str, Entry], variant: Variant
 ) -> str:
     """Give a profile to its run; why there is none. A picture is nobody's, and not worth a line."""
-    if name.suffix == groups.PICTURE and format_of(path) is None:
+    if name.suffix == layout.PICTURE and format_of(path) is None:
         return ""
     found = name.owner(owners)
     if found is None:
         return NO_OWNER
     entry, iteration = owners[found[0]], found[1]
-    pps = _rate_within(entry, iteration)
+    pps = entry.measured.profiled.get(iteration or layout.FIRST)
     if pps is None and not name.manual:
         pps = _rate_beside(path, found, apart=path in variant.profiling)
     entry.group.taken.append(ProfileFile(path, int(iteration) if iteration else None, pps))
     return ""
-
-
-def _rate_within(entry: Entry, iteration: str | None) -> float | None:
-    """The rate while an iteration of the run was profiled, where its log was overwritten then; of
-    any other log nobody knows whether a profile was taken during it."""
-    return entry.measured.profiled.get(iteration or groups.FIRST)
 
 
 def _rate_beside(path: Path, owner: tuple[str, str | None], *, apart: bool) -> float | None:
@@ -214,7 +214,7 @@ def _rate_beside(path: Path, owner: tuple[str, str | None], *, apart: bool) -> f
     in a directory of profiled runs alone."""
     prefix, iteration = owner
     markers = ("pmc", "") if apart else ("pmc",)
-    names = [("bench", prefix, marker, iteration or groups.FIRST) for marker in markers]
+    names = [("bench", prefix, marker, iteration or layout.FIRST) for marker in markers]
     stems = [".".join(filter(None, name)) for name in names]
     kinds = sorted({form.log for form in FORMATS})
     logs = [path.with_name(f"{stem}.{kind}") for stem in stems for kind in kinds]

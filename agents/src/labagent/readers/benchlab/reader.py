@@ -14,7 +14,13 @@ from labagent.readers.benchlab.drafts import (
     problem_warnings,
     run_facts,
 )
-from labagent.readers.benchlab.groups import group_files
+from labagent.readers.benchlab.groups import (
+    MINIMUM_TO_COMPARE,
+    compare_stored,
+    group_files,
+    measure_logs,
+    samples_of,
+)
 from labagent.readers.benchlab.info import parse_time, read_readme
 from labagent.readers.benchlab.kernel import (
     Kernel,
@@ -36,12 +42,6 @@ from labagent.readers.benchlab.label import (
     workload_of,
 )
 from labagent.readers.benchlab.layout import LabelDirectory, read_contents
-from labagent.readers.benchlab.measure import (
-    MINIMUM_TO_COMPARE,
-    compare_stored,
-    measure_logs,
-    samples_of,
-)
 from labagent.readers.benchlab.pairing import NO_RUN, Entry, assign_profiles, leavings, pair, unread
 
 NO_REVISION = "no revision in image, label or kernel"
