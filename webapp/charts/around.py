@@ -134,9 +134,7 @@ def _riser(around: Around, at: float, y: Scale, right: float) -> list[str]:
 
 
 def _gap(around: Around, x: Scale, y: Scale) -> list[str]:
-    """What a slow change took or brought: between the old level, in dashes, and the line down or
-    up to the new one, of which the chart may show the end alone.
-    """
+    """What a slow change took: between the old level, in dashes, and the line to the new one."""
     start, end = x(max(around.after, 0)), x(around.last)
     old, new = y.clamped(around.before), y.clamped(around.since)
     on_line = old

@@ -321,8 +321,7 @@ def _bits_left(bits: float, along: Sequence[tuple[float, float]], *, is_going_on
 
 
 def _free(along: Sequence[tuple[float, float]]) -> float:
-    """The baseline of the label at the end of the line: above what runs where it stands, or below
-    where there is no room above."""
+    """The baseline of the label at the end of the line: above what runs there, or below."""
     start = along[-1][0] - LABEL
     over = [up for at, up in along if at >= start]
     over += [

@@ -27,9 +27,7 @@ FIGURES = 4
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """The scale of a plot: ``low`` to ``high`` percent, zero within, and the ``margin`` within
-    which a change does not matter.
-    """
+    """The scale: ``low`` to ``high`` percent, and the ``margin`` in which no change matters."""
 
     low: float
     high: float

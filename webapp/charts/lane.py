@@ -76,9 +76,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """One series: for each revision its index on the axis, its mean, smallest and largest sample,
-    in the metric's unit.
-    """
+    """One series: each revision's index on the axis, mean, smallest and largest sample."""
 
     indices: Sequence[int]
     means: Sequence[float]

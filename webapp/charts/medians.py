@@ -78,8 +78,7 @@ class _Frame:
 def draw(
     groups: Sequence[Group], *, sides: Sequence[str], texts: Texts, is_of_packets: bool = False
 ) -> str:
-    """The SVG: a group of bars for each cell, one colour for each of ``sides``; with a second axis
-    in bit/s of IMIX where values are packets/s."""
+    """The SVG: a group of bars a cell, one colour a side, a second axis in bit/s of packets/s."""
     title, platform, note = map(_wrapped, (texts.title, texts.platform, texts.note))
     head = TITLE + NOTE_ROW * (len(title) + len(platform) - 1)
     top = head + LEGEND_ROW * len(sides) + UNIT

@@ -34,8 +34,7 @@ Column = Sequence[tuple[float, int]]
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """A side: its name, the curve of all its ``count`` values, and that of each boot (or run, where
-    boots are unknown)."""
+    """A side: its name, the curve of its ``count`` values, and that of each boot (or run)."""
 
     label: str
     count: int
@@ -220,8 +219,7 @@ def _whole(side: Curve, at: int, least: float, unit: str) -> Json:
 
 
 def map_figure(columns: Sequence[tuple[str, Column]], *, unit: str) -> Json:
-    """What `over_revisions` draws, as a figure of Plotly; ``colorscale`` has the opacity of the ink
-    in place of colours."""
+    """What `over_revisions` draws, for Plotly; ``colorscale`` is the opacity of the ink."""
     low, high = _reach(columns)
     edges = [10 ** (low + (high - low) * row / ROWS) for row in range(ROWS + 1)]
     rows = [_rows(column, low, high) for _, column in columns]

@@ -178,9 +178,7 @@ def tick_texts(values: Sequence[float], *, room: int = TICK_ROOM) -> list[str]:
 
 
 def level_text(value: float) -> str:
-    """``value`` in full where `TICK_ROOM` holds it, else to four digits with the letter of its
-    thousands: ``94.17 G``.
-    """
+    """``value`` in full where `TICK_ROOM` holds it, else to four digits: ``94.17 G``."""
     text = number(value)
     if len(text) <= TICK_ROOM or not 1e3 <= abs(value) < LARGE:
         return text

@@ -215,9 +215,7 @@ def finding_sentence(
 
 
 def with_minus(sentence: str) -> str:
-    """A stored sentence with the minus sign that pages use before its numbers; a hyphen within a
-    word or a name stays.
-    """
+    """A stored sentence with a minus sign before its numbers; hyphens in words stay."""
     return HYPHEN_AS_MINUS.sub(MINUS, sentence)
 
 
@@ -248,8 +246,7 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def as_cell(value: Any) -> Any:
-    """A value of CSV: text that a spreadsheet would compute is marked as text; a number stays one,
-    with its sign."""
+    """A value of CSV; text that a spreadsheet would compute is marked as text."""
     return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
 
 

@@ -34,9 +34,7 @@ LEAST_REACH_PCT = 9.0
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A proven change at the column ``at``, in percent: better stands above the line, worse below.
-    ``name`` is its revision, ``href`` its page.
-    """
+    """A proven change at the column ``at``, in percent: better above the line, worse below."""
 
     at: int
     percent: float

@@ -254,9 +254,7 @@ def _in_order(log: Sequence[LoggedCommit]) -> tuple[list[LoggedCommit], list[Log
 
 
 def _after_placeless(commit: LoggedCommit) -> LoggedCommit:
-    """What a commit without a place changed is first measured at the next one that has a place:
-    that one stands for both.
-    """
+    """What a commit without a place changed is measured at the next one that has a place."""
     return commit._replace(paths=None, parent_known=False)
 
 

@@ -200,8 +200,7 @@ def _strange_hash(evidence: Evidence, tree: Known) -> str:
 
 
 def is_hash(name: str) -> bool:
-    """Whether ``name`` is (the start of) a git hash, and neither a number nor the count of all
-    commits that kernels named for some weeks (``c255632``)."""
+    """Whether ``name`` is (the start of) a git hash, and no count of commits (``c255632``)."""
     return HASH_PATTERN.fullmatch(name) is not None and not name.isdecimal() and not is_total(name)
 
 

@@ -30,9 +30,7 @@ WINDOW = 12
 
 
 class _Packed:
-    """Values of a field in a column of bytes, as `pack` and `unpack` of a subclass write and read
-    them.
-    """
+    """Values of a field in a column of bytes, by a subclass's `pack` and `unpack`."""
 
     @staticmethod
     def pack(data: Any) -> bytes:

@@ -42,9 +42,7 @@ ALL = "all"
 
 
 class Kind(StrEnum):
-    """What a rectangle is: a frame; a caller of the root, as wide as the picture; or the mark of
-    frames that are too narrow, together.
-    """
+    """What a rectangle is: a frame, a caller of the root, or all that is too narrow, together."""
 
     FRAME = "frame"
     ABOVE = "above"

@@ -250,9 +250,7 @@ def clean(name: str) -> str:
 
 
 def cut(text: str, pixels: float) -> str:
-    """As much of ``text`` as ``pixels`` hold, with a mark where it is cut; empty below three
-    letters.
-    """
+    """As much of ``text`` as ``pixels`` hold, marked where cut; empty below three letters."""
     most = int(pixels / CHARACTER)
     if len(text) <= most:
         return text

@@ -305,9 +305,7 @@ def _bars(trend: Trend, lane: Lane, frame: Frame) -> Bars:
 
 
 def _newest(trend: Trend, series: Sequence[TrendSeries], frame: Frame) -> list[Json]:
-    """Name and newest level of each series, right of the axis, as far as there is room; clear of
-    the revisions under it.
-    """
+    """Name and newest level of each series, right of the axis, where there is room."""
     y, foot = frame.y, frame.y.start - LINE / 2
     values = {one.id: one.level if one.level is not None else one.newest for one in series}
     wanted = sorted(

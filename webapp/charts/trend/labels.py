@@ -201,9 +201,7 @@ class Taken:
 
 
 def around(text: str, x: float, y: float, aside: float) -> Iterator[tuple[str, Box]]:
-    """Places for a bold text beside (x, y), the nearest first: right and left, then higher or
-    lower.
-    """
+    """Places for a bold text beside (x, y), the nearest first: right, left, higher, lower."""
     for away in (0, -1, 1, -2, 2, -3, 3, -4, 4, -6, 6):
         for anchor, side in (("left", aside), ("right", -aside)):
             yield anchor, text_box(text, x + side, y + away * LINE * 0.75, anchor, BOLD)

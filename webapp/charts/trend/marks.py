@@ -99,9 +99,7 @@ class Sketch:
         self.symbols.append(Symbol(*at, shape, size, fill or colour, colour, found.title))
 
     def wish(self, found: Found, at: tuple[float, float], aside: float = 8.0) -> None:
-        """Ask for the size of ``found`` to stand beside ``at``, where it has one and there is
-        room.
-        """
+        """Ask for the size of ``found`` beside ``at``, where it has one and there is room."""
         if found.has_size and not self.frame.is_crowded:
             across, down = self.frame.x(at[0]), self.frame.y(at[1])
             self.wishes.append(Wish(found.size, across, down, text_colour(found.verdict), aside))
@@ -185,9 +183,7 @@ def excursion(sketch: Sketch, found: Found, span: Span) -> None:
 
 
 def slow(sketch: Sketch, found: Found, span: Span) -> None:
-    """A loss or gain by and by: a slope from where it begins, with a triangle at its end, and its
-    size at the middle of what is in view.
-    """
+    """A slope from where it begins, with a triangle at its end and its size at the middle."""
     stroke = Stroke(mark_colour(found.verdict), 2.0, "7px,3px")
     sketch.line(stroke, span.since, found.before, span.point, found.since)
     _triangle(sketch, found, span.point)

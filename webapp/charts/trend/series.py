@@ -231,9 +231,7 @@ class TrendSeries:
 
     @cached_property
     def reaches(self) -> tuple[list[float | None], list[float | None]]:
-        """How far each whisker goes up and down from its point, as a figure has that; a whisker
-        whose ends are not known has none.
-        """
+        """How far each whisker goes up and down from its point; none where its ends are unknown."""
         rows = list(zip(self.lows, self.centres, self.highs, strict=True))
         up = [None if high is None else high - centre for _, centre, high in rows]
         down = [None if low is None else centre - low for low, centre, _ in rows]

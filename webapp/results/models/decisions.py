@@ -159,9 +159,7 @@ class WaitingRun(models.Model):
         return self.decided_at is None
 
     def of(self, choice: str) -> str | None:
-        """The revision that ``choice`` means, one of its candidates' or of ``Choice``; None: it is
-        none of these.
-        """
+        """The revision that ``choice`` means (a candidate's, or one of ``Choice``), else None."""
         for one in self.candidates:
             is_side = (one["source"] == "kernel") == (choice == Choice.KERNEL)
             if one["revision"] == choice or (choice in (Choice.KERNEL, Choice.LABEL) and is_side):

@@ -118,9 +118,7 @@ class RevisionQuerySet(models.QuerySet["Revision"]):
         return exact or self.with_hash(tree=tree, start=name)
 
     def position_named(self, *, tree: Tree, name: str) -> int | None:
-        """The position of the revision that ``name`` means in ``tree``; where it is not known, the
-        one that the name gives by itself, if any.
-        """
+        """The position of revision ``name`` in ``tree``, else the one its name gives, if any."""
         found = self.named(tree=tree, name=name)
         return found.position if found else position_of(name)
 

@@ -99,9 +99,7 @@ class Neighbours:
 
 
 def tested_near(commit: Revision, *, most: int) -> Sequence[int]:
-    """The positions of at most so many tested commits on either side of ``commit``, in their order.
-    One query.
-    """
+    """The positions of at most so many tested commits on either side of ``commit``; one query."""
     asked = {"tree": commit.tree_id, "at": commit.position, "most": most, "walked": WALKED}
     with connection.cursor() as cursor:
         cursor.execute(TESTED, asked)
@@ -204,9 +202,7 @@ def newest_sessions(
 
 
 def received_by(points: PointQuerySet, moment: datetime) -> PointQuerySet:
-    """The ``points``, of plain kernels, of which a run had been received at ``moment`` and was not
-    withdrawn then.
-    """
+    """Plain ``points`` with a run that was received at ``moment`` and not withdrawn then."""
     runs = (
         Run.objects.counted_at(moment)
         .plain()

@@ -126,9 +126,7 @@ def rates_of_runs(runs: Iterable[int]) -> dict[int, list[float]]:
 def histograms_at(
     name: str, series: Collection[int], revisions: Collection[int], asof: datetime | None = None
 ) -> list[StoredHistograms]:
-    """Histograms called ``name`` of all runs of some series (ids) at some revisions (ids), at a
-    time or now.
-    """
+    """Histograms ``name`` of all runs of series (ids) at revisions (ids), at a time or now."""
     runs = Run.objects.counted_at(asof) if asof else Run.objects.counted()
     found = RunHistograms.objects.filter(
         name=name,
@@ -146,8 +144,7 @@ def histograms_at(
 def histograms_until(
     name: str, series: int, position: int, most: int, asof: datetime | None = None
 ) -> list[tuple[str, Histogram]]:
-    """The last ``most`` measured revisions up to a position that have some, in order: the name of
-    each, and all its values."""
+    """The last ``most`` measured revisions up to a position that have some: names, values."""
     points = Point.objects.filter(series=series, position__lte=position).order_by("-position")
     names = dict(points.values_list("revision_id", "revision__name")[:most])
     found: dict[int, list[Histogram]] = {}

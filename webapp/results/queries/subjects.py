@@ -214,9 +214,7 @@ def called(names: Collection[str]) -> dict[str, str]:
 
 
 def variants_at(revisions: Collection[int], most: int) -> list[tuple[int, str, int]]:
-    """The first ``most`` variants that were measured at any of ``revisions`` (ids): the position,
-    the name, and the revision, in that order. One query.
-    """
+    """The first ``most`` variants at ``revisions`` (ids): position, name, revision; one query."""
     with connection.cursor() as cursor:
         cursor.execute(VARIANTS, [list(revisions), most])
         return list(cursor.fetchall())
@@ -254,9 +252,7 @@ def series_in_windows(ids: Collection[int], last: int) -> dict[int, Series]:
 
 
 def parents_of(series: Iterable[Series]) -> dict[int, Parents]:
-    """Of those of ``series``, with their metrics, that are costs and have both parents, by id. One
-    query, none where there is no cost.
-    """
+    """Of those of ``series`` that are costs and have both parents, by id; one query at most."""
     costs = [one.pk for one in series if one.is_cost]
     if not costs:
         return {}

@@ -56,9 +56,7 @@ class Filing:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Where an alias holds: None and the empty text leave it open. ``directory`` is a pattern,
-    ``*`` standing for anything.
-    """
+    """Where an alias holds; None and "" leave it open. In ``directory`` ``*`` is anything."""
 
     tree: int | None = None
     first: int | None = None
@@ -191,9 +189,7 @@ def alias_of(row: NameAlias) -> Alias:
 
 
 def with_hardware(aliases: Sequence[Alias]) -> list[Alias]:
-    """Aliases of hardware by ids, present or former names alike; one of hardware that is gone is
-    left out.
-    """
+    """Aliases of hardware by ids, of present or former names; without hardware that is gone."""
     named = [one for one in aliases if one.kind == "hardware"]
     if not named:
         return list(aliases)

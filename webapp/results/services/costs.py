@@ -390,9 +390,7 @@ def _store(
 def _astray(
     wanted: Rows, bounds: Sequence[Sequence[int]], positions: dict[int, int]
 ) -> set[SeriesRevision]:
-    """Points without samples, and samples without their point: a merge or a new place of revisions
-    takes points and leaves samples, or the other way round.
-    """
+    """Points without samples and samples without their point, which a merge or a move leaves."""
     there = set()
     for cost, revision, position in fetch_rows(POINTS, *bounds):
         there.add((cost, revision))

@@ -214,9 +214,7 @@ def _distinguish(changed: Collection[Hardware]) -> None:
 
 
 def _majorities(typed: Mapping[NamingFact, Collection[str]]) -> dict[NamingFact, str]:
-    """What more than half of the runs state that state anything; runs are counted only where they
-    differ.
-    """
+    """What more than half of the runs that state anything state."""
     found = {key: value for key, (value, *others) in typed.items() if not others}
     disputed = {key.hardware for key in typed.keys() - found.keys()}
     if not disputed:

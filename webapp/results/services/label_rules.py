@@ -72,9 +72,7 @@ class RefiledRuns:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where a run belongs: mode and variant (ids, `PLAIN` for none), and what is kept of its
-    document.
-    """
+    """Where a run belongs: mode and variant (ids, `PLAIN`: none), and its document's rest."""
 
     mode: int
     variant: int

@@ -273,8 +273,7 @@ def _seen(moves: Sequence[RunMove]) -> Preview:
 def _beside(
     groups: Sequence[tuple[HardwareAndMode, int, int, Sequence[RunMove]]],
 ) -> dict[int, tuple[int, float | None]]:
-    """Index of a group → revisions that were measured under both names, and the greatest difference
-    in percent."""
+    """Index of a group → revisions measured under both names, greatest difference in percent."""
     if not groups:
         return {}
     rows = fetch_rows(

@@ -52,9 +52,7 @@ class Suggested:
 
     @property
     def alias(self) -> str:
-        """The one part of their names that differs, as a query of the form of an alias; empty: more
-        than one does.
-        """
+        """The one part that differs, as a query of the form of an alias; empty: several do."""
         one, other = self.goes.parts, self.stays.parts
         pairs = [
             ("workload", {one.workload}, {other.workload}),

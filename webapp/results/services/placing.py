@@ -240,17 +240,14 @@ def _compare_places(upload: _Upload, found: Mapping[Key, Placed]) -> None:
 
 
 def _is_open(revision: Revision, agent: Agent) -> bool:
-    """Whether its place is no more than the word of another lab than the agent's, or an
-    estimate."""
+    """Whether its place is only another lab's word, or an estimate."""
     by = revision.proposed_by
     is_own = by is not None and by.lab_id == agent.lab_id and not revision.is_estimated
     return not revision.is_settled and not is_own
 
 
 def _make_all(upload: _Upload, wanted: Mapping[Key, int | None]) -> dict[Key, Placed]:
-    """Make what is new: at their places, or waiting for one where that is far off or another lab's,
-    or where nothing tells one.
-    """
+    """Make what is new, at its place or waiting: far off, another lab's, or none is known."""
     new = {key: position for key, position in wanted.items() if position is not None}
     numbers = {key: (upload.trees[key[0]].pk, position) for key, position in new.items()}
     far = far_off(numbers, lab=upload.agent.lab_id) if numbers else set()

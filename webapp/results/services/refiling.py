@@ -65,9 +65,7 @@ def points_at(runs: Iterable[int]) -> dict[SeriesRevision, int]:
 
 
 def refile(moves: Mapping[int, Placed]) -> None:
-    """Let runs (ids) be of other revisions. The caller has locked their series and calls ``renew``
-    with their points from before and after.
-    """
+    """Let runs (ids) be of other revisions; series are locked, and ``renew`` takes their points."""
     with connection.cursor() as cursor:
         cursor.execute(MOVE, [list(moves), [place.pk for place in moves.values()]])
 

@@ -232,8 +232,7 @@ def count_moves(found: Sequence[Unsettled]) -> dict[int, list[Move]]:
 
 
 def place_counts(found: Sequence[Unsettled]) -> int:
-    """Make the moves of ``count_moves``. How many revisions moved. The caller has begun a
-    reshaping."""
+    """Make the moves of ``count_moves``; how many revisions moved. Within a reshaping."""
     trees = Tree.objects.in_bulk({one.tree for one in found})
     counts = {one.pk for one in found if one.total is not None}
     moved: dict[int, int] = {}

@@ -265,9 +265,7 @@ def _unknown(tree: Tree, name: str) -> str:
 def revision_given(
     tree: Tree | None, field: str, name: str, problems: list[Problem]
 ) -> Revision | None:
-    """The revision that a form calls ``name`` in its ``field``, None without a name; what is wrong
-    with it becomes one of ``problems``.
-    """
+    """The revision ``name`` of a form's ``field``; what is wrong is added to ``problems``."""
     if not name:
         return None
     if tree is None:

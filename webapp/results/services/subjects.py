@@ -176,9 +176,7 @@ def set_source_template(*, tree: str, template: str) -> Tree:
 
 
 def recount_quotas() -> None:
-    """Count the series and profiles of every lab: merging makes fewer, moving hardware gives them
-    away, and old profiles go.
-    """
+    """Count the series and profiles of every lab: merges, moves and pruning change them."""
     with connection.cursor() as cursor:
         cursor.execute(RECOUNT)
 
