@@ -128,7 +128,7 @@ def _legend(sides: Sequence[str], head: float) -> list[str]:
             fill_opacity=_opacity(index),
             class_=_colour(index),
         )
-        parts += [box, svg.label(_short(side, LONGEST_TITLE), x=LEFT + 18, y=at + 9)]
+        parts += [box, svg.label(svg.cut(side, LONGEST_TITLE), x=LEFT + 18, y=at + 9)]
     return parts
 
 
@@ -162,7 +162,7 @@ def _group(group: Group, index: int, groups: Sequence[Group], frame: _Frame) -> 
     room = (frame.right - LEFT) / len(groups)
     start = LEFT + room * (index + GAP / 2)
     wide = room * (1 - GAP) / max(len(group.bars), 1)
-    text = _short(group.label, max(int(room / CHARACTER), 2))
+    text = svg.cut(group.label, max(int(room / CHARACTER), 2))
     parts = [svg.label(text, x=LEFT + room * (index + 0.5), y=frame.foot + 18, class_="middle")]
     for order, bar in enumerate(group.bars):
         parts += _bar(bar, start + wide * order, wide, frame.y, order)
@@ -199,7 +199,3 @@ def _colour(index: int) -> str:
 def _opacity(index: int) -> str:
     """Where colours are used a second time, they are paler."""
     return OPACITIES[index // PALETTE_SIZE % len(OPACITIES)]
-
-
-def _short(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[: most - 1]}…"

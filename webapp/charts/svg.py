@@ -250,13 +250,13 @@ def stacked(
 ) -> str:
     """The parts from top to bottom, at least ``least`` wide, and lines below them."""
     top = MARGIN + TITLE
-    children = [label(_cut(headline), x=MARGIN, y=MARGIN + 14, class_="ink strong headline")]
+    children = [label(cut(headline), x=MARGIN, y=MARGIN + 14, class_="ink strong headline")]
     width = least
     for part in parts:
         size = _SIZE.match(part.image)
         if size is None:
             raise ValueError("not an SVG with a width and a height")
-        children.append(label(_cut(part.title), x=MARGIN, y=top + 12, class_="ink"))
+        children.append(label(cut(part.title), x=MARGIN, y=top + 12, class_="ink"))
         inner = part.image.replace("<svg", f'<svg x="{MARGIN:.0f}" y="{top + LINE:.1f}"', 1)
         children.append(inner)
         width = max(width, float(size[2]) + 2 * MARGIN)
@@ -268,5 +268,6 @@ def stacked(
     return document(*children, width=width, height=top, described=headline)
 
 
-def _cut(text: str) -> str:
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+def cut(text: str, longest: int = LONGEST) -> str:
+    """``text``, of a longer one the start with ``…``."""
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"

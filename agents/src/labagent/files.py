@@ -6,6 +6,7 @@ and why.
 
 import contextlib
 import difflib
+import fcntl
 import hashlib
 import os
 import stat
@@ -14,7 +15,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from io import BytesIO
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import IO, Any, BinaryIO
 
 from labagent.errors import AgentError, SettingsError
 from labagent.job import UnsafeJobError, check_word
@@ -128,6 +129,15 @@ def sync_directory(directory: Path) -> None:
             os.fsync(handle)
         finally:
             os.close(handle)
+
+
+def try_lock(file: IO[Any]) -> bool:
+    """Whether the lock of an open file is this process's now; it waits for no other."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def read_toml(path: Path) -> "Table":

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from webapp.charts.scale import NARROW_TICK_ROOM, TICK_ROOM, Scale, tick_texts, ticks
+from webapp.charts.svg import cut
 from webapp.charts.text import short_number
 from webapp.charts.trend.labels import (
     FOOT,
@@ -233,7 +234,7 @@ def _lane_texts(
 
 
 def _title(lane: Lane, room: Room) -> str:
-    return _cut(lane.title, int((room.width - 2 * MARGIN) / LETTER))
+    return cut(lane.title, int((room.width - 2 * MARGIN) / LETTER))
 
 
 def _sizes(trend: Trend, lane: Lane, sketch: Sketch, there: list[Box]) -> list[Json]:
@@ -322,7 +323,7 @@ def _newest(trend: Trend, series: Sequence[TrendSeries], frame: Frame) -> list[J
         name = names[one.id][shared:]
         texts.append(
             annotation(
-                plain(f"{_cut(name, NAME_LONGEST)} {short_number(values[one.id])}"),
+                plain(f"{cut(name, NAME_LONGEST)} {short_number(values[one.id])}"),
                 colour=f"var(--label-{one.style.slot})",
                 x=1,
                 y=(y.start - place) / (y.start - y.end),
@@ -343,10 +344,6 @@ def _shared(names: Sequence[str]) -> int:
         1 for _ in takewhile(lambda both: both[0] == both[1], zip(first, last, strict=False))
     )
     return max(first.rfind(end, 0, same) + 1 for end in "_/ ") if len(names) > 1 else 0
-
-
-def _cut(text: str, longest: int) -> str:
-    return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
 def meta(trend: Trend) -> Json:

@@ -4,16 +4,14 @@ act in a sentence that begins with its actor.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from statistics import fmean
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.template.loader import render_to_string
-from django.utils.dateparse import parse_datetime
 from django.utils.safestring import SafeString, mark_safe
-from django.utils.timezone import is_naive, make_aware
 from django.views.decorators.http import require_POST, require_safe
 
 from webapp.accounts.services import is_triager, signed_in_user, triager_required
@@ -95,7 +93,7 @@ def _context(request: HttpRequest, one: alerts.Listed) -> dict[str, object]:
     alert, findings = one.alert, one.members.findings
     can_act = is_triager(request.user)
     events = alerts.events_of(alert)
-    asof = _moment(request.GET.get("asof", ""))
+    asof = queries.moment_of(request.GET.get("asof", ""))
     show = request.GET.get("show", "")
     facts = alerts.facts_beside(alert, drawn=[row.pk for row in findings[:CARDS]])
     return {
@@ -223,18 +221,7 @@ def _found(number: int, found: alerts.Listed | None) -> alerts.Listed:
 
 def _with_moment(alert: Alert, asof: str) -> str:
     """The page of ``alert``, as of the moment that a mail's link names, if it names one."""
-    return with_query(alert.get_absolute_url(), [("asof", asof)] if _moment(asof) else [])
-
-
-def _moment(text: str) -> datetime | None:
-    """When ``?asof=`` means; None where it is no time, so that the page shows now."""
-    try:
-        moment = parse_datetime(text)
-        if moment is None:
-            return None
-        return make_aware(moment, UTC) if is_naive(moment) else moment.astimezone(UTC)
-    except (ValueError, OverflowError):  # in UTC the year 1 may be the year 0
-        return None
+    return with_query(alert.get_absolute_url(), [("asof", asof)] if queries.moment_of(asof) else [])
 
 
 def _only_machine(findings: Sequence[Finding]) -> Hardware | None:

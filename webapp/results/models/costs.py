@@ -1,37 +1,22 @@
 """What an option costs, run by run."""
 
-from datetime import datetime
-from typing import Any, Self
+from typing import Any
 
 from django.db import models
-from django.db.models import Q
 from django.db.models.functions import Length
 from django.db.models.lookups import GreaterThan
 
 from webapp.results.models.history import Revision
-from webapp.results.models.runs import Run
+from webapp.results.models.runs import Run, SamplesQuerySet
 from webapp.results.models.series import Series
 from webapp.results.packed import BootsField, SamplesField
 from webapp.results.validity import Mark
 
 
-class CostSamplesQuerySet(models.QuerySet["CostSamples"]):
-    """Ratios, and the order in which they are pooled; the reads that `Measurement` has too."""
-
-    def counted(self) -> Self:
-        """Samples of costs of runs that were not withdrawn."""
-        return self.filter(run__withdrawn_at__isnull=True)
-
-    def counted_at(self, moment: datetime) -> Self:
-        """Samples of costs of today whose runs with the option had been received at that time, and
-        were not withdrawn then: what else they would have been paired with is not kept.
-        """
-        then = Q(run__withdrawn_at__isnull=True) | Q(run__withdrawn_at__gt=moment)
-        return self.filter(then, run__received_at__lte=moment)
-
-    def in_pooling_order(self) -> Self:
-        """As measurements: ministat sums in the order of its input."""
-        return self.order_by("series_id", "run__revision_id", "run__uuid")
+class CostSamplesQuerySet(SamplesQuerySet["CostSamples"]):
+    """Ratios. Those that counted at a time are costs of today whose runs with the option did: what
+    else they would have been paired with is not kept.
+    """
 
 
 class CostSamples(models.Model):

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -248,17 +248,31 @@ class HourlyRuns(models.Model):
         return f"{self.runs} from {self.hour:%Y-%m-%d %H:%M}"
 
 
-class MeasurementQuerySet(models.QuerySet["Measurement"]):
-    """Samples, and the order in which they are pooled."""
+Samples = TypeVar("Samples", bound=models.Model)
+
+
+class SamplesQuerySet(models.QuerySet[Samples]):
+    """Samples of runs, and the order in which they are pooled."""
 
     def counted(self) -> Self:
-        """Measurements of runs that were not withdrawn."""
+        """Samples of runs that were not withdrawn."""
         return self.filter(run__withdrawn_at__isnull=True)
 
     def counted_at(self, moment: datetime) -> Self:
-        """Measurements of runs that had been received at that time, and were not withdrawn then."""
+        """Samples of runs that had been received at that time, and were not withdrawn then."""
         then = Q(run__withdrawn_at__isnull=True) | Q(run__withdrawn_at__gt=moment)
         return self.filter(then, run__received_at__lte=moment)
+
+    def in_pooling_order(self) -> Self:
+        """The one order in which samples are pooled, whatever the order they arrived in.
+
+        ministat sums in the order of its input, so the last digits depend on it.
+        """
+        return self.order_by("series_id", "run__revision_id", "run__uuid")
+
+
+class MeasurementQuerySet(SamplesQuerySet["Measurement"]):
+    """Measurements, and those with marked samples."""
 
     def marked(self) -> Self:
         """Measurements with samples that may not measure what they should, of current runs."""
@@ -269,13 +283,6 @@ class MeasurementQuerySet(models.QuerySet["Measurement"]):
         return self.select_related(
             "run__revision__tree", "run__hardware__lab", "run__mode", "series__metric"
         ).defer("run__facts", "run__sources", "run__warnings")
-
-    def in_pooling_order(self) -> Self:
-        """The one order in which samples are pooled, whatever the order they arrived in.
-
-        ministat sums in the order of its input, so the last digits depend on it.
-        """
-        return self.order_by("series_id", "run__revision_id", "run__uuid")
 
 
 class Measurement(models.Model):

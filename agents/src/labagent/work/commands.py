@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import IO
 
 from labagent.errors import SettingsError
-from labagent.files import MAX_LOG_BYTES, UnreadFileError, read_text
+from labagent.files import MAX_LOG_BYTES, UnreadFileError, read_text, try_lock
 from labagent.job import Job, JobLog, StageFailed, Watch
 from labagent.model import (
     Finding,
@@ -240,7 +240,7 @@ def end_leftovers(group_file: Path, grace: float = GRACE_SECONDS) -> bool:
     """End what a killed worker left running; whether there was anything."""
     try:
         with group_file.open("rb") as guard:
-            if _is_free(guard):
+            if try_lock(guard):
                 return False
             group = int(guard.read() or 0)
     except (FileNotFoundError, ValueError):
@@ -248,14 +248,6 @@ def end_leftovers(group_file: Path, grace: float = GRACE_SECONDS) -> bool:
     if group <= 1:
         return False
     end_group(group, grace)
-    return True
-
-
-def _is_free(guard: IO[bytes]) -> bool:
-    try:
-        fcntl.flock(guard, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
     return True
 
 

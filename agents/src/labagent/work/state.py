@@ -10,7 +10,6 @@ jobs/<id>/      the log of a job and what its commands left behind
 drain           asks the worker to end after its job
 """
 
-import fcntl
 import hashlib
 import json
 import os
@@ -22,7 +21,7 @@ from pathlib import Path
 from typing import IO, Any, Literal
 
 from labagent.errors import SettingsError
-from labagent.files import write_durably
+from labagent.files import try_lock, write_durably
 from labagent.job import Lease, Leased
 from labagent.work.commands import Measurement
 
@@ -277,7 +276,7 @@ class StateDirectory:
     def locked(self) -> Iterator[None]:
         """Hold the directory; `SettingsError` where another worker does."""
         with self._open_lock() as lock:
-            if not _try_lock(lock):
+            if not try_lock(lock):
                 holder = lock.read().strip() or "unknown"
                 raise SettingsError(
                     f"another worker (process {holder}) uses {self.path}",
@@ -303,7 +302,7 @@ class StateDirectory:
     def ask_to_drain(self) -> None:
         """Ask the worker that runs here to end; `SettingsError` where none does."""
         with self._open_lock() as lock:
-            if _try_lock(lock):
+            if try_lock(lock):
                 raise SettingsError(
                     f"no worker runs with the state directory {self.path}",
                     "name the one that is to end with --config, --name or --state",
@@ -332,11 +331,3 @@ class StateDirectory:
         jobs = sorted((self.path / "jobs").glob("*"), key=lambda path: path.stat().st_mtime_ns)
         for path in jobs[:-KEPT_JOBS]:
             shutil.rmtree(path)
-
-
-def _try_lock(file: IO[str]) -> bool:
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
