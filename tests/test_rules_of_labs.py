@@ -15,7 +15,8 @@ from tests.documents import run_document
 from tests.fuzzing import cases, nasty_text
 from webapp.analysis.queries import Side, SideError
 from webapp.analysis.queries.options import knob_number
-from webapp.api.events import EventIn, ReleaseIn
+from webapp.api.events import EventIn
+from webapp.api.releases import ReleaseIn
 from webapp.api.schemas.runs import BatchIn
 from webapp.charts import curve
 from webapp.charts.curve import Level

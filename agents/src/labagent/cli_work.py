@@ -3,7 +3,6 @@
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -73,14 +72,6 @@ state_option = click.option(
 )
 
 
-@dataclass(frozen=True)
-class Access:
-    """Where to ask for jobs, and as whom."""
-
-    server: str
-    token: str
-
-
 @click.command()
 @click.option("--config", required=True, type=config_path, help="The lab's own file (TOML).")
 @click.option("--check", is_flag=True, help="Say whether the file is good and what would run.")
@@ -127,11 +118,11 @@ def work(
         directory.ask_to_drain()
         click.echo(f"{worker} ends after its job")
         return
-    access = find_access(world, server, token_file, lab.server, lab.token_file)
-    with world.connect(access.server, access.token) as client:
+    address, secret = find_access(world, server, token_file, lab.server, lab.token_file)
+    with world.connect(address, secret) as client:
         api = JobsApi(client, worker)
         commands = CommandLab(lab, directory.builds, world.environ)
-        say(f"{worker} asks {access.server} for jobs; state in {directory.path}")
+        say(f"{worker} asks {address} for jobs; state in {directory.path}")
         run_until_stopped(
             Worker(api, commands, directory, say=say, wait=lab.wait, now=world.now), say
         )
@@ -176,8 +167,8 @@ def simulate(
     if workers > 1:
         run_several(sys.argv[1:], name, workers, state, say)
         return
-    access = find_access(world, server, token_file)
-    with world.connect(access.server, access.token) as client:
+    address, secret = find_access(world, server, token_file)
+    with world.connect(address, secret) as client:
         directory = StateDirectory(state or default_state(name))
         silence = Silence()
         worker = Worker(
@@ -188,7 +179,7 @@ def simulate(
             wait=wait,
             now=shifted(world, truth),
         )
-        say(f"{name} simulates {len(truth.machines)} machines for {access.server}, {speed:g} x")
+        say(f"{name} simulates {len(truth.machines)} machines for {address}, {speed:g} x")
         run_until_stopped(worker, say, lambda: parent in (None, os.getppid()))
 
 
@@ -222,11 +213,12 @@ def find_access(
     token_file: Path | None,
     filed_server: str = "",
     filed_token: Path | None = None,
-) -> Access:
-    """Options win over the environment, that over the lab's file, that over `config.toml`."""
+) -> tuple[str, str]:
+    """Where to ask for jobs (address), and as whom (token). Options win over the environment, that
+    over the lab's file, that over `config.toml`."""
     token = read_token(token_file) if token_file else None
     settings = lab_settings(world, server, token, filed_server, filed_token)
-    return Access(settings.need_server(), settings.need_token())
+    return settings.need_server(), settings.need_token()
 
 
 def lab_settings(

@@ -26,7 +26,7 @@ from webapp.pages.alerts.acts import act
 from webapp.pages.alerts.cards import CARDS, NARROW, SMALL, Card, cards_of
 from webapp.pages.alerts.suspects import steps_of, suspects_of
 from webapp.pages.alerts.texts import beside_worst, headline, how_sure, pill_of, state_note
-from webapp.pages.bisects.bisects import BisectLine, lines_of
+from webapp.pages.bisects.bisects import lines_of
 from webapp.pages.parts.cache import Cache
 from webapp.pages.parts.job_offers import Offers, offers_at_alert
 from webapp.pages.parts.links import NUMBER_MAX, diff_link, read_number, with_query
@@ -95,6 +95,7 @@ def _context(request: HttpRequest, one: alerts.Listed) -> dict[str, object]:
     events = alerts.events_of(alert)
     asof = queries.moment_of(request.GET.get("asof", ""))
     show = request.GET.get("show", "")
+    bisects = Bisect.objects.about(alert=alert.pk).with_subjects()
     facts = alerts.facts_beside(alert, drawn=[row.pk for row in findings[:CARDS]])
     return {
         "one": one,
@@ -118,7 +119,7 @@ def _context(request: HttpRequest, one: alerts.Listed) -> dict[str, object]:
         "candidates": _candidates(alert) if facts.candidates else (),
         "suspects": suspects_of(one),
         "steps": steps_of(one, signed_in=request.user.is_authenticated),
-        "bisects": _bisects(alert) if facts.bisects else [],
+        "bisects": lines_of(list(bisects)) if facts.bisects else [],
         "events": lines_of_events(events[::-1]),
         "can_act": can_act,
         "back": request.get_full_path(),
@@ -141,10 +142,6 @@ def _drawn(alert: Alert, findings: Sequence[Finding]) -> SafeString:
         for card in cards
     )
     return mark_safe("".join(written))  # noqa: S308 (what templates wrote)
-
-
-def _bisects(alert: Alert) -> list[BisectLine]:
-    return lines_of(list(Bisect.objects.about(alert=alert.pk).with_subjects()))
 
 
 def _profiled(one: alerts.Listed) -> list[tuple[queries.ProfiledPair, str]]:

@@ -32,15 +32,6 @@ from webapp.pages.parts.links import (
 )
 from webapp.results.models import Revision, Series, Tree
 
-
-@dataclass(frozen=True, slots=True)
-class BisectLine:
-    """A bisect with its last sentence."""
-
-    bisect: Bisect
-    sentence: str
-
-
 ROWS = 50
 STATES = [("all", "all"), ("running", "running"), *Bisect.State.choices]
 
@@ -65,14 +56,14 @@ def page(request: HttpRequest) -> HttpResponse:
     return render(request, "pages/bisects/bisects.html", context)
 
 
-def lines_of(bisects: Sequence[Bisect]) -> list[BisectLine]:
-    """The lines of ``bisects`` in their order, in one query."""
+def lines_of(bisects: Sequence[Bisect]) -> list[tuple[Bisect, str]]:
+    """Each of ``bisects`` in their order with its last sentence, in one query."""
     if not bisects:
         return []
     rows = BisectDecision.objects.filter(bisect__in=bisects)
     latest = rows.order_by("bisect_id", "-number").distinct("bisect_id")
     sentences = {row.bisect_id: with_what_is_left(row.figures) for row in latest}
-    return [BisectLine(one, sentences.get(one.pk, NOT_YET)) for one in bisects]
+    return [(one, sentences.get(one.pk, NOT_YET)) for one in bisects]
 
 
 OFFERED = 12

@@ -13,7 +13,7 @@ from webapp.charts import control
 from webapp.charts.control import Control
 from webapp.charts.text import better_text
 from webapp.events.models import Canary
-from webapp.events.queries import Boot, WatchedCanary, watch
+from webapp.events.queries import WatchedCanary, watch
 from webapp.events.services import set_canary_active
 from webapp.jobs.models import Job
 from webapp.pages.parts.links import NUMBER_MAX
@@ -51,15 +51,8 @@ class CanaryLine:
         return self.watched.chart.is_out
 
 
-@dataclass(frozen=True, slots=True)
-class BootLine:
-    """A boot in a table; ``side``: where it lies, empty: within its limits."""
-
-    boot: Boot
-    side: str
-
-
 SIDES = {0: "", 1: "above its limit", -1: "below its limit"}
+"""Where a boot lies, in words; empty: within its limits."""
 
 
 def canary_lines(canaries: Sequence[Canary]) -> list[CanaryLine]:
@@ -80,7 +73,7 @@ def one(request: HttpRequest, number: int) -> HttpResponse:
     canary = _canary(number)
     (line,) = canary_lines([canary])
     boots = [
-        BootLine(boot, SIDES[side])
+        (boot, SIDES[side])
         for boot, side in zip(line.watched.boots, line.watched.chart.sides, strict=True)
     ]
     context = {

@@ -6,7 +6,7 @@ decided of both.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import quote
 from uuid import UUID
 
@@ -132,13 +132,6 @@ class Disagreement:
     decided: PoolingDecision | None
 
 
-class WaitingLine(NamedTuple):
-    """A point that waits for a decision, and how far apart its runs are, in percent."""
-
-    point: Point
-    size: str
-
-
 def needs_runs(points: Iterable[CommitPoint]) -> bool:
     """Whether `disagreements` looks at the runs of the commit of ``points`` at all."""
     return any(_is_beyond_noise(point) for point in points)
@@ -159,12 +152,14 @@ def disagreements(points: Iterable[CommitPoint], runs: Iterable[Run]) -> list[Di
     return [Disagreement(key, rows, decided.get(key)) for key, rows in by_key.items()]
 
 
-def waiting() -> list[WaitingLine]:
-    """Points that wait for a decision, the newest of their trees first; one more than is shown."""
+def waiting() -> list[tuple[Point, str]]:
+    """Points that wait for a decision, the newest of their trees first, and how far apart their
+    runs are, in percent; one more than is shown.
+    """
     found = Point.objects.that_disagree().with_subjects().select_related("revision__tree")
     parts = ("series__tree__name", "-position", "series__mode__name", "series__hardware__name")
     return [
-        WaitingLine(point, half_width(point.uploads["found"]["percent"]))
+        (point, half_width(point.uploads["found"]["percent"]))
         for point in found.order_by(*parts)[: WAITING_SHOWN + 1]
     ]
 

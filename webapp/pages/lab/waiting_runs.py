@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
@@ -27,17 +27,10 @@ MOST_CHOSEN = 5000
 DECIDED_SHOWN, DECIDED_LOOKED_AT = 10, 500
 
 
-class RunLine(NamedTuple):
-    """One run of a group."""
-
-    uuid: UUID
-    mode: str
-
-
 @dataclass(frozen=True, slots=True)
 class Group:
     """``count`` runs of one directory on one ``hardware``, which people call ``machine``, that wait
-    for the same decision; the first of them are ``runs``.
+    for the same decision; the first of them, each with its mode, are ``runs``.
     """
 
     tree: str
@@ -47,12 +40,12 @@ class Group:
     candidates: Sequence[Mapping[str, str]]
     count: int
     since: datetime
-    runs: Sequence[RunLine]
+    runs: Sequence[tuple[UUID, str]]
 
     @property
     def example(self) -> UUID:
         """The run that names the group in a form."""
-        return self.runs[0].uuid
+        return self.runs[0][0]
 
     @property
     def more(self) -> int:
@@ -166,7 +159,6 @@ def _uuid(text: str) -> UUID | None:
 
 
 def _group(row: Mapping[str, Any], machines: Mapping[str, str]) -> Group:
-    lines = map(RunLine, row["uuids"][:RUNS_SHOWN], row["modes"])
     return Group(
         tree=row["run__revision__tree__name"],
         hardware=row["run__hardware__name"],
@@ -175,5 +167,5 @@ def _group(row: Mapping[str, Any], machines: Mapping[str, str]) -> Group:
         candidates=row["candidates"],
         count=row["count"],
         since=row["first"],
-        runs=list(lines),
+        runs=list(zip(row["uuids"][:RUNS_SHOWN], row["modes"], strict=False)),
     )

@@ -100,7 +100,7 @@ def _needed(
     scatter = _scatter([_units(one, unit) for one in (base, other)])
     if scatter is None:
         return None
-    noise, most = NoiseLevels(run=0.0, boot=scatter.percent, df=scatter.df), MOST_OF_ONE_KIND
+    noise, most = NoiseLevels(run=0.0, boot=scatter[0], df=scatter[1]), MOST_OF_ONE_KIND
     if history is not None:
         noise, most = replace(noise, build=history.percent, build_df=history.df), MOST
     return plan_for(TARGET_PERCENT, noise, most=most), most
@@ -128,16 +128,9 @@ def _units(one: ComparedSet, unit: Level) -> list[float]:
     return [fmean(values) for values in of_unit.values()]
 
 
-@dataclass(frozen=True, slots=True)
-class _Scatter:
-    """Pooled standard deviation of units in percent of their means, and its degrees of freedom."""
-
-    percent: float
-    df: int
-
-
-def _scatter(sides: Sequence[Sequence[float]]) -> _Scatter | None:
-    """The scatter; None when there is none.
+def _scatter(sides: Sequence[Sequence[float]]) -> tuple[float, int] | None:
+    """Pooled standard deviation of units in percent of their means, and its degrees of freedom;
+    None where there is none.
 
     What was stored before samples had bounds is left out: its squares leave the range of a double.
     """
@@ -148,7 +141,7 @@ def _scatter(sides: Sequence[Sequence[float]]) -> _Scatter | None:
         return None
     squares = sum(variance(side) * (len(side) - 1) / fmean(side) ** 2 for side in usable)
     scatter = 100 * sqrt(squares / freedom)
-    return _Scatter(scatter, freedom) if 0 < scatter < inf else None
+    return (scatter, freedom) if 0 < scatter < inf else None
 
 
 @dataclass(frozen=True, slots=True)
