@@ -18,8 +18,8 @@ from webapp.analysis.queries.options import knob_number
 from webapp.api.events import EventIn
 from webapp.api.releases import ReleaseIn
 from webapp.api.schemas.runs import BatchIn
-from webapp.charts import curve
-from webapp.charts.curve import Level
+from webapp.charts import small
+from webapp.charts.small import Level
 from webapp.charts.svg import style_of
 from webapp.results.fact_names import MOST_NAMES, cut, ends, intervals_of, kept_facts
 from webapp.results.identity import Bound, Evidence, Known, identify
@@ -184,7 +184,7 @@ finite = st.floats(-1e15, 1e15, allow_nan=False)
 @cases()
 def test_any_curve_is_drawn_within_its_frame(levels: list[Level], knob: str) -> None:
     ordered = sorted(levels, key=lambda one: one.value)
-    image = curve.draw(ordered, knob=knob, unit="x", style=style_of(mode_id=1))
+    image = small.draw_curve(ordered, knob=knob, unit="x", style=style_of(mode_id=1))
     assert "nan" not in image.split("</title>")[1].split("<text")[0]
     assert image.count("<circle") == len(levels)
 

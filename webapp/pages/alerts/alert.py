@@ -21,7 +21,7 @@ from webapp.alerts.services import TriageError
 from webapp.analysis import queries
 from webapp.analysis.models import Finding
 from webapp.bisects.models import Bisect
-from webapp.charts import strip
+from webapp.charts import small
 from webapp.pages.alerts.acts import act
 from webapp.pages.alerts.cards import CARDS, NARROW, SMALL, Card, cards_of
 from webapp.pages.alerts.suspects import steps_of, suspects_of
@@ -269,13 +269,13 @@ def _samples(row: Finding) -> dict[str, object]:
         return {"problem": "No samples to show: they were withdrawn."}
     found = rows[0]
     sets = [
-        strip.Strip(one.label, one.samples, fmean(one.samples), one.units.interval())
+        small.Strip(one.label, one.samples, fmean(one.samples), one.units.interval())
         for one in found.sets
     ]
     return {
         "ministat": found.ministat_text() if found.can_render else "",
         "problem": "" if found.can_render else TOO_FEW,
-        "strips": strip.draw(sets, unit=found.metric.unit),
+        "strips": small.draw_strips(sets, unit=found.metric.unit),
     }
 
 

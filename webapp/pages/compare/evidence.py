@@ -13,9 +13,9 @@ from django.urls import reverse
 
 from webapp.accounts.services import is_triager
 from webapp.analysis import queries
-from webapp.charts import quantiles, strip
+from webapp.charts import quantiles, small
 from webapp.charts.quantiles import Curve
-from webapp.charts.strip import Strip
+from webapp.charts.small import Strip
 from webapp.charts.text import half_width
 from webapp.jobs.models import Job
 from webapp.pages.compare.report import TOO_FEW, compared_sentence
@@ -118,7 +118,7 @@ class Evidence:
     @property
     def image(self) -> str:
         """The samples of each set as an SVG of strips."""
-        return strip.draw([_strip(one) for one in self.row.sets], unit=self.row.metric.unit)
+        return small.draw_strips([_strip(one) for one in self.row.sets], unit=self.row.metric.unit)
 
     @property
     def trend(self) -> str:

@@ -16,8 +16,8 @@ from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
 
 from webapp.analysis import queries
-from webapp.charts import forest, strip, text
-from webapp.charts.strip import Strip
+from webapp.charts import forest, small, text
+from webapp.charts.small import Strip
 from webapp.charts.svg import Part, stacked
 from webapp.charts.text import short_beside
 from webapp.pages.compare import range_report
@@ -95,7 +95,7 @@ class RangeEvidence:
             Strip(label, values, level, None)
             for label, values, level in zip(self.labels, self.row.values, levels, strict=True)
         ]
-        return strip.draw(strips, unit=self.row.series.metric.unit)
+        return small.draw_strips(strips, unit=self.row.series.metric.unit)
 
     @property
     def sets(self) -> list[RangeSet]:

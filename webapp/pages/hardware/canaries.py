@@ -9,8 +9,8 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
 from webapp.accounts.services import operator_required
-from webapp.charts import control
-from webapp.charts.control import Control
+from webapp.charts import small
+from webapp.charts.small import Control
 from webapp.charts.text import better_text
 from webapp.events.models import Canary
 from webapp.events.queries import WatchedCanary, watch
@@ -80,7 +80,7 @@ def one(request: HttpRequest, number: int) -> HttpResponse:
         "line": line,
         "canary": canary,
         "limits": line.watched.chart.limits,
-        "image": control.draw(_control(line.watched)) if boots else "",
+        "image": small.draw_control(_control(line.watched)) if boots else "",
         "boots": boots[: -BOOTS_SHOWN - 1 : -1],
         "shown": BOOTS_SHOWN,
         "jobs": Job.objects.filter(canary__canary=canary).order_by("-pk")[:JOBS_SHOWN],

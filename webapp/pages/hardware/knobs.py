@@ -15,9 +15,8 @@ from django.views.decorators.http import require_safe
 
 from webapp.alerts.queries import SeriesOnMachine
 from webapp.analysis.queries import Curve, CurvePoint, curves_of, knob_number
-from webapp.charts import curve
-from webapp.charts import curve as chart
-from webapp.charts.curve import Level
+from webapp.charts import small
+from webapp.charts.small import Level
 from webapp.charts.svg import style_of
 from webapp.charts.text import number, one_revision
 from webapp.pages.hardware.lanes import Place, trends_link
@@ -138,8 +137,8 @@ def _drawn(one: Curve, knob: str) -> Drawn:
     return Drawn(
         one.mode,
         one.points,
-        chart.draw(levels, knob=knob, unit=first.metric.unit, style=style),
-        is_logarithmic=chart.is_logarithmic([level.value for level in levels]),
+        small.draw_curve(levels, knob=knob, unit=first.metric.unit, style=style),
+        is_logarithmic=small.is_logarithmic([level.value for level in levels]),
     )
 
 
@@ -251,7 +250,7 @@ def _sweep(
         unit=first.unit,
         revision=names.get((first.tree_id, first.positions[-1]), ""),
         values=len(swept),
-        image=curve.draw(levels, knob=knob, unit=first.unit, style=style_of(mode_id=0)),
+        image=small.draw_curve(levels, knob=knob, unit=first.unit, style=style_of(mode_id=0)),
         href=with_query(reverse("knob", args=[hardware, knob]), pairs.items()),
     )
 
