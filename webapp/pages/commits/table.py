@@ -17,9 +17,9 @@ from webapp.analysis.models import Finding
 from webapp.charts import bars, text
 from webapp.charts.svg import cell_class
 from webapp.charts.text import POINTS, cost_interval, cost_points
-from webapp.pages.parts.components import hardware_html
+from webapp.pages.parts.components import hardware_html, mode_name
 from webapp.pages.parts.links import job_new_link
-from webapp.results.models import Hardware, Metric, Mode, Revision
+from webapp.results.models import Hardware, Metric, Revision
 from webapp.stats.compare import MORE_BUILDS
 
 COLUMNS_MOST = 8
@@ -126,24 +126,21 @@ def tables(
 
 def _table(metric: Metric, cells: Mapping[Place, Cell], around: Surroundings) -> Table:
     of = [cell.point.series for cell in cells.values()]
-    modes = {one.mode.name: one.mode for one in of}
+    modes = {one.mode.name for one in of}
     machines = {one.hardware.name: one.hardware for one in of}
     down, across = sorted(machines), sorted(modes)
+    of_mode: list[tuple[str, list[Place]]]
+    of_mode = [(mode_name(mode), [(mode, one) for one in down]) for mode in across]
+    of_machine = [(_machine(machines[one]), [(mode, one) for mode in across]) for one in down]
+    corner, rows, columns = "Hardware", of_machine, of_mode
     if len(modes) > max(COLUMNS_MOST, len(machines)):
-        head = [_machine(machines[one]) for one in down]
-        rows = [(_mode(modes[mode]), [cells.get((mode, one)) for one in down]) for mode in across]
-        corner = "Mode"
-    else:
-        head = [_mode(modes[one]) for one in across]
-        rows = [
-            (_machine(machines[one]), [cells.get((mode, one)) for mode in across]) for one in down
-        ]
-        corner = "Hardware"
+        corner, rows, columns = "Mode", of_mode, of_machine
     reach = _reach(cells.values())
     sheet = Sheet(metric, queries.TableLinks(around.commit.tree.name, metric.name), around, reach)
-    columns = "".join(f'<th scope="col">{one}</th>' for one in head)
+    head = "".join(f'<th scope="col">{one}</th>' for one, _ in columns)
     body = "".join(
-        f'<tr><th scope="row">{first}</th>{"".join(_cell(one, sheet) for one in its)}</tr>'
+        f'<tr><th scope="row">{first}</th>'
+        f"{''.join(_cell(cells.get(place), sheet) for place in its)}</tr>"
         for first, its in rows
     )
     return Table(
@@ -151,7 +148,7 @@ def _table(metric: Metric, cells: Mapping[Place, Cell], around: Surroundings) ->
         text.common(cell.point.series.better for cell in cells.values()),
         reach,
         mark_safe(  # noqa: S308 (the functions below escape every text)
-            f'<table class="heat"><thead><tr><th>{corner}</th>{columns}</tr></thead>'
+            f'<table class="heat"><thead><tr><th>{corner}</th>{head}</tr></thead>'
             f"<tbody>{body}</tbody></table>"
         ),
     )
@@ -173,12 +170,6 @@ def _reach(cells: Iterable[Cell]) -> float:
 
 def _machine(one: Hardware) -> str:
     return f'<a href="{escape(one.get_absolute_url())}">{hardware_html(one)}</a>'
-
-
-def _mode(one: Mode) -> str:
-    traffic = f"@{escape(one.traffic)}" if one.traffic else ""
-    boxed = "".join(f'<span class="opt">+{escape(option)}</span>' for option in one.options)
-    return f"{escape(one.workload)}{traffic}{boxed}"
 
 
 def _cell(cell: Cell | None, sheet: Sheet) -> str:

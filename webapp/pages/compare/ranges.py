@@ -26,11 +26,10 @@ from webapp.pages.compare.rows import (
     ROWS_AT_ONCE,
     ROWS_DRAWN,
     Section,
-    mode_html,
     opening,
     today_html,
 )
-from webapp.pages.parts.components import hardware_html
+from webapp.pages.parts.components import hardware_html, mode_name
 from webapp.pages.parts.links import with_query
 from webapp.stats.errors import TooFewSamplesError
 from webapp.stats.metrics import MARGIN_PCT
@@ -202,7 +201,7 @@ def _summary(row: queries.RangeRow, drawing: Drawing) -> str:
     return (
         '<span class="row"><span class="what">'
         f"{hardware_html(series.hardware, line=True)}</span>"
-        f'<span class="mode">{mode_html(row.mode)}{metric if drawing.with_metric else ""}</span>'
+        f'<span class="mode">{mode_name(row.mode)}{metric if drawing.with_metric else ""}</span>'
         f'<span class="plot">{plot}</span>'
         f'<span class="number {coloured}"><b>{size} {unit}</b></span>'
         f'<span class="number ci">{within or text.UNKNOWN}</span>'

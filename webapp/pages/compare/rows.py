@@ -26,7 +26,7 @@ from webapp.charts import forest, text
 from webapp.charts.forest import Reach
 from webapp.charts.text import short_beside, small_share
 from webapp.pages.compare.answer import Cell, Group
-from webapp.pages.parts.components import machine_html
+from webapp.pages.parts.components import machine_html, mode_name
 from webapp.pages.parts.summaries import direction_texts
 from webapp.stats.compare import Outcome, Verdict
 from webapp.stats.metrics import MARGIN_PCT
@@ -187,13 +187,6 @@ def chip(judged: PointVerdict, row: PointRow) -> str:
     return f'<span class="chip {CHIPS.get(kind, kind)}">{mark} {word}</span>{single}'
 
 
-def mode_html(mode: str) -> str:
-    """A mode with its options boxed."""
-    workload, *options = mode.split("+")
-    boxed = "".join(f'<span class="opt">+{escape(option)}</span>' for option in options)
-    return f"{escape(workload)}{boxed}"
-
-
 def _row(line: Line, drawing: Drawing, evidence: str) -> str:
     summary = "".join(
         _pair(cell, drawing, is_first=number == 0) for number, cell in enumerate(line.cells)
@@ -206,7 +199,7 @@ def _row(line: Line, drawing: Drawing, evidence: str) -> str:
 def _pair(cell: Cell, drawing: Drawing, *, is_first: bool) -> str:
     row, judged = cell.row, cell.judged
     base = row.base
-    mode = f"{mode_html(row.mode)}{_metric(base.metric) if drawing.with_metric else ''}"
+    mode = f"{mode_name(row.mode)}{_metric(base.metric) if drawing.with_metric else ''}"
     named = f'{_hardware_of(cell)}</span><span class="mode">{mode}' if is_first else ""
     named = named or '</span><span class="mode">'
     title = "" if drawing.is_of_two else f'<span class="set">{escape(_title(cell, drawing))}</span>'

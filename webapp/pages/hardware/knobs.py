@@ -20,6 +20,7 @@ from webapp.charts.small import Level
 from webapp.charts.svg import style_of
 from webapp.charts.text import number, one_revision
 from webapp.pages.hardware.lanes import Place, trends_link
+from webapp.pages.parts.components import mode_name
 from webapp.pages.parts.links import with_query
 from webapp.results.models import Hardware, ModeName, Series
 
@@ -213,13 +214,6 @@ def rows_of(
     )
 
 
-def mode_html(mode: ModeName) -> SafeString:
-    """A mode with its options boxed."""
-    traffic = f"@{mode.traffic}" if mode.traffic else ""
-    options = "".join(f'<span class="opt">+{escape(one)}</span>' for one in mode.options)
-    return _html([escape(mode.workload + traffic), options])
-
-
 def _settings(one: SeriesOnMachine) -> Iterable[tuple[str, str, float]]:
     """The knobs set in a mode: each with the mode without it, and its value as a number."""
     for option in one.parts.options:
@@ -267,7 +261,7 @@ def _row(
     return (
         f'<a href="{escape(trends_link(one, hardware, mode=one.mode))}" '
         f'data-mode="{escape(one.mode.lower())}" title="{escape(one.mode)}: {spread}">'
-        f"<b>{mode_html(one.parts)}</b>"
+        f"<b>{mode_name(one.parts)}</b>"
         f"<span>{number(mean)} <small>{escape(one.unit)}</small></span>"
         f'<span class="muted small"><span class="rev">{escape(name)}</span>, {revisions}{where}'
         f'<span class="spread">{spread if count == 1 else ""}</span></span></a>'
