@@ -1,6 +1,6 @@
 """What is known around measurements."""
 
-from webapp.events.queries.canaries import Boot, WatchedCanary, watch
+from webapp.events.queries.canaries import WatchedCanary, watch
 from webapp.events.queries.epochs import ONE_EPOCH, Epochs, epochs_of
 from webapp.events.queries.nearby import (
     Axis,

@@ -31,7 +31,7 @@ from webapp.pages.alerts.acts import act
 from webapp.pages.alerts.alert import Chosen, chosen_of
 from webapp.pages.alerts.cards import spark
 from webapp.pages.alerts.texts import age, as_text, beside_worst, pill_of, signed, state_note
-from webapp.pages.parts.components import SIMULATED, state_pill
+from webapp.pages.parts.components import SIMULATED, counted, state_pill
 from webapp.pages.parts.links import read_number, read_text, with_query
 from webapp.results.models import Hardware
 
@@ -175,7 +175,7 @@ def _headline(new: int, waiting: int, every: int) -> str:
     taken = waiting - new
     if not new:
         return f"Nothing new; {as_text(waiting)} open, all taken"
-    words = f"{new:,} new alert{'' if new == 1 else 's'}"
+    words = counted(new, "new alert")
     if not taken:
         return words
     return f"{words}; the other {'is' if taken == 1 else f'{as_text(taken)} are'} taken"

@@ -21,6 +21,7 @@ from webapp.pages.compare import answer, compare
 from webapp.pages.compare.pickers import start
 from webapp.pages.compare.report import SIMULATED, not_compared, today_after
 from webapp.pages.compare.rows import lines_of
+from webapp.pages.parts.components import counted
 from webapp.pages.parts.links import releases_link, with_query
 from webapp.pages.parts.summaries import counts_text
 from webapp.stats.compare import Verdict
@@ -164,10 +165,10 @@ def sentence_of(found: ComparedReleases) -> str:
     machines = len({row.base.hardware.pk for row in found.table.rows})
     parts = [answer_of(found)]
     if total:
-        parts.append(f"{_count(total, 'comparison')} on {_count(machines, 'machine')}")
+        parts.append(f"{counted(total, 'comparison')} on {counted(machines, 'machine')}")
     if back := len(found.recovered):
         were = "was" if back == 1 else "were"
-        parts.append(f"{_count(back, 'loss', 'losses')} in between {were} won back")
+        parts.append(f"{counted(back, 'loss', 'losses')} in between {were} won back")
     return f"{'; '.join(parts)}."
 
 
@@ -322,7 +323,3 @@ def _list(title: str, lines: Sequence[str]) -> str:
     if not lines:
         return ""
     return "\n".join([f"## {title}", "", *(f"- {inline(line)}" for line in lines)])
-
-
-def _count(number_: int, noun: str, plural: str = "") -> str:
-    return f"{number_:,} {noun if number_ == 1 else plural or f'{noun}s'}"

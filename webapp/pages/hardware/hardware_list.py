@@ -22,7 +22,7 @@ from webapp.charts.text import MARKS
 from webapp.jobs.queries import SILENT_AFTER, Machine, machines
 from webapp.pages.overview import wall
 from webapp.pages.parts.cache import Cache
-from webapp.pages.parts.components import age, machine_html
+from webapp.pages.parts.components import age, counted, machine_html
 
 DAYS = 45
 TILES_EACH = 3
@@ -132,8 +132,8 @@ def _headline(found: Sequence[Machine], now: datetime) -> str:
     runs = sum(sum(one.days[-SILENT_AFTER.days :]) for one in found)
     alive = sum(one.is_alive for one in found)
     if not any(one.live_at or one.has_worker for one in found):
-        return f"{_machines(len(found))}, none measured live"
-    title = f"{runs:,} {'run' if runs == 1 else 'runs'} in two weeks on {_machines(alive)}"
+        return f"{counted(len(found), 'machine')}, none measured live"
+    title = f"{counted(runs, 'run')} in two weeks on {counted(alive, 'machine')}"
     silent = [one for one in found if one.is_silent and not one.is_alive and one.live_at]
     if not silent:
         return title
@@ -144,17 +144,13 @@ def _headline(found: Sequence[Machine], now: datetime) -> str:
     return f"{title}; {len(silent)} are silent, {newest.called} for {length}"
 
 
-def _machines(count: int) -> str:
-    return f"{count:,} {'machine' if count == 1 else 'machines'}"
-
-
 def _labs(found: Sequence[Machine], known: Known) -> list[Lab]:
     labs = []
     for name, group in groupby(found, key=lambda one: one.lab):
         rows = list(group)
         silent = sum(one.is_silent and not one.is_alive for one in rows)
         workers = sum(one.has_worker for one in rows)
-        parts = [_machines(len(rows))]
+        parts = [counted(len(rows), "machine")]
         parts += [f"{silent} silent"] if silent else []
         parts += [f"{workers} with an agent that takes jobs"] if workers else []
         html = _rows_html([_Row(one, known) for one in rows])

@@ -34,7 +34,7 @@ from webapp.pages.overview import wall as overview_wall
 from webapp.pages.overview.strip import Strip
 from webapp.pages.overview.wall import FILTERS, REVISIONS_SHOWN, Chosen, Wall
 from webapp.pages.parts.cache import Cache, fingerprint
-from webapp.pages.parts.components import age
+from webapp.pages.parts.components import age, counted
 from webapp.pages.parts.links import agent_address
 from webapp.pages.parts.summaries import CommitSummary, summarise
 from webapp.results.models import Revision, Run, Series, Tree
@@ -287,7 +287,7 @@ def _rest_of(one: OpenLoss, losses: Sequence[OpenLoss], since_text: str) -> str:
 
 def _of_singles(wall: Wall) -> Headline:
     return _headline(
-        f"{_series(wall)} of one revision each on {_plural(wall.machines, 'machine')}",
+        f"{_series(wall)} of one revision each on {counted(wall.machines, 'machine')}",
         f"Changes are found from {FEWEST_REVISIONS} revisions of a series on; until then revisions "
         "can be compared with one another.",
     )
@@ -298,13 +298,13 @@ def _of_history(wall: Wall) -> Headline:
     series may have several, or one too small for an alert.
     """
     changes = counts(timezone.now()).history
-    places = f"{_series(wall)} on {_plural(wall.machines, 'machine')}"
-    found = _plural(changes, "change") if changes else "no proven change beyond the threshold"
+    places = f"{_series(wall)} on {counted(wall.machines, 'machine')}"
+    found = counted(changes, "change") if changes else "no proven change beyond the threshold"
     below = (
         f"{_count(wall.moved) if wall.moved else 'none'} of the series below changed, by any size"
     )
     if changes:
-        link = f'<a href="{reverse("alerts")}?state=history">{_plural(changes, "change")}</a>'
+        link = f'<a href="{reverse("alerts")}?state=history">{counted(changes, "change")}</a>'
         below = f"{link} beyond the alert threshold, each at one commit or in one interval; {below}"
     else:
         below = below.capitalize()
@@ -317,8 +317,8 @@ def _of_history(wall: Wall) -> Headline:
 def _of_quiet(wall: Wall, machines: Mapping[int, Machine]) -> Headline:
     runs = sum(sum(machine.days[-DAYS:]) for machine in machines.values())
     alive = sum(machine.is_alive for machine in machines.values())
-    title = f"No regression is open; {_plural(runs, 'run')} in two weeks on "
-    title += _plural(alive, "machine")
+    title = f"No regression is open; {counted(runs, 'run')} in two weeks on "
+    title += counted(alive, "machine")
     newest = wall.last_change
     if newest is None:
         return _headline(title, f"No change is proven in the revisions shown.{_too_few(wall)}")
@@ -326,7 +326,7 @@ def _of_quiet(wall: Wall, machines: Mapping[int, Machine]) -> Headline:
     return _headline(
         title,
         f"The last change: {escape(newest.mode)} {percent(newest.percent)} % on {machine}, "
-        f"{_plural(newest.since or 0, 'revision')} ago.",
+        f"{counted(newest.since or 0, 'revision')} ago.",
     )
 
 
@@ -338,10 +338,6 @@ def _too_few(wall: Wall) -> str:
 
 def _series(wall: Wall) -> str:
     return f"{len(wall.series):,} series"
-
-
-def _plural(count: int, one: str) -> str:
-    return f"{count:,} {one if count == 1 else one + 's'}"
 
 
 WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")

@@ -27,7 +27,7 @@ from webapp.charts.text import MARKS, PLUS_MINUS, half_width, percent, short_num
 from webapp.charts.trend.series import Level
 from webapp.jobs.queries import SILENT_AFTER, Machine
 from webapp.pages.parts.cache import Cache
-from webapp.pages.parts.components import machine_html
+from webapp.pages.parts.components import counted, machine_html
 
 MOST_TILES = 60
 REVISIONS_SHOWN = 60
@@ -320,7 +320,8 @@ def short_machine(machine: Machine, modes: int, attributes: str = "") -> str:
     href = escape(reverse("hardware", args=[machine.name]))
     simulated = ' <span class="sim">simulated</span>' if machine.is_simulated else ""
     title = f'title="{escape(machine.name)}"{attributes}'
-    return f'<a href="{href}" {title}>{escape(str(machine.called))}</a>{simulated} {_modes(modes)}'
+    name = escape(str(machine.called))
+    return f'<a href="{href}" {title}>{name}</a>{simulated} {counted(modes, "mode")}'
 
 
 @dataclass(frozen=True, slots=True)
@@ -472,22 +473,18 @@ def _none(one: WallSeries | None, mode: str) -> str:
     )
 
 
-def counted_text(counted: Sequence[WallSeries], drawn: Sequence[WallSeries] = ()) -> str:
+def counted_text(others: Sequence[WallSeries], drawn: Sequence[WallSeries] = ()) -> str:
     """Series that are not drawn, in words: ``+ 14 modes: 12 of 1 revision, ▾ 1, ▴ 1``; ``series``
     where a mode is among them or those ``drawn`` more than once, as of two trees.
     """
-    modes = {one.mode for one in (*counted, *drawn)}
-    text = _modes(len(counted)) if len(modes) == len(counted) + len(drawn) else ""
-    text = text or f"{len(counted):,} series"
-    single = sum(one.revisions <= 1 for one in counted)
-    if single == len(counted):
+    modes = {one.mode for one in (*others, *drawn)}
+    text = counted(len(others), "mode") if len(modes) == len(others) + len(drawn) else ""
+    text = text or f"{len(others):,} series"
+    single = sum(one.revisions <= 1 for one in others)
+    if single == len(others):
         return f"{text}, 1 revision{' each' if single > 1 else ''}"
     parts = [f"{single} of 1 revision"] if single else []
     for verdict in ("worse", "better"):
-        moved = sum(is_changed(one) and one.verdict == verdict for one in counted)
+        moved = sum(is_changed(one) and one.verdict == verdict for one in others)
         parts += [f"{MARKS[verdict]} {moved}"] if moved else []
     return ": ".join(filter(None, (f"+ {text}", ", ".join(parts))))
-
-
-def _modes(count: int) -> str:
-    return "1 mode" if count == 1 else f"{count:,} modes"

@@ -307,6 +307,11 @@ def hardware_html(hardware: Hardware, *, line: bool = False) -> SafeString:
     return machine_html(hardware.called, hardware.name, simulated=simulated, line=line)
 
 
+def counted(count: int, noun: str, plural: str = "") -> str:
+    """``1 run``, ``1,200 runs``; ``plural`` where an s does not make it."""
+    return f"{count:,} {noun if count == 1 else plural or f'{noun}s'}"
+
+
 UNITS = ((86_400, "day", "days"), (3600, "h", "h"), (60, "min", "min"))
 
 LONG = ((604_800, "week"), (86_400, "day"))
