@@ -6,7 +6,7 @@ from django.http import HttpRequest
 from ninja import Query, Router, Schema
 from pydantic import BaseModel, Field
 
-from webapp.analysis.queries import Curve, CurvePoint, curves_of
+from webapp.analysis.queries import CurvePoint, curves_of
 from webapp.api.schemas.types import Asked, ErrorOut
 
 
@@ -72,12 +72,10 @@ def list_knobs(request: HttpRequest, turned: Query[Turned]) -> Any:
     return asked | {
         "unit": min(units, default=None),
         "revision": found.revision and found.revision.name,
-        "curves": [_curve(curve) for curve in found.curves],
+        "curves": [
+            {"mode": one.mode, "points": [_point(at) for at in one.points]} for one in found.curves
+        ],
     }
-
-
-def _curve(curve: Curve) -> dict[str, Any]:
-    return {"mode": curve.mode, "points": [_point(one) for one in curve.points]}
 
 
 def _point(one: CurvePoint) -> dict[str, Any]:

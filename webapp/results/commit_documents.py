@@ -297,7 +297,8 @@ def _csv(text: str, problems: list[Problem]) -> Iterator[tuple[str, Mapping[str,
             if len(row) == len(header):
                 yield where, dict(zip(header, row, strict=True))
             elif row:
-                problems.append(Problem(where, _uneven(len(row), len(header))))
+                uneven = f"has {len(row)} fields where the header has {len(header)}"
+                problems.append(Problem(where, f"{uneven}; put text that holds commas in quotes"))
     except csv.Error as error:
         problems.append(Problem(f"line {reader.line_num}", f"is no CSV ({error}); mend its quotes"))
     finally:
@@ -322,7 +323,3 @@ def _known_fields(where: str, fields: Iterable[str], problems: list[Problem]) ->
         for field in unknown
     ]
     return not unknown
-
-
-def _uneven(got: int, wanted: int) -> str:
-    return f"has {got} fields where the header has {wanted}; put text that holds commas in quotes"

@@ -361,7 +361,9 @@ def source_link(template: str, *, name: str, aliases: Iterable[str] = ()) -> str
     """Where the commit ``name``, known by ``aliases`` too, is in the source browser; empty without
     a template, or where it asks for a hash or a number that nobody told.
     """
-    hashes = (one for one in (name, *aliases) if len(one) >= MIN_HASH and _is_hash(one))
+    hashes = (
+        one for one in (name, *aliases) if len(one) >= MIN_HASH and HASH_PATTERN.fullmatch(one)
+    )
     numbered = SVN_PATTERN.fullmatch(name) or COUNT_PATTERN.fullmatch(name)
     values = {
         "revision": name,
@@ -372,7 +374,3 @@ def source_link(template: str, *, name: str, aliases: Iterable[str] = ()) -> str
     if not asked or not all(values.get(one) for one in asked):
         return ""
     return PLACEHOLDER.sub(lambda found: quote(values[found[1]], safe=""), template)
-
-
-def _is_hash(name: str) -> bool:
-    return HASH_PATTERN.fullmatch(name) is not None

@@ -119,7 +119,8 @@ def flame_picture(flame: Flame, *, title: str, lines: Sequence[str] = ()) -> str
 def legend(flame: Flame) -> list[Entry]:
     """What the colours mean: the modules in ``flame``, or the steps of a change in points."""
     if flame.is_difference:
-        return [Entry(_swatch(step_class(step)), _step_text(step)) for step in _all_steps()]
+        steps = range(-len(STEPS), len(STEPS) + 1)
+        return [Entry(_swatch(step_class(step)), _step_text(step)) for step in steps]
     named = [frame for frame in flame.frames if frame.key]
     hue = hues(frame.module for frame in named)
     found = [
@@ -129,10 +130,6 @@ def legend(flame: Flame) -> list[Entry]:
     if any(not has_symbol(frame.name) for frame in named):
         found.append(Entry(_swatch(NO_SYMBOL), "no symbol"))
     return found[:MOST_ENTRIES]
-
-
-def _all_steps() -> range:
-    return range(-len(STEPS), len(STEPS) + 1)
 
 
 def _step_text(step: int) -> str:

@@ -116,14 +116,16 @@ def _context(request: HttpRequest, one: alerts.Listed) -> dict[str, object]:
         "asof": asof,
         "past": alerts.members_at(alert, asof) if asof else (),
         "facts": facts,
-        "candidates": _candidates(alert) if facts.candidates else (),
+        "candidates": list(alerts.candidates_beside(alert).with_revisions().with_subjects())
+        if facts.candidates
+        else (),
         "suspects": suspects_of(one),
         "steps": steps_of(one, signed_in=request.user.is_authenticated),
         "bisects": lines_of(list(bisects)) if facts.bisects else [],
         "events": lines_of_events(events[::-1]),
         "can_act": can_act,
         "back": request.get_full_path(),
-        "can_undo": _can_undo(alert, events),
+        "can_undo": bool(events and events[-1].before) and events[-1].version == alert.version,
         "simulated": any(row.series.hardware.lab.simulated for row in findings),
         **_section(show, one, can_act=can_act),
     }
@@ -227,10 +229,6 @@ def _only_machine(findings: Sequence[Finding]) -> Hardware | None:
     return next(iter(machines.values())) if len(machines) == 1 else None
 
 
-def _candidates(alert: Alert) -> list[Finding]:
-    return list(alerts.candidates_beside(alert).with_revisions().with_subjects())
-
-
 def _section(show: str, one: alerts.Listed, *, can_act: bool) -> dict[str, object]:
     """What of the page is folded and asked for."""
     findings = one.members.findings
@@ -277,10 +275,6 @@ def _samples(row: Finding) -> dict[str, object]:
         "problem": "" if found.can_render else TOO_FEW,
         "strips": small.draw_strips(sets, unit=found.metric.unit),
     }
-
-
-def _can_undo(alert: Alert, events: Sequence[AlertEvent]) -> bool:
-    return bool(events) and bool(events[-1].before) and events[-1].version == alert.version
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,7 +86,8 @@ def _others(one: Listed) -> str:
     worse = members.worse - sum(row.verdict == Verdict.WORSE for row in named)
     better = members.better - sum(row.verdict != Verdict.WORSE for row in named)
     parts = [f"{gain.series.subject} {moved(gain)}"] if gain else []
-    parts += [_counted(count, verb) for count, verb in ((worse, "lost"), (better, "gained"))]
+    others = ((worse, "lost"), (better, "gained"))
+    parts += [f"{as_text(count)} other series {verb}" for count, verb in others if count]
     parts += [f"the {row.series.subject} {moved(row)}" for row in costs[:MOST_COSTS]]
     texts = [part for part in parts if part]
     return f"; {', '.join(texts)}" if texts else ""
@@ -96,10 +97,6 @@ def _largest_gain(findings: Sequence[Finding]) -> Finding | None:
     """Of a mixed alert, which names the largest of either direction."""
     gains = (row for row in findings if row.verdict != Verdict.WORSE and not row.series.is_cost)
     return max(gains, key=lambda row: abs(row.change_pct or 0.0), default=None)
-
-
-def _counted(count: int, verb: str) -> str:
-    return f"{as_text(count)} other series {verb}" if count else ""
 
 
 def as_text(count: int) -> str:

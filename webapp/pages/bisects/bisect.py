@@ -251,17 +251,14 @@ def _facts(view: queries.BisectView) -> str:
     bisect = view.bisect
     metric = bisect.series.metric
     better = better_text(bisect.series.better)
-    span = f"{bisect.good} (good) to {bisect.bad} (bad), {bisect.last_index} {_counted(view)}"
+    between = "known revisions" if bisect.gaps else "commits"
+    span = f"{bisect.good} (good) to {bisect.bad} (bad), {bisect.last_index} {between}"
     facts = (
         f"{bisect.series.mode} on {bisect.series.hardware}, {metric} ({metric.unit}, {better})",
         f"{bisect.series.tree}: {span}",
         f"state: {_state(view)}; {view.measured_for_it} boots measured for it",
     )
     return "\n".join(f"- {inline(fact)}" for fact in facts)
-
-
-def _counted(view: queries.BisectView) -> str:
-    return "known revisions" if view.bisect.gaps else "commits"
 
 
 def _state(view: queries.BisectView) -> str:

@@ -223,7 +223,8 @@ def headline(detected: Detected, cells: Cells) -> Headline:
     ]
     verdicts = Counter([*proven, *own.values()] if proven else [])
     if verdicts:
-        return Headline(_text(verdicts), _marks(verdicts), _source(detected, passed, cells))
+        marks = "".join(MARKS[one] for one in PROVEN if verdicts[one])
+        return Headline(_text(verdicts), marks, _source(detected, passed, cells))
     if passed:
         mark = MARKS[Verdict.CANNOT_TELL]
         return Headline("one build a side", mark, _source(detected, passed, cells))
@@ -277,10 +278,6 @@ def _text(verdicts: Counter[Verdict]) -> str:
     if verdicts[Verdict.WORSE] and verdicts[Verdict.BETTER]:
         return "mixed"
     return "regression" if verdicts[Verdict.WORSE] else "improvement"
-
-
-def _marks(verdicts: Counter[Verdict]) -> str:
-    return "".join(MARKS[one] for one in PROVEN if verdicts[one])
 
 
 def _states(findings: list[FindingAt]) -> str:

@@ -199,10 +199,12 @@ def _row(line: Line, drawing: Drawing, evidence: str) -> str:
 def _pair(cell: Cell, drawing: Drawing, *, is_first: bool) -> str:
     row, judged = cell.row, cell.judged
     base = row.base
-    mode = f"{mode_name(row.mode)}{_metric(base.metric) if drawing.with_metric else ''}"
+    metric = f' <span class="muted">{escape(base.metric)}</span>' if drawing.with_metric else ""
+    mode = f"{mode_name(row.mode)}{metric}"
     named = f'{_hardware_of(cell)}</span><span class="mode">{mode}' if is_first else ""
     named = named or '</span><span class="mode">'
-    title = "" if drawing.is_of_two else f'<span class="set">{escape(_title(cell, drawing))}</span>'
+    title = f'<span class="set">{escape(drawing.titles[cell.index + 1])}</span>'
+    title = "" if drawing.is_of_two else title
     kind = kind_of(judged)
     coloured = kind if kind in {"worse", "better"} else "even"
     interval = text.interval(judged.low, judged.high) or text.UNKNOWN
@@ -251,14 +253,6 @@ def _hardware_of(cell: Cell) -> str:
     base = cell.row.base
     simulated = any(one.simulated for one in cell.row.points)
     return machine_html(base.hardware.called, base.hardware.name, simulated=simulated, line=True)
-
-
-def _title(cell: Cell, drawing: Drawing) -> str:
-    return drawing.titles[cell.index + 1]
-
-
-def _metric(name: str) -> str:
-    return f' <span class="muted">{escape(name)}</span>'
 
 
 def revisions_of(row: PointRow) -> str:

@@ -51,14 +51,14 @@ def as_markdown(report: Report) -> str:
     """As a lab writes it by hand: title, bullets, `PICTURE` beside it, blocks with the prose
     typed between them; then the verdicts."""
     sentences = [one for one in (report.answer, report.figures) if one]
-    readme = as_typed(report.experiment)
+    readme, concluded = as_typed(report.experiment), report.experiment.conclusion
     parts = [
         _head(report, readme),
         *([f"![{inline(report.experiment.question)}]({PICTURE})"] if report.table.rows else []),
         *(text for part in report.parts for text in _section(part, readme)),
         typed(report.experiment.closing),
         flame_graphs(report.profiles),
-        *_conclusion(report),
+        f"Concluded: {inline(concluded)}" if concluded else "",
         " ".join(
             [*(f"{inline(one)}." for one in sentences), *([BLOCK_IGNORES] if report.parts else [])]
         ),
@@ -82,11 +82,6 @@ def _section(part: Part, readme: AsTyped) -> list[str]:
     remarks = "\n".join(f"- {inline(remark)}" for remark in part.row.remarks)
     heading = typed(part.heading) if part.cell.labels else inline(part.heading)
     return [heading, block(readme.block(part.block)), *([remarks] if remarks else [])]
-
-
-def _conclusion(report: Report) -> list[str]:
-    text = report.experiment.conclusion
-    return [f"Concluded: {inline(text)}"] if text else []
 
 
 FOLDER = "experiments"

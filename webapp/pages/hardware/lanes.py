@@ -171,7 +171,7 @@ def _panel(
             one,
             findings.get(one.pk, ()),
             along,
-            marks=shown if index == 0 else _silent(shown),
+            marks=shown if index == 0 else [Mark(one.at, "") for one in shown],
             href=trends_link(one, hardware, mode=one.mode),
         )
         for index, one in enumerate(group)
@@ -206,10 +206,6 @@ def _marks(marks: Sequence[tuple[int, str]], along: Sequence[int]) -> list[Mark]
         for after, text in marks
         if along[0] <= after < along[-1]
     ]
-
-
-def _silent(marks: Sequence[Mark]) -> list[Mark]:
-    return [Mark(one.at, "") for one in marks]
 
 
 def _lane(

@@ -23,7 +23,7 @@ from webapp.analysis.models import Finding, Verdict
 from webapp.events.models import Canary, LabEvent
 from webapp.notifications.models import Subscription
 from webapp.notifications.services import NameTaken, save_subscription, switch
-from webapp.pages.hardware.canaries import CanaryLine, canary_lines
+from webapp.pages.hardware.canaries import canary_lines
 from webapp.pages.hardware.knobs import Knob, knobs_of, rows_of, sweeps_of
 from webapp.pages.hardware.lanes import label_positions, lanes_of, lead, panels
 from webapp.pages.parts.cache import Cache
@@ -101,7 +101,8 @@ def page(request: HttpRequest, name: str) -> HttpResponse:
     machine = found.hardware
     asked = request.GET.get("q", "").replace("\0", "")[:200]
     rows = queries.findings_on(machine.pk) if found.stamp else []
-    events = _events(found)
+    recorded = LabEvent.objects.in_force().on_hardware(found.hardware).named()
+    events = list(recorded[:EVENTS_SHOWN]) if found.events else []
     marks = _marks(events)
     shown = DRAWN.get(
         (machine.pk, machine.name, found.stamp, asked, tuple(rows), tuple(marks.items())),
@@ -115,7 +116,9 @@ def page(request: HttpRequest, name: str) -> HttpResponse:
         "alerts": open_here(shown.alerts),
         "variants": variants_on(machine) if found.variants else [],
         "events": events,
-        "canaries": _canaries(found),
+        "canaries": canary_lines(list(Canary.objects.filter(hardware=machine).named()))
+        if found.canaries
+        else [],
         **_facts(found),
     }
     return render(request, "pages/hardware/machine.html", context)
@@ -220,18 +223,6 @@ def _marks(events: Iterable[LabEvent]) -> Marks:
         if one.first is not None:
             found[one.first.tree.name].append((one.first.position - 1, f"lab: {one.label}"))
     return {tree: tuple(its) for tree, its in found.items()}
-
-
-def _events(found: queries.MachineFound) -> list[LabEvent]:
-    if not found.events:
-        return []
-    return list(LabEvent.objects.in_force().on_hardware(found.hardware).named()[:EVENTS_SHOWN])
-
-
-def _canaries(found: queries.MachineFound) -> list[CanaryLine]:
-    if not found.canaries:
-        return []
-    return canary_lines(list(Canary.objects.filter(hardware=found.hardware).named()))
 
 
 def _facts(found: queries.MachineFound) -> dict[str, object]:

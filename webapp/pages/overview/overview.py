@@ -154,23 +154,17 @@ def _drawn(
 @require_safe
 def lately(request: HttpRequest) -> HttpResponse:
     """Commits where something got worse, proven or not, and those tested last."""
-    regressions, tested = _regressions(), _tested_lately()
+    # Commits (ids) that made something worse: confirmed, one build a side, candidates.
+    worse = of_interest(Finding.objects.live())
+    regressions = worse.revisions_lately(Verdict.WORSE, REGRESSIONS_SHOWN)
+    runs = Run.objects.placed().plain().lately(RUNS_LOOKED_AT).values_list("revision_id", flat=True)
+    tested = list(dict.fromkeys(runs))[:TESTED_SHOWN]
     found = Revision.objects.select_related("tree").in_bulk([*regressions, *tested])
     context = {
         "regressions": _summaries(regressions, found),
         "tested": _summaries(tested, found),
     }
     return render(request, "pages/overview/lately.html", context)
-
-
-def _regressions() -> list[int]:
-    """Commits (ids) that made something worse: confirmed, one build a side, candidates."""
-    return of_interest(Finding.objects.live()).revisions_lately(Verdict.WORSE, REGRESSIONS_SHOWN)
-
-
-def _tested_lately() -> list[int]:
-    runs = Run.objects.placed().plain().lately(RUNS_LOOKED_AT).values_list("revision_id", flat=True)
-    return list(dict.fromkeys(runs))[:TESTED_SHOWN]
 
 
 def _summaries(ids: Sequence[int], found: Mapping[int, Revision]) -> list[CommitSummary]:

@@ -278,7 +278,8 @@ def draw(
     long = [row for row in tree.rows if not row.is_short]
     rows = [painter.row(row) for row in long[:MOST_ROWS]]
     rows += [_rest(long[MOST_ROWS:])] if long[MOST_ROWS:] else []
-    rows += [_together(short)] if short else []
+    if short:
+        rows.append(f'<div class="wall-together">{_named(short)}: {ONE_REVISION}</div>')
     return DrawnTree(tree, span, mark_safe("".join(rows)))  # noqa: S308
 
 
@@ -289,10 +290,6 @@ def draw_short(trees: Sequence[TreeOnWall]) -> SafeString:
         return mark_safe("")
     line = f'<div class="wall-together">{"; ".join(named)}: {ONE_REVISION}</div>'
     return mark_safe(line)  # noqa: S308 (names are escaped)
-
-
-def _together(rows: Sequence[Row]) -> str:
-    return f'<div class="wall-together">{_named(rows)}: {ONE_REVISION}</div>'
 
 
 def _rest(rows: Sequence[Row]) -> str:

@@ -84,7 +84,7 @@ def identify_runs(runs: Sequence[RunDocument], lab: Lab) -> Identities:
     carrying = [run for run in runs if run.evidence is not None]
     if not carrying:
         return Identities(runs, {}, {})
-    known = _known(carrying)
+    known = _known_of([(one.tree, one.revision, one.evidence or Evidence()) for one in carrying])
     identities = {run.uuid: _identify(run, known) for run in carrying}
     waiting = [run for run in carrying if identities[run.uuid].waits]
     left_out = _apply_rules(waiting, identities, known, lab) if waiting else {}
@@ -146,10 +146,6 @@ def _filed(run: RunDocument, identity: Identity | None) -> RunDocument:
     if filed == run.revision:
         return run
     return replace(run, revision=filed, position=None, as_sent=run.as_sent or run)
-
-
-def _known(runs: Sequence[RunDocument]) -> dict[tuple[str, str], Known]:
-    return _known_of([(run.tree, run.revision, run.evidence or Evidence()) for run in runs])
 
 
 def _known_of(needed: Sequence[tuple[str, str, Evidence]]) -> dict[tuple[str, str], Known]:

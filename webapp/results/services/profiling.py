@@ -84,12 +84,9 @@ def store_profile(*, agent: Agent, uuid: UUID, document: ProfileDocument) -> tup
         message = f"has {MOST_PROFILES} profiles, the most of one run; remove some in the admin"
         raise Unprocessable([Problem("uuid", f"run {uuid} {message}")])
     made = _stored(run, agent, document, digest=digest, calls=calls)
-    spend_quota(lab=agent.lab, stored=Stored(profiles=_kilobytes(made)))
+    kilobytes = ceil((len(made.calls) + 4 * len(made.functions)) / 1000)
+    spend_quota(lab=agent.lab, stored=Stored(profiles=kilobytes))
     return made, True
-
-
-def _kilobytes(profile: Profile) -> int:
-    return ceil((len(profile.calls) + 4 * len(profile.functions)) / 1000)
 
 
 def _stored(

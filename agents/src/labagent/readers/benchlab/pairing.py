@@ -86,7 +86,8 @@ def _is_named_for(file: ValueFile, group: Group) -> bool:
 def _give_by_values(file: ValueFile, entries: Iterable[Entry]) -> bool:
     for entry in entries:
         near = file.variant.nested == entry.group.variant.nested
-        if near and not _has_stored(entry, file.metric) and _same_values(file, entry.measured):
+        has_one = any(stored.metric == file.metric for stored in entry.stored)
+        if near and not has_one and _same_values(file, entry.measured):
             entry.stored.append(file)
             if not entry.group.variant.suffix:
                 entry.renamed = file
@@ -127,10 +128,6 @@ def _keep_plain(entry: Entry, file: ValueFile) -> None:
         raw[i] = older[i] = file.values[i]
         if metric in logs.findings:
             logs.findings[metric][i] = ()
-
-
-def _has_stored(entry: Entry, metric: str) -> bool:
-    return any(stored.metric == metric for stored in entry.stored)
 
 
 def _same_values(file: ValueFile, measured: Measured) -> bool:

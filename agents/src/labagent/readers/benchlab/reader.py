@@ -90,7 +90,9 @@ class _Reader:
         self.directory = directory
         self.overrides = overrides
         self.drafts = drafts
-        numbered = [draft.image.revision or _number_of(draft.kernel) for draft in drafts]
+        numbered = [
+            draft.image.revision or (draft.kernel and draft.kernel.revision) for draft in drafts
+        ]
         self.label: Label = parse_label(directory.label, is_dated=not any(numbered))
         self.kernel = _common_kernel(drafts)
         self.sibling_tree = _common_tree(drafts)
@@ -368,10 +370,6 @@ def _common_kernel(drafts: Iterable[Draft]) -> Kernel | None:
     if len({(kernel.revision or kernel.release, kernel.tree) for kernel in kernels}) != 1:
         return None
     return kernels[0]
-
-
-def _number_of(kernel: Kernel | None) -> str | None:
-    return kernel.revision if kernel else None
 
 
 def _common_tree(drafts: Iterable[Draft]) -> str | None:
