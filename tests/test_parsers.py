@@ -22,8 +22,8 @@ from webapp.alerts.services.min_effects import MinEffectError
 from webapp.analysis.queries import Side, SideError
 from webapp.api.errors import BadBody, BodyTooLarge
 from webapp.api.hardware import HardwareIn
+from webapp.api.jobs import FailIn, HeartbeatIn, PollIn, ResultIn
 from webapp.api.requests import BoundedJSON
-from webapp.api.schemas.jobs import FailIn, HeartbeatIn, PollIn, ResultIn
 from webapp.api.schemas.runs import BatchIn
 from webapp.api.schemas.types import Facts
 from webapp.bisects.draft import BisectError

@@ -10,7 +10,7 @@ from pydantic import Field
 from webapp.accounts.models import User
 from webapp.api.requests import OperatorSession
 from webapp.api.schemas.types import REFUSALS, Asked, ErrorOut, Line, Name, RevisionName, Strict
-from webapp.api.tables import Page, bounded, csv_response, newest
+from webapp.api.tables import Page, bounded, csv_of, newest
 from webapp.merging.services import make_name_alias, undo_name_alias
 from webapp.results.models import DIRECTORY_MAX, HARDWARE_MAX, NameAlias
 from webapp.results.services import AliasNames, preview_alias
@@ -117,8 +117,7 @@ def aliases_csv(request: HttpRequest, wanted: Query[Wanted]) -> HttpResponse:
     """A row an alias: the same page of them as in JSON. A text that a spreadsheet would take for a
     formula has `'` before it."""
     shown, _ = _page(wanted)
-    rows = ([alias_out(row)[name] for name in COLUMNS] for row in shown)
-    return csv_response("aliases.csv", COLUMNS, rows)
+    return csv_of("aliases.csv", COLUMNS, map(alias_out, shown))
 
 
 @router.post(

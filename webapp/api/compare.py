@@ -13,7 +13,7 @@ from webapp.alerts.queries import ComparedReleases, compare_releases
 from webapp.analysis import queries
 from webapp.api.schemas.comparisons import CompareOut, RangesOut, ReleaseRowOut, ReleasesOut
 from webapp.api.schemas.types import ErrorOut
-from webapp.api.tables import csv_response
+from webapp.api.tables import csv_of
 from webapp.results.models import LeftOut
 from webapp.stats import ministat
 from webapp.stats.compare import Comparison, Outcome, Verdict
@@ -133,7 +133,7 @@ def releases_csv(request: HttpRequest, asked: Query[Releases]) -> HttpResponse:
     columns = tuple(ReleaseRowOut.model_fields)
     proven = (Verdict.WORSE.value, Verdict.BETTER.value)
     rows = sorted(_release_rows(found), key=lambda row: row["proven"] not in proven)
-    return csv_response("releases.csv", columns, [[row[name] for name in columns] for row in rows])
+    return csv_of("releases.csv", columns, rows)
 
 
 def _release(one: queries.MeasuredRelease) -> dict[str, str]:

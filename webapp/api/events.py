@@ -21,7 +21,7 @@ from webapp.api.schemas.types import (
     Strict,
     Text,
 )
-from webapp.api.tables import Page, csv_response, newest
+from webapp.api.tables import Page, csv_of, newest
 from webapp.events.models import TEXT_MAX, LabEvent
 from webapp.events.services import EventFields, EventNames, event_fields, record_event
 from webapp.labs.models import Lab
@@ -122,8 +122,7 @@ def events_csv(request: HttpRequest, wanted: Query[Wanted]) -> HttpResponse:
     """A row an event: the same page of them as in JSON. A text that a spreadsheet would take for a
     formula has `'` before it."""
     shown, _ = _page(wanted)
-    rows = ([event_out(row)[name] for name in COLUMNS] for row in shown)
-    return csv_response("events.csv", COLUMNS, rows)
+    return csv_of("events.csv", COLUMNS, map(event_out, shown))
 
 
 @router.post(

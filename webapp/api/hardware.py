@@ -10,7 +10,7 @@ from ninja import Router, Schema, Status
 from pydantic import Field
 
 from webapp.api.schemas.types import ErrorOut, Facts, HardwareName, Strict, Text
-from webapp.api.tables import csv_response
+from webapp.api.tables import csv_of
 from webapp.labs.models import Token
 from webapp.results.models import Hardware, HardwareFact
 from webapp.results.services import register_hardware
@@ -112,8 +112,7 @@ def list_hardware(request: HttpRequest) -> Any:
 @router.get("/hardware.csv", response={200: None}, auth=None, summary="All hardware, as CSV")
 def hardware_csv(request: HttpRequest) -> HttpResponse:
     """A row a machine, without its facts."""
-    rows = [_out(row) for row in _all()]
-    return csv_response("hardware.csv", COLUMNS, ([row[name] for name in COLUMNS] for row in rows))
+    return csv_of("hardware.csv", COLUMNS, map(_out, _all()))
 
 
 @router.get(
@@ -137,8 +136,7 @@ def hardware_facts(request: HttpRequest, name: str) -> Any:
 def hardware_facts_csv(request: HttpRequest, name: str) -> HttpResponse:
     """A row a value. A text that a spreadsheet would take for a formula has `'` before it."""
     _, facts = _facts_of(name)
-    rows = ([fact[column] for column in FACT_COLUMNS] for fact in facts)
-    return csv_response("facts.csv", FACT_COLUMNS, rows)
+    return csv_of("facts.csv", FACT_COLUMNS, facts)
 
 
 @router.post(

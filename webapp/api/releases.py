@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, Field
 
 from webapp.api.requests import OperatorSession
 from webapp.api.schemas.types import REFUSALS, Asked, ErrorOut, Line, Name, RevisionName, Strict
-from webapp.api.tables import Page, csv_response, newest
+from webapp.api.tables import Page, csv_of, newest
 from webapp.events.models import Release
 from webapp.events.services import record_release
 from webapp.results.models import Tree
@@ -84,8 +84,7 @@ def list_releases(request: HttpRequest, wanted: Query[Wanted]) -> Any:
 def releases_csv(request: HttpRequest, wanted: Query[Wanted]) -> HttpResponse:
     """A row a release: the same page of them as in JSON."""
     shown, _ = _page(wanted)
-    rows = ([_out(row)[name] for name in COLUMNS] for row in shown)
-    return csv_response("releases.csv", COLUMNS, rows)
+    return csv_of("releases.csv", COLUMNS, map(_out, shown))
 
 
 @router.post(

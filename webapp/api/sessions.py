@@ -8,7 +8,7 @@ from ninja import Query, Router, Schema
 from pydantic import Field
 
 from webapp.api.schemas.types import Asked, ErrorOut
-from webapp.api.tables import Page, csv_response
+from webapp.api.tables import Page, csv_of
 from webapp.results.models import Revision
 from webapp.results.queries import Session, newest_sessions
 
@@ -71,7 +71,7 @@ def sessions_csv(request: HttpRequest, wanted: Query[Wanted]) -> HttpResponse:
     """A row a session: the same page of them as in JSON; builds are separated by `; `."""
     shown, _ = _page(wanted)
     rows = (one._asdict() | {"builds": "; ".join(one.builds)} for one in shown)
-    return csv_response("sessions.csv", COLUMNS, ([row[name] for name in COLUMNS] for row in rows))
+    return csv_of("sessions.csv", COLUMNS, rows)
 
 
 def _page(wanted: Wanted) -> tuple[list[Session], int | None]:

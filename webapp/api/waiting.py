@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field
 from webapp.api.requests import AgentToken
 from webapp.api.schemas.runs import MOST_RUNS
 from webapp.api.schemas.types import REFUSALS, Asked, ErrorOut, RevisionName, Strict
-from webapp.api.tables import Page, csv_response, newest
+from webapp.api.tables import Page, csv_of, newest
 from webapp.labs.models import Lab, Token
 from webapp.results.models import WaitingRun
 from webapp.results.services import Forbidden, Problem, Unprocessable, decide_waiting
@@ -99,8 +99,8 @@ def list_waiting(request: HttpRequest, wanted: Query[Wanted]) -> Any:
 def waiting_csv(request: HttpRequest, wanted: Query[Wanted]) -> HttpResponse:
     """A row a run: the same page of them as in JSON."""
     shown, _ = _page(wanted)
-    rows = ([_cell(waiting_out(row)[name]) for name in COLUMNS] for row in shown)
-    return csv_response("waiting.csv", COLUMNS, rows)
+    rows = ({name: _cell(one) for name, one in waiting_out(row).items()} for row in shown)
+    return csv_of("waiting.csv", COLUMNS, rows)
 
 
 def _cell(value: Any) -> Any:
