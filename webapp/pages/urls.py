@@ -1,8 +1,11 @@
 """The addresses of the pages, and the page of a fault."""
 
+from collections.abc import Callable
+
 from django.http import HttpRequest, HttpResponse, HttpResponseServerError
+from django.http.response import HttpResponseBase
 from django.template.loader import get_template
-from django.urls import path
+from django.urls import URLPattern, path
 
 from webapp.pages import jobs, pictures, search
 from webapp.pages.account import account
@@ -19,6 +22,15 @@ from webapp.pages.profiles import diff as profile_diff
 from webapp.pages.profiles import functions, profile
 from webapp.pages.trends import chosen, trends
 
+
+def picture(address: str, view: Callable[..., HttpResponseBase], name: str) -> list[URLPattern]:
+    """The addresses of a picture as SVG and as PNG."""
+    return [
+        path(f"{address}.{form}", view, {"form": form}, name=f"{name}_{form}")
+        for form in ("svg", "png")
+    ]
+
+
 urlpatterns = [
     path("", overview.overview, name="overview"),
     path("progress/", overview.progress, name="overview_progress"),
@@ -29,14 +41,10 @@ urlpatterns = [
     path("hardware/<path:name>/subscribe/", machine.subscribe, name="hardware_subscribe"),
     path("hardware/<path:name>/", machine.page, name="hardware"),
     path("trends/", trends.page, name="trends"),
-    path("trends.svg", pictures.trends_picture, {"form": "svg"}, name="trends_svg"),
-    path("trends.png", pictures.trends_picture, {"form": "png"}, name="trends_png"),
-    path("compare.svg", pictures.compare_picture, {"form": "svg"}, name="compare_svg"),
-    path("compare.png", pictures.compare_picture, {"form": "png"}, name="compare_png"),
-    path("alerts/<int:number>.svg", pictures.alert_picture, {"form": "svg"}, name="alert_svg"),
-    path("alerts/<int:number>.png", pictures.alert_picture, {"form": "png"}, name="alert_png"),
-    path("bisects/<int:number>.svg", pictures.bisect_picture, {"form": "svg"}, name="bisect_svg"),
-    path("bisects/<int:number>.png", pictures.bisect_picture, {"form": "png"}, name="bisect_png"),
+    *picture("trends", pictures.trends_picture, "trends"),
+    *picture("compare", pictures.compare_picture, "compare"),
+    *picture("alerts/<int:number>", pictures.alert_picture, "alert"),
+    *picture("bisects/<int:number>", pictures.bisect_picture, "bisect"),
     path("badge.svg", pictures.badge_svg, name="badge"),
     path("trends/chosen/", chosen.page, name="trends_chosen"),
     path("trends/figure.json", pictures.trends_figure, name="trends_figure"),
@@ -102,12 +110,7 @@ urlpatterns = [
     path("experiments/<int:number>.md", experiment.markdown, name="experiment_markdown"),
     path("experiments/<int:number>.txt", experiment.text, name="experiment_text"),
     path("experiments/<int:number>.zip", experiment.packed, name="experiment_zip"),
-    path(
-        "experiments/<int:number>.svg", experiment.picture, {"form": "svg"}, name="experiment_svg"
-    ),
-    path(
-        "experiments/<int:number>.png", experiment.picture, {"form": "png"}, name="experiment_png"
-    ),
+    *picture("experiments/<int:number>", experiment.picture, "experiment"),
     path("compare/", compare.page, name="compare"),
     path("compare/row/", compare.row, name="compare_row"),
     path("compare/suggestions/", compare.suggestions, name="compare_suggestions"),
@@ -115,12 +118,7 @@ urlpatterns = [
     path("compare.md", compare.markdown, name="compare_markdown"),
     path("releases/", releases.picked, name="picked_releases"),
     path("releases/<path:pair>.md", releases.markdown, name="releases_markdown"),
-    path(
-        "releases/<path:pair>.svg", pictures.releases_picture, {"form": "svg"}, name="releases_svg"
-    ),
-    path(
-        "releases/<path:pair>.png", pictures.releases_picture, {"form": "png"}, name="releases_png"
-    ),
+    *picture("releases/<path:pair>", pictures.releases_picture, "releases"),
     path("releases/<path:pair>/", releases.page, name="releases"),
     path("profiles/", profile.listing, name="profiles"),
     path("profiles/side/", profile.side_page, name="profiled_side"),
@@ -128,10 +126,8 @@ urlpatterns = [
     path("profiles/<int:number>.folded", profile.folded, name="profile_folded"),
     path("profiles/diff/", profile_diff.page, name="profile_diff"),
     path("profiles/functions/", functions.page, name="profile_functions"),
-    path("profiles.svg", profile.picture, {"form": "svg"}, name="profile_svg"),
-    path("profiles.png", profile.picture, {"form": "png"}, name="profile_png"),
-    path("profiles/diff.svg", profile_diff.picture, {"form": "svg"}, name="profile_diff_svg"),
-    path("profiles/diff.png", profile_diff.picture, {"form": "png"}, name="profile_diff_png"),
+    *picture("profiles", profile.picture, "profile"),
+    *picture("profiles/diff", profile_diff.picture, "profile_diff"),
     path("account/", account.page, name="account"),
     path("account/password/", account.Password.as_view(), name="account_password"),
     path("account/address/<str:token>/", account.address, name="account_address"),
