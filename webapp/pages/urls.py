@@ -14,7 +14,7 @@ from webapp.pages.bisects import bisect, bisects
 from webapp.pages.commits import commit, commits
 from webapp.pages.compare import compare, releases
 from webapp.pages.experiments import experiment
-from webapp.pages.hardware import canaries, hardware_list, knobs, machine
+from webapp.pages.hardware import hardware_list, knobs, machine
 from webapp.pages.lab import aliases, events, operators, quality, thresholds, waiting_runs
 from webapp.pages.mail import feeds, outbox, subscriptions
 from webapp.pages.overview import overview
@@ -84,9 +84,9 @@ urlpatterns = [
     path("aliases/", aliases.page, name="aliases"),
     path("aliases/new/", aliases.new, name="alias_new"),
     path("aliases/<int:number>/undo/", aliases.undo, name="alias_undo"),
-    path("canaries/", canaries.page, name="canaries"),
-    path("canaries/<int:number>/", canaries.one, name="canary"),
-    path("canaries/<int:number>/act/", canaries.act, name="canary_act"),
+    path("canaries/", machine.canaries, name="canaries"),
+    path("canaries/<int:number>/", machine.one_canary, name="canary"),
+    path("canaries/<int:number>/act/", machine.act_on_canary, name="canary_act"),
     path("status/", operators.status, name="status"),
     path("audit/", operators.audit, name="audit"),
     path("audit.csv", operators.audit_file, {"form": "csv"}, name="audit_csv"),
