@@ -55,7 +55,7 @@ def test_a_machine_is_named_by_cpu_and_nic_with_its_exact_name_on_hover() -> Non
 
 
 def test_the_options_of_a_mode_are_boxed() -> None:
-    mode = Mode(name="pf@inet4+VIMAGE", workload="pf", traffic="inet4", options=["VIMAGE"])
+    mode = Mode(workload="pf", traffic="inet4", options=["VIMAGE"])
     html = rendered("{% mode_name mode %}", mode=mode)
     assert html == 'pf@inet4<span class="opt">+VIMAGE</span>'
 

@@ -126,11 +126,11 @@ def tables(
 
 def _table(metric: Metric, cells: Mapping[Place, Cell], around: Surroundings) -> Table:
     of = [cell.point.series for cell in cells.values()]
-    modes = {one.mode.name for one in of}
+    modes = {one.mode.name: one.mode for one in of}
     machines = {one.hardware.name: one.hardware for one in of}
     down, across = sorted(machines), sorted(modes)
     of_mode: list[tuple[str, list[Place]]]
-    of_mode = [(mode_name(mode), [(mode, one) for one in down]) for mode in across]
+    of_mode = [(mode_name(modes[mode]), [(mode, one) for one in down]) for mode in across]
     of_machine = [(_machine(machines[one]), [(mode, one) for mode in across]) for one in down]
     corner, rows, columns = "Hardware", of_machine, of_mode
     if len(modes) > max(COLUMNS_MOST, len(machines)):

@@ -257,7 +257,8 @@ def series_name(series: Series) -> str:
 @register.simple_tag
 def mode_name(mode: Mode | ModeName | str) -> SafeString:
     """A mode with its options boxed: what differs catches the eye."""
-    workload, *options = escape(str(mode)).split("+")
+    text = str(mode.parts if isinstance(mode, Mode) else mode)
+    workload, *options = escape(text).split("+")
     boxed = "".join(f'<span class="opt">+{option}</span>' for option in options)
     return mark_safe(workload + boxed)  # noqa: S308 (escaped)
 
