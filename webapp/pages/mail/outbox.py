@@ -121,7 +121,7 @@ def test(request: HttpRequest) -> HttpResponse:
 
 BAD_REQUEST = 400
 ABOUT_TO = timedelta(seconds=30)
-"""Before a delivery is due. While webhook is due or being sent the webhooks reads its log again."""
+"""Before a delivery is due. While one is due or being sent the page reads its log again."""
 
 FIELDS = ("name", "url", "kinds", "allow_private")
 KINDS = (*dict.fromkeys(NEWS.values()), DONE)
@@ -132,7 +132,7 @@ KINDS = (*dict.fromkeys(NEWS.values()), DONE)
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def webhooks(request: HttpRequest) -> HttpResponse:
-    """All endpoints; a POST adds webhook, and its answer is where the secret is shown."""
+    """All endpoints; a POST adds one, and its answer is where the secret is shown."""
     given = _given(request)
     context: dict[str, object] = {"given": given}
     if request.method == "POST" and isinstance(request.user, User):
@@ -175,7 +175,7 @@ def webhook(request: HttpRequest, number: int) -> HttpResponse:
 @never_cache
 @require_POST
 def act_on_webhook(request: HttpRequest, number: int) -> HttpResponse:
-    """Do webhook thing to an endpoint, or to the chosen deliveries."""
+    """Do one thing to an endpoint, or to the chosen deliveries."""
     endpoint = Endpoint.objects.filter(pk=min(number, NUMBER_MAX)).first()
     if endpoint is None:
         messages.info(request, "That endpoint is deleted already.")
@@ -241,7 +241,7 @@ def _is_under_way(delivery: HookDelivery) -> bool:
 
 
 def _log(request: HttpRequest, endpoint: Endpoint) -> dict[str, object]:
-    """An endpoint with its newest deliveries, or those before webhook."""
+    """An endpoint with its newest deliveries, or those before one."""
     rows, before = newest(HookDelivery.objects.filter(endpoint=endpoint), request, ROWS)
     given = {
         "name": endpoint.name,
