@@ -56,6 +56,9 @@ WORLDS: Mapping[str, World] = {
     "a slow loss of 10 %": World(
         lambda rng: draw(rng, log1p(-0.1) * np.arange(REVISIONS) / REVISIONS)
     ),
+    "a loss of 10 % over 60 revisions": World(
+        lambda rng: draw(rng, log1p(-0.1) * np.clip(np.arange(-70, REVISIONS - 70) / 60, 0, 1))
+    ),
     "memory .7": _calm(Scatter(run=0.01, build=0.01, memory=0.7)),
     "one run in five 18 % slower from 100 on": World(lambda rng: with_modes(rng, 0.0, 0.2, -18.0)),
 }
@@ -89,7 +92,7 @@ PARTS: Mapping[str, tuple[Replaced, tuple[str, ...]]] = {
     "moves over revisions": ((level_search, "rollouts", lambda *_: []), (ROLLOUT,)),
     "drift of the online update": (
         (breaks, "instead_of_step", lambda *_: None),
-        ("a slow loss of 10 %", "a wave of 100"),
+        ("a loss of 10 % over 60 revisions", "a wave of 100"),
     ),
 }
 
