@@ -113,7 +113,7 @@ def test_the_chart_of_the_trend_turns(client: Client) -> None:
     assert "more is better" not in told
 
 
-def test_a_trend_of_series_that_differ_says_so(client: Client) -> None:
+def test_a_trend_of_series_that_differ_states_it(client: Client) -> None:
     arrive(runs_of({(HARDWARE, "pf"): {}, (HARDWARE, "ipfw"): {}}))
     set_direction(series=Series.objects.get(mode__name="pf"), better="less")
     told = text(client, f"/trends/?tree=freebsd-head&hardware={HARDWARE}")

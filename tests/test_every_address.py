@@ -325,7 +325,7 @@ def ask(client: Client, address: Address, method: str) -> str:
     return outcome(client.generic(method, address.path))  # type: ignore[arg-type]
 
 
-def test_every_address_has_a_line_that_says_who_may_use_it() -> None:
+def test_every_address_has_a_line_with_who_may_use_it() -> None:
     named = {one.name for one in ADDRESSES if not one.is_admin}
     missing = named - RIGHTS.keys()
     assert not missing, f"say in RIGHTS who may use {sorted(missing)}"

@@ -205,7 +205,7 @@ def test_small_texts_of_addresses_and_forms_have_a_meaning_or_none(text: str) ->
 
 @given(st.lists(st.tuples(st.sampled_from(["tree", "x", "y", "last", "mode", "pin"]), nasty_text)))
 @cases()
-def test_a_trend_reads_as_its_link_says(pairs: list[tuple[str, str]]) -> None:
+def test_a_trend_reads_as_its_link_asks(pairs: list[tuple[str, str]]) -> None:
     query = QueryDict(mutable=True)
     for key, value in pairs:
         query.appendlist(key, value)

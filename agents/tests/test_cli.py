@@ -33,7 +33,7 @@ def archive(tmp_path):
 # parse
 
 
-def test_parse_prints_a_line_for_each_run_and_says_what_it_skipped(labagent, archive, capsys):
+def test_parse_prints_a_line_for_each_run_and_what_it_skipped(labagent, archive, capsys):
     assert labagent("parse", archive) == 0
     out, err = capsys.readouterr()
     assert [line.split()[:5] for line in out.splitlines()] == [
@@ -77,7 +77,7 @@ def test_a_malformed_mode_is_refused(labagent, archive, capsys):
 # upload
 
 
-def test_upload_stores_runs_once_and_says_so_in_one_line(labagent, server, archive, capsys):
+def test_upload_stores_runs_once_and_prints_it_in_one_line(labagent, server, archive, capsys):
     assert labagent("upload", archive) == 0
     out = capsys.readouterr().out
     assert out == (
@@ -111,7 +111,7 @@ def test_a_dry_run_needs_no_server(labagent, environ, archive, capsys):
 
 
 @pytest.mark.parametrize("missing", ["DRIFTLINE_SERVER", "DRIFTLINE_TOKEN"])
-def test_an_upload_without_server_or_token_says_how_to_give_them(
+def test_an_upload_without_server_or_token_prints_how_to_give_them(
     labagent, environ, archive, capsys, missing
 ):
     del environ[missing]
@@ -256,7 +256,7 @@ def test_the_doctor_compares_the_clocks(labagent, world, capsys, minutes, code):
     assert ("FAIL  clock" in capsys.readouterr().out) == bool(code)
 
 
-def test_the_doctor_says_what_waits(labagent, server, archive, capsys):
+def test_the_doctor_prints_what_waits(labagent, server, archive, capsys):
     server.judge, server.refusal = lambda _run: ("tree", "no"), 500
     assert labagent("upload", archive) == 5
     capsys.readouterr()
@@ -314,7 +314,7 @@ def test_files_of_results_are_sent_once(labagent, server, tmp_path, capsys):
     assert (run["tree"], run["revision"], run["hardware"]) == ("linux", "6.12.3", "Atom/T540")
 
 
-def test_a_file_needs_what_a_directory_says_itself(labagent, tmp_path, capsys):
+def test_a_file_needs_what_a_directory_states_itself(labagent, tmp_path, capsys):
     file = tmp_path / "results.json"
     file.write_text(json.dumps(IPERF3))
     assert labagent("parse", file, "--tree", "linux") == 3
@@ -458,7 +458,7 @@ def test_a_given_revision_is_sent_with_its_place(labagent, archive, capsys):
     assert {(one["revision"], one["position"]) for one in documents} == {("x1", 7)}
 
 
-def test_an_upload_says_what_waits_and_where_to_look(labagent, archive, server, capsys):
+def test_an_upload_prints_what_waits_and_where_to_look(labagent, archive, server, capsys):
     server.status = "waiting"
     assert labagent("upload", archive) == 0
     out, err = capsys.readouterr()

@@ -84,7 +84,7 @@ def test_a_loop_of_links_does_not_end_the_archive(labagent, server, label):
     assert len(server.runs) == 2
 
 
-def test_what_a_name_or_file_says_never_moves_the_cursor(labagent, label, capsys):
+def test_what_a_name_or_file_contains_never_moves_the_cursor(labagent, label, capsys):
     bench(label, "x", cfg="\x1b[2Jx", uname="FreeBSD \x1b]0;title\x07 12.0")
     (label / os.fsdecode(b"odd\xff\x1b.pps")).write_text("1\n-1\n")
     labagent("parse", label)

@@ -36,7 +36,7 @@ def test_flags_not_given_are_not_sent(server):
     assert server.requests[0][2] == {}
 
 
-def test_what_the_server_knew_is_told_apart(server):
+def test_what_the_server_knew_is_distinguished(server):
     client(server).send_runs([RUN], Flags())
     receipt = client(server).send_runs([RUN, {"uuid": "u2"}], Flags())
     assert (receipt.count("stored"), receipt.count("known")) == (1, 1)
@@ -97,11 +97,11 @@ def wait_for(server: FakeServer, retry_after: str, **patience) -> bool | float:
     return asking._wait(raised.value)
 
 
-def test_the_server_says_how_long_to_wait(server):
+def test_the_server_states_how_long_to_wait(server):
     assert wait_for(server, "7") == 7.0
 
 
-def test_the_server_may_say_so_as_a_date(server):
+def test_the_server_may_state_it_as_a_date(server):
     moment = format_datetime(datetime.now(UTC) + timedelta(seconds=20), usegmt=True)
     assert 17 < wait_for(server, moment) <= 20
 
@@ -111,7 +111,7 @@ def test_a_wait_beyond_our_patience_is_not_begun(server):
 
 
 @pytest.mark.parametrize("text", ["", "soon", "-1"])
-def test_a_wait_that_says_nothing_leaves_the_usual_back_off(server, text):
+def test_a_wait_that_states_nothing_leaves_the_usual_back_off(server, text):
     assert wait_for(server, text) is True
 
 

@@ -85,7 +85,7 @@ def texts(*samples: str):
 
 
 @given(damaged(LOGS))
-def test_any_log_gives_possible_values_or_says_why_not(data):
+def test_any_log_gives_possible_values_or_a_reason_why_not(data):
     for form in FORMATS:
         form.claims(data)
         reading = form.read(data)

@@ -28,7 +28,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return base / "venv" / "bin" / "labagent"
 
 
-def test_it_reads_and_uploads_with_what_a_file_of_settings_says(installed, tmp_path):
+def test_it_reads_and_uploads_with_what_a_file_of_settings_states(installed, tmp_path):
     label = label_dir(tmp_path, "fbsd12-head.r317849")
     bench(label, "forwarding", cfg="forwarding")
     fake = FakeServer(hardware=[{"name": "Atom_C2558_4Cores/Intel_i350"}])

@@ -71,7 +71,7 @@ def test_two_measurements_are_two_runs_whatever_they_print(labagent, server, wor
     assert len(sent(server)) == 2
 
 
-def test_the_options_win_over_what_the_machine_says(labagent, server):
+def test_the_options_win_over_what_the_machine_states(labagent, server):
     options = ("--tree", "mine", "--revision", "v1.2", "--position", "7", "--hardware", "rack/7")
     assert labagent("run", *options, "--mode", "loop@tcp+fast", "printf", "%s", IPERF3) == 0
     (run,) = sent(server)

@@ -88,13 +88,13 @@ def test_the_spool_of_nobody_is_empty(spool):
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
-def test_a_spool_that_cannot_be_written_says_so(tmp_path):
+def test_a_spool_that_cannot_be_written_is_reported(tmp_path):
     tmp_path.chmod(stat.S_IRUSR | stat.S_IXUSR)
     with pytest.raises(SettingsError, match="cannot write to the spool"):
         Spool(tmp_path / "spool").add(RUNS, Flags())
 
 
-def test_a_spool_in_the_way_of_a_file_says_so(tmp_path):
+def test_a_spool_in_the_way_of_a_file_is_reported(tmp_path):
     (tmp_path / "spool").write_text("")
     with pytest.raises(SettingsError, match="cannot write to the spool"):
         Spool(tmp_path / "spool").add(RUNS, Flags())

@@ -48,7 +48,7 @@ def test_a_batch_that_was_taken_leaves_the_spool(server, tmp_path):
     assert sending.spool.pending() == []
 
 
-def test_what_the_server_warns_of_is_said_of_the_run(server, tmp_path):
+def test_what_the_server_warns_of_is_printed_for_the_run(server, tmp_path):
     warned = {"uuid": "u000", "status": "stored", "warnings": ["r0 waits for its place"]}
     plain = {"uuid": "u001", "status": "stored"}  # an older server's answer
     server.script.append((201, {"runs": [warned, plain]}))
@@ -152,7 +152,7 @@ def test_a_server_that_fails_on_everything_is_soon_left_alone(server, tmp_path):
     assert sending.spool.count(sending.spool.pending()) == 100
 
 
-def test_a_conflict_says_how_to_let_the_new_content_in(server, tmp_path):
+def test_a_conflict_states_how_to_let_the_new_content_in(server, tmp_path):
     server.judge, server.refusal = refuse(0), 409
     tally = sender(server, tmp_path, count=1).send_all()
     assert "--replace" in tally.rejected["u000"].reason
@@ -185,7 +185,7 @@ def label(tmp_path):
     return found
 
 
-def test_a_directory_is_told_with_its_readme_and_its_runs(labagent, server, label, capsys):
+def test_a_directory_is_sent_with_its_readme_and_its_runs(labagent, server, label, capsys):
     assert labagent("upload", label) == 0
     ((source, body),) = server.experiments.items()
     assert source.endswith("firewalls/fbsd12-head.r303643")
@@ -276,7 +276,7 @@ def test_refused_runs_cost_no_other_directory_its_experiment(
     assert error.startswith("labagent: ")
 
 
-def test_why_the_server_makes_none_is_said_and_the_next_directory_follows(
+def test_why_the_server_makes_none_is_printed_and_the_next_directory_follows(
     labagent, server, archive, capsys
 ):
     answer = server.store_experiment

@@ -49,7 +49,7 @@ def waiting(sender):
     return len(sender.spool.profiles())
 
 
-def test_an_upload_sends_profiles_after_their_runs_and_says_how_many(
+def test_an_upload_sends_profiles_after_their_runs_and_prints_how_many(
     labagent, server, archive, capsys
 ):
     assert labagent("upload", archive) == 0
@@ -91,7 +91,7 @@ def test_profiles_sent_twice_are_stored_once(labagent, archive, capsys):
     assert "profiles stored 0, known 3, rejected 0\n" in capsys.readouterr().out
 
 
-def test_without_profiles_nothing_is_said_of_them(labagent, tmp_path, capsys):
+def test_without_profiles_nothing_is_printed_of_them(labagent, tmp_path, capsys):
     bench(label_dir(tmp_path, "fbsd12-head.r317849"), "pf", cfg="pf")
     labagent("upload", tmp_path)
     labagent("parse", tmp_path)

@@ -116,7 +116,7 @@ def test_settings_of_a_series_stay_with_it_and_are_not_deleted() -> None:
     assert operator().get(url(SeriesSettings, "delete", one.pk)).status_code == 403
 
 
-def test_which_way_is_better_in_a_series_is_an_operators_to_say_and_analyses_it_anew() -> None:
+def test_which_way_is_better_in_a_series_is_an_operators_to_set_and_analyses_it_anew() -> None:
     fill(1, 2)
     series = Series.objects.order_by("pk")[0]
     Series.objects.update(dirty_from=None, dirty_since=None)

@@ -65,7 +65,7 @@ def test_after_signing_in_one_is_back_at_the_page_of_the_form() -> None:
     assert location(referer="https://elsewhere.example/") == "/sign-in/?next=/"
 
 
-def test_the_refusal_says_which_role_is_needed_and_who_gives_it(client: Client) -> None:
+def test_the_refusal_names_the_role_that_is_needed_and_who_gives_it(client: Client) -> None:
     client.force_login(make.user())
     response = client.post("/alerts/act/")
     assert response.status_code == 403

@@ -28,7 +28,7 @@ def of_one_mode(documents: list[dict[str, Any]], *, is_with: bool, since: int, b
 
 
 class TestOneAlarm:
-    def test_a_loss_with_the_option_alone_is_one_alert_that_tells_the_cost(self) -> None:
+    def test_a_loss_with_the_option_alone_is_one_alert_that_states_the_cost(self) -> None:
         documents = pairs(40, day=0.002)
         of_one_mode(documents, is_with=True, since=25, by=0.94)
         arrive(documents)
@@ -51,7 +51,7 @@ class TestOneAlarm:
         assert series == ["bench/nic forwarding better", "bench/nic forwarding+VIMAGE worse"]
         assert not open_losses(since=timezone.now(), most=1, beside=1)
 
-    def test_a_cost_tells_better_than_its_parent_where_it_began(self) -> None:
+    def test_a_cost_locates_its_beginning_better_than_its_parent(self) -> None:
         arrive(pairs(40, steps={25: 0.955}, day=0.03))
         ((revision, verdict, _, series),) = open_alerts()
         assert (revision, verdict, len(series)) == ("r300026", "regression", 2)

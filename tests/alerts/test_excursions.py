@@ -111,7 +111,7 @@ def test_modes_that_agree_open_one_alert_that_names_no_commit(
     assert "suspects this commit" not in commit
 
 
-def test_its_mail_feed_and_api_say_that_it_is_of_the_machine(client: Client) -> None:
+def test_its_mail_feed_and_api_state_that_it_is_of_the_machine(client: Client) -> None:
     make.subscription()
     upload({"pf": FAINT, "ipfw": FAR})
     notify_events()

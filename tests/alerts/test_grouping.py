@@ -170,7 +170,7 @@ def placed(number: int, *places: tuple[int, float], **changes: Any) -> Evidence:
     return finding(number, places[0][0], places[-1][0], at=at, locations=places, **changes)
 
 
-def test_series_that_can_hardly_tell_move_no_commit_that_others_show_clearly() -> None:
+def test_series_that_can_hardly_tell_move_no_commit_that_others_tell_clearly() -> None:
     clear = [placed(one, (19, 0.0), (20, 0.97), (21, 0.03)) for one in (1, 2)]
     weak = [placed(one, (17, 0.0), (18, 0.38), (19, 0.25), (20, 0.27), (21, 0.1)) for one in (3, 4)]
     [one] = group([*clear, *weak], {})
@@ -194,7 +194,7 @@ def test_a_commit_that_a_series_did_not_measure_shows_in_the_next_that_it_did() 
 
 
 @given(rows=many, seed=st.integers(0, 99))
-def test_what_people_assigned_is_where_they_said_whatever_the_order(
+def test_what_people_assigned_is_where_they_put_it_whatever_the_order(
     rows: list[Evidence], seed: int
 ) -> None:
     rows = [replace(row, series=number) for number, row in enumerate(rows, 1)]
@@ -231,7 +231,7 @@ class TestCosts:
         ]
         assert members(rows) == [(22, [1, 2, 3])]
 
-    def test_of_a_strangers_alert_it_is_told_apart(self) -> None:
+    def test_from_a_strangers_alert_it_is_kept_apart(self) -> None:
         rows = [finding(2, 25, 30, series=9, parents=(1,)), finding(3, 20, 22, series=5)]
         assert members(rows) == [(22, [3]), (30, [2])]
 
@@ -242,7 +242,7 @@ class TestCosts:
         ]
         assert members(rows) == [(28, [1, 2])]
 
-    def test_a_cost_says_nothing_of_the_verdict_beside_its_parent(self) -> None:
+    def test_a_cost_states_nothing_of_the_verdict_beside_its_parent(self) -> None:
         parent = finding(1, 22, 29, series=1, verdict="better")
         cost = finding(2, 25, 26, series=9, parents=(1, 2))
         assert [one.verdict for one in group([parent, cost], {})] == ["improvement"]

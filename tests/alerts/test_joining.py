@@ -64,7 +64,7 @@ def third(beside: Alert, **fields: Any) -> Alert:
     )
 
 
-def test_what_a_person_said_of_one_holds_for_both(pair: tuple[Alert, Alert], ada: User) -> None:
+def test_what_a_person_noted_of_one_holds_for_both(pair: tuple[Alert, Alert], ada: User) -> None:
     alerts.investigate(**seen(pair[0], ada))
     alert = join()
     assert (alert.pk, alert.state, alert.triaged) == (pair[1].pk, "investigating", True)
@@ -173,7 +173,7 @@ def test_a_link_of_a_mail_leads_on_with_its_moment(
 
 
 @pytest.mark.parametrize("dropped", [False, True])
-def test_who_was_told_of_one_is_not_told_of_the_other(
+def test_who_was_notified_of_one_is_not_notified_of_the_other(
     pair: tuple[Alert, Alert], dropped: bool
 ) -> None:
     Mail.objects.all().delete()

@@ -42,17 +42,17 @@ def test_many_series_of_one_hardware_moved_and_another_hardware_stayed() -> None
     assert [row.hardware.name for row in found.witnesses] == [XEON]
 
 
-def test_nothing_is_said_without_other_hardware() -> None:
+def test_no_hint_is_given_without_other_hardware() -> None:
     arrive(runs_of(MOVED))
     assert hint() is None
 
 
-def test_nothing_is_said_when_other_hardware_moved_too() -> None:
+def test_no_hint_is_given_when_other_hardware_moved_too() -> None:
     arrive(runs_of({**MOVED, (XEON, "pf"): DROP}))
     assert hint() is None
 
 
-def test_nothing_is_said_of_few_series() -> None:
+def test_no_hint_is_given_of_few_series() -> None:
     arrive(runs_of({(ATOM, "pf"): DROP, (ATOM, "ipfw"): DROP, (XEON, "pf"): {}}))
     assert hint() is None
 
@@ -169,7 +169,7 @@ def test_a_canary_kernel_that_left_its_limits_between_them_is_named_with_its_day
     assert (one.at, one.returned) == (DAY_ONE + timedelta(days=16, hours=-2), False)
 
 
-def test_the_page_of_the_alert_says_so_in_plain_words(client: Client) -> None:
+def test_the_page_of_the_alert_states_it_in_plain_words(client: Client) -> None:
     arrive(measured_on_days(runs_of({(ATOM, "pf"): DROP})))
     recorded()
     page = client.get(Alert.objects.get().get_absolute_url()).content.decode()
@@ -180,7 +180,7 @@ def test_the_page_of_the_alert_says_so_in_plain_words(client: Client) -> None:
     )
 
 
-def test_a_canary_that_was_not_measured_on_both_sides_says_nothing() -> None:
+def test_a_canary_that_was_not_measured_on_both_sides_is_no_evidence() -> None:
     documents = runs_of({(ATOM, "pf"): DROP, (ATOM, "memcpy"): {}})
     early = [one for one in documents if revision_of(one) < 115]
     arrive([one for one in documents if one["mode"]["workload"] == "pf" or one in early])

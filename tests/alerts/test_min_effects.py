@@ -45,14 +45,14 @@ def run(scope: str, percent: float | None, since: datetime = EVER) -> tuple[list
     return tuple([case.worst.last.name for case in part] for part in (found.raised, found.gone))  # type: ignore[return-value]
 
 
-def test_a_dry_run_says_which_alerts_would_go() -> None:
+def test_a_dry_run_lists_alerts_that_would_go() -> None:
     assert run(f"hardware:{ATOM}", 20) == ([], ["r112"])
     assert run("mode:pf", 20) == ([], ["r120"])  # forwarding still opens that of r112
     assert run("tree:freebsd-head", 20) == ([], ["r112", "r120"])
     assert run(f"hardware:{XEON}", 1) == ([], [])
 
 
-def test_a_dry_run_says_which_alerts_would_be_raised(ada: User) -> None:
+def test_a_dry_run_lists_alerts_that_would_be_raised(ada: User) -> None:
     set_min_effect(scope=Scope.named("tree:freebsd-head"), percent=50, actor=ada)
     assert run(f"hardware:{XEON}", 2) == (["r120"], [])
     assert run("tree:freebsd-head", None) == (["r112", "r120"], [])
@@ -60,7 +60,9 @@ def test_a_dry_run_says_which_alerts_would_be_raised(ada: User) -> None:
 
 @pytest.mark.parametrize("percent", [1.0, 8.0, 11.0, 20.0])
 @pytest.mark.parametrize("scope", SCOPES)
-def test_what_a_dry_run_says_is_what_setting_it_does(scope: str, percent: float, ada: User) -> None:
+def test_what_a_dry_run_lists_is_what_setting_it_does(
+    scope: str, percent: float, ada: User
+) -> None:
     before = {name for name, *_ in open_alerts()}
     raised, gone = run(scope, percent)
     set_min_effect(scope=Scope.named(scope), percent=percent, actor=ada)
@@ -106,7 +108,7 @@ def test_a_percentage_out_of_range_is_refused_by_the_name_of_its_field(
         set_min_effect(scope=Scope.named("mode:pf"), percent=percent, actor=ada)
 
 
-def test_setting_what_is_set_is_said_and_not_logged(ada: User) -> None:
+def test_setting_what_is_set_is_answered_and_not_logged(ada: User) -> None:
     with pytest.raises(MinEffectError, match="nothing is set for mode pf already"):
         set_min_effect(scope=Scope.named("mode:pf"), percent=None, actor=ada)
     assert not MinEffectChange.objects.exists()
@@ -118,7 +120,7 @@ def test_an_unknown_scope_is_refused_with_how_one_is_written(text: str) -> None:
         Scope.named(text)
 
 
-def test_each_threshold_says_what_it_hides(ada: User) -> None:
+def test_each_threshold_states_what_it_hides(ada: User) -> None:
     series = Series.objects.get(hardware__name=XEON)
     for scope, percent in (("tree:freebsd-head", 3), ("mode:pf", 5), (f"series:{series.pk}", 7)):
         set_min_effect(scope=Scope.named(scope), percent=percent, actor=ada)

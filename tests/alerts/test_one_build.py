@@ -74,7 +74,7 @@ def the_alert() -> Alert:
     return Alert.objects.with_revisions().get()
 
 
-def test_two_uploads_open_an_alert_and_its_mail_says_what_it_rests_on() -> None:
+def test_two_uploads_open_an_alert_and_its_mail_states_what_it_rests_on() -> None:
     make.subscription()
     arrive(the_pair())
 
@@ -146,7 +146,7 @@ def test_history_opens_it_asleep_and_nobody_is_mailed() -> None:
     assert mails() == []
 
 
-def test_a_second_build_that_agrees_confirms_it_and_a_mail_says_so() -> None:
+def test_a_second_build_that_agrees_confirms_it_and_a_mail_states_it() -> None:
     make.subscription()
     arrive(the_pair())
     Mail.objects.update(state=Mail.State.SENT, composed_at=Alert.objects.get().opened_at)
@@ -165,7 +165,7 @@ def test_a_second_build_that_agrees_confirms_it_and_a_mail_says_so() -> None:
     assert "Not a fact" not in text
 
 
-def test_a_second_build_that_does_not_withdraws_it_and_a_mail_says_so() -> None:
+def test_a_second_build_that_does_not_withdraws_it_and_a_mail_states_it() -> None:
     make.subscription()
     arrive(the_pair())
     Mail.objects.update(state=Mail.State.SENT, composed_at=Alert.objects.get().opened_at)
@@ -233,7 +233,7 @@ def test_a_threshold_above_what_is_sure_opens_nothing() -> None:
     assert the_alert().one_build
 
 
-def test_what_other_series_tell_of_builds_is_believed() -> None:
+def test_what_other_series_show_of_builds_is_believed() -> None:
     """Modes whose builds scatter by some 5 % make 11.4 % nothing to speak of."""
     arrive(the_pair())
     alert = the_alert()

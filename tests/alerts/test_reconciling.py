@@ -186,7 +186,7 @@ def test_an_alert_that_loses_its_findings_to_another_becomes_its_duplicate() -> 
         assert alert.duplicate_of == Alert.objects.get(is_active=True)
 
 
-def test_the_threshold_in_force_is_the_most_specific_one_and_says_so() -> None:
+def test_the_threshold_in_force_is_the_most_specific_one_and_is_named() -> None:
     arrive(runs_of({(ATOM, "pf"): {15: 0.9}}))
     series = Series.objects.get()
     seen = []

@@ -231,7 +231,7 @@ def test_a_split_of_what_is_too_small_leaves_nothing_behind(ada: User) -> None:
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-def test_what_people_said_holds_in_another_order_of_arrival(ada: User, seed: int) -> None:
+def test_what_people_decided_holds_in_another_order_of_arrival(ada: User, seed: int) -> None:
     documents = wide()
     late = runs_of({(XEON, "pf"): {15: 0.9}}, seed=8)
     arrive(documents)

@@ -122,7 +122,7 @@ def test_the_number_of_suspects_stands_where_the_commit_would(alert: Alert, clie
     assert (hook["commit"], hook["commits"]) == (None, 64)
 
 
-def test_an_untested_neighbour_is_not_told_that_the_last_is_likelier(
+def test_the_page_of_an_untested_neighbour_calls_the_last_no_likelier(
     alert: Alert, client: Client
 ) -> None:
     page = " ".join(client.get(f"/commits/freebsd-head/r{115 + 120}/").content.decode().split())
@@ -188,7 +188,7 @@ def test_what_a_bisect_named_counts_from_80_percent_on(
     assert ("by author-121" in compose(Mail.objects.get(kind="alert.opened")).text) is is_named
 
 
-def test_an_author_is_told_once_the_commit_is_named_and_not_before(alert: Alert) -> None:
+def test_an_author_is_notified_once_the_commit_is_named_and_not_before(alert: Alert) -> None:
     people = {
         name: make.subscription(
             make.user(name, email=f"{name}@example.org", aliases=[author]), mine=True

@@ -85,7 +85,7 @@ def test_an_undo_restores_what_was(alert: Alert, ada: User, act: Any, fields: An
         alerts.undo(**seen(alert, ada))
 
 
-def test_acts_that_make_no_sense_say_why(alert: Alert, ada: User) -> None:
+def test_acts_that_make_no_sense_are_refused_with_the_reason(alert: Alert, ada: User) -> None:
     with pytest.raises(alerts.TriageError, match="needs the revision"):
         alerts.resolve(**seen(alert, ada), resolution="fixed")
     with pytest.raises(alerts.TriageError, match="not resolved as 'retracted'"):

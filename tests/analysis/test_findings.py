@@ -300,7 +300,7 @@ def test_recoveries_do_not_depend_on_the_order_of_arrival(agent: Agent, seed: in
     assert named(present()) == [(115, "worse", "recovered"), (125, "better", "confirmed")]
 
 
-def test_events_tell_how_a_finding_came_to_where_it_is(agent: Agent) -> None:
+def test_events_show_how_a_finding_came_to_where_it_is(agent: Agent) -> None:
     documents = step_series()
     for document in documents[: STEP_AT + 3]:
         store_runs(agent, document)
@@ -320,7 +320,7 @@ def test_events_tell_how_a_finding_came_to_where_it_is(agent: Agent) -> None:
     assert list(finding.events.values_list("kind", flat=True))[: len(kinds)] == kinds
 
 
-def test_a_size_is_noted_again_only_outside_the_interval_that_was_said(agent: Agent) -> None:
+def test_a_size_is_noted_again_only_outside_the_interval_that_was_stated(agent: Agent) -> None:
     documents = step_series(count=STEP_AT + 12)
     for document in documents[STEP_AT + 5 :]:
         pps = document["metrics"]["pps"]
@@ -357,7 +357,7 @@ def test_where_less_is_better_the_verdict_is_mirrored(agent: Agent) -> None:
     assert named(present()) == [(100 + STEP_AT, "better", "confirmed")]
 
 
-def test_the_summary_says_levels_noise_and_what_could_be_proven(agent: Agent) -> None:
+def test_the_summary_states_levels_noise_and_what_could_be_proven(agent: Agent) -> None:
     store_runs(agent, *step_series())
     analyse()
     summary = SeriesAnalysis.objects.get().summary
@@ -446,7 +446,7 @@ def test_every_sure_change_of_the_year_series_is_found_within_one_revision(
         assert any(abs(at - index) <= 1 for index in found), (sure, [order[i] for i in found])
 
 
-def test_findings_below_the_smallest_effect_of_interest_are_told_apart(agent: Agent) -> None:
+def test_findings_below_the_smallest_effect_of_interest_are_distinguished(agent: Agent) -> None:
     store_runs(agent, *step_series())
     analyse()
     assert of_interest(Finding.objects.all()).count() == 1

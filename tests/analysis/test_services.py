@@ -70,7 +70,7 @@ def places_on_disk() -> dict[str, str]:
         return dict(cursor.fetchall())
 
 
-def test_what_ministat_says_is_stored_and_flags_nothing(agent: Agent) -> None:
+def test_what_ministat_finds_is_stored_and_flags_nothing(agent: Agent) -> None:
     store_runs(agent, *history(1, 1, 0.97, 0.97))
     analyse()
     assert verdicts() == {"r20": "cannot tell", "r30": "worse", "r40": "cannot tell"}
@@ -89,7 +89,7 @@ def test_where_less_is_better_a_rise_is_the_regression(agent: Agent) -> None:
     assert verdicts() == {"r20": "worse", "r30": "better"}
 
 
-def test_an_unproven_difference_cannot_be_told(agent: Agent) -> None:
+def test_an_unproven_difference_cannot_be_judged(agent: Agent) -> None:
     noisy = [run_document(revision=f"r{i}", samples=[50.0 + i, 100.0, 150.0]) for i in (1, 9)]
     store_runs(agent, *noisy)
     analyse()
@@ -98,7 +98,7 @@ def test_an_unproven_difference_cannot_be_told(agent: Agent) -> None:
 
 
 @pytest.mark.parametrize("samples", [[1.0], [1.0, 2.0]])
-def test_fewer_than_three_samples_cannot_be_told(agent: Agent, samples: list[float]) -> None:
+def test_fewer_than_three_samples_cannot_be_judged(agent: Agent, samples: list[float]) -> None:
     store_runs(agent, run_document(revision="r1"), run_document(revision="r2", samples=samples))
     analyse()
     row = Comparison.objects.get()

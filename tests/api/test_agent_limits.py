@@ -159,7 +159,7 @@ def test_a_line_end_at_the_end_of_a_name_is_refused_by_both(field: str) -> None:
     assert limits.faults(run)
 
 
-def test_what_is_told_of_a_directory_fits() -> None:
+def test_what_is_sent_of_a_directory_fits() -> None:
     assert upload.LONGEST_SOURCE == SOURCE_MAX
     assert upload.MOST_RUNS == MOST_RUNS
     assert MAX_README_BYTES <= README_MAX

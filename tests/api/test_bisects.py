@@ -30,7 +30,7 @@ def test_bisects_are_found_by_their_parts(bisect: Bisect) -> None:
     assert numbers(f"?before={bisect.pk}") == []
 
 
-def test_one_tells_its_evidence_and_its_decisions(bisect: Bisect) -> None:
+def test_one_shows_its_evidence_and_its_decisions(bisect: Bisect) -> None:
     lab.work(Truth(), bisect)
     document = Client().get(f"/api/v1/bisects/{bisect.pk}").json()
     assert (document["outcome"], document["culprit"]) == ("single", "r1009")

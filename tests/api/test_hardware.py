@@ -64,7 +64,7 @@ def test_the_list_takes_one_statement(agent: Agent) -> None:
     assert len(captured) == 1
 
 
-def test_whoami_tells_agent_lab_and_time(token: str) -> None:
+def test_whoami_shows_agent_lab_and_time(token: str) -> None:
     answer = Client(headers={"Authorization": f"Bearer {token}"}).get("/api/v1/whoami").json()
     assert (answer["agent"], answer["lab"]) == ("control", "netlab")
     assert abs((timezone.now() - datetime.fromisoformat(answer["time"])).total_seconds()) < 60
@@ -87,14 +87,14 @@ def test_display_name_cpu_and_nic_come_from_the_name_where_nobody_typed_them(age
     assert (bench["cpu"], bench["nic"], bench["display_name"]) == ("Xeon", "", "The fast one")
 
 
-def test_facts_say_cpu_and_nic_where_nobody_typed_them(send: Send) -> None:
+def test_facts_name_cpu_and_nic_where_nobody_typed_them(send: Send) -> None:
     facts = {"cpu": "Atom C2758", "typed": {"cpu": "an Atom", "nic": "Quad T540-CR"}}
     send(run_document(hardware="Atom/T540", facts=facts))
     (row,) = Client().get(PATH).json()["hardware"]
     assert (row["cpu"], row["nic"]) == ("Atom C2758", "Quad T540-CR")
 
 
-def test_facts_have_a_first_and_a_last_day_and_tell_which_hold(send: Send) -> None:
+def test_facts_have_a_first_and_a_last_day_and_show_which_hold(send: Send) -> None:
     for day, cpu in ((1, "Atom"), (2, "Atom"), (3, "=Xeon")):
         send(run_document(measured_at=f"2026-01-0{day}T10:00:00Z", facts={"cpu": cpu}))
     found = facts_of("bench/nic").json()

@@ -72,7 +72,7 @@ def test_readyz_is_ready_when_every_part_was_seen_at_work(client: Client) -> Non
     assert (response.status_code, response.json()["problems"]) == (200, [])
 
 
-def test_metrics_say_which_parts_are_ready(client: Client) -> None:
+def test_metrics_state_which_parts_are_ready(client: Client) -> None:
     text = client.get("/metrics").content.decode()
     assert 'driftline_part_ready{part="database"} 1.0' in text
     assert 'driftline_part_ready{part="beat"} 0.0' in text
@@ -105,7 +105,7 @@ def test_metrics_count_requests_runs_and_samples(send: Send, client: Client) -> 
     assert "no-such-page" not in after
 
 
-def test_metrics_say_what_waits_and_for_how_long(client: Client) -> None:
+def test_metrics_state_what_waits_and_for_how_long(client: Client) -> None:
     now = timezone.now()
     person = make.user("ada")
     for number, (state, age) in enumerate((("waiting", 3), ("sent", 9), ("dead", 9))):

@@ -130,7 +130,7 @@ def test_a_result_is_stored_like_a_run_and_ends_the_job_once(post: Send, job: Jo
     assert Run.objects.get().warnings == []
 
 
-def test_a_late_result_is_taken_and_the_other_worker_told_to_stop(post: Send, job: Job) -> None:
+def test_a_late_result_is_taken_and_the_other_worker_stopped(post: Send, job: Job) -> None:
     first = _poll(post, "rig-1")["job"]
     Job.objects.update(lease_until=datetime.now(UTC) - timedelta(seconds=1))
     second = _poll(post, "rig-2")["job"]
@@ -229,7 +229,7 @@ def test_the_clock_of_an_agent_does_not_matter(post: Send, job: Job) -> None:
     assert job.ended_at > datetime.now(UTC) - timedelta(minutes=1)
 
 
-def test_a_failure_says_what_becomes_of_the_job_and_keeps_a_log_of_anything(
+def test_a_failure_states_what_becomes_of_the_job_and_keeps_a_log_of_anything(
     post: Send, job: Job
 ) -> None:
     got = _poll(post)["job"]

@@ -352,7 +352,9 @@ def test_a_revoked_token_is_refused(send: Send, agent: Agent) -> None:
     assert send(run_document()).status_code == 401
 
 
-def test_a_token_past_its_rate_is_told_when_to_come_back(send: Send, settings: Any) -> None:
+def test_a_token_past_its_rate_is_answered_with_when_to_come_back(
+    send: Send, settings: Any
+) -> None:
     settings.API_REQUESTS_A_MINUTE = 2
     answers = [send(run_document()) for _ in range(4)]
     late = [one for one in answers if one.status_code == 429]

@@ -110,7 +110,7 @@ def test_the_statements_do_not_grow_with_the_points(series: Series, send: Send) 
     assert counts == [5, 5]
 
 
-def test_points_whose_runs_disagree_say_which(series: Series, send: Send) -> None:
+def test_points_whose_runs_disagree_name_them(series: Series, send: Send) -> None:
     odd = run_document(revision="r2", build_id="b", samples=[300.0, 301, 299, 300.5, 299.5])
     assert send({"runs": [odd]}).status_code == 201
     points = Client().get(f"/api/v1/series/{series.pk}/points").json()

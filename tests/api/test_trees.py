@@ -23,7 +23,7 @@ def send(client: Client, template: str, tree: str = "freebsd-head") -> tuple[int
     return response.status_code, response.content.decode()
 
 
-def test_an_operator_says_where_commits_are_and_takes_it_back(operator: Client) -> None:
+def test_an_operator_sets_where_commits_are_and_takes_it_back(operator: Client) -> None:
     make.tree()
     assert send(operator, TEMPLATE)[0] == 200
     (tree,) = operator.get("/api/v1/trees").json()["trees"]
@@ -42,7 +42,7 @@ def test_what_is_no_template_is_refused_with_the_remedy(operator: Client) -> Non
     assert Tree.objects.get().source_template == ""
 
 
-def test_nobody_else_says_it(client: Client) -> None:
+def test_nobody_else_sets_it(client: Client) -> None:
     make.tree()
     assert send(client, TEMPLATE)[0] == 401
     client.force_login(make.user("tess", role=User.Role.TRIAGER))

@@ -62,7 +62,7 @@ def test_the_list_has_all_samples_and_why(send: Send, client: Client) -> None:
     assert client.get(f"{PATH}?revision=r303644").json()["marked"] == []
 
 
-def test_points_tell_how_many_samples_are_left_out(send: Send, client: Client) -> None:
+def test_points_show_how_many_samples_are_left_out(send: Send, client: Client) -> None:
     send(marked(mark()))
     series = Point.objects.get().series_id
     body = client.get(f"/api/v1/series/{series}/points").json()
@@ -83,7 +83,7 @@ def test_a_comparison_is_of_the_samples_that_count(send: Send, client: Client) -
     assert [one["left_out"] and one["left_out"]["samples"] for one in row["sets"]] == [None, 1]
 
 
-def test_where_nothing_counts_a_comparison_says_so(send: Send, client: Client) -> None:
+def test_where_nothing_counts_a_comparison_states_it(send: Send, client: Client) -> None:
     send(run_document(revision="r303642"))
     send(marked(*(mark(sample=i) for i in range(5))))
     sides = [f"freebsd-head:{name}:bench/nic:forwarding:pps" for name in ("r303642", "r303643")]

@@ -127,7 +127,7 @@ def test_a_long_list_comes_in_pages(measured: None) -> None:
     assert second["next"] is None
 
 
-def test_series_say_their_variant_and_are_asked_for_by_it(measured: None) -> None:
+def test_series_name_their_variant_and_are_asked_for_by_it(measured: None) -> None:
     def names(**query: str) -> set[tuple[str, str]]:
         return {(row["mode"], row["variant"]) for row in get("series", **query)["series"]}
 

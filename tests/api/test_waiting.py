@@ -41,7 +41,7 @@ def test_a_waiting_run_answers_201_and_then_200(send: Send) -> None:
     assert again.json()["runs"][0]["status"] == "waiting"
 
 
-def test_a_run_that_moves_by_its_evidence_says_so(send: Send) -> None:
+def test_a_run_that_moves_by_its_evidence_states_it(send: Send) -> None:
     run = run_document()
     send(run)
     moved = send(run | {"evidence": EVIDENCE | {"kernel_revision": "r303640"}})
@@ -62,7 +62,7 @@ def test_waiting_runs_as_csv_have_the_columns_of_the_list(send: Send, client: Cl
     assert client.get(f"{PATH}.csv?tree=x").content.count(b"\n") == 1
 
 
-def test_the_list_tells_candidates_and_evidence(send: Send, client: Client) -> None:
+def test_the_list_shows_candidates_and_evidence(send: Send, client: Client) -> None:
     uuid = waiting_run(send)
     (row,) = client.get(PATH).json()["waiting"]
     assert row["uuid"] == uuid

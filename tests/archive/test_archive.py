@@ -77,7 +77,7 @@ def test_only_the_rows_without_a_revision_are_left_out() -> None:
     assert {row["result_label"] for row in left_out} == {"fbsd11.0-aesni"}
 
 
-def test_runs_whose_kernel_says_another_commit_are_filed_there_and_none_waits(
+def test_runs_whose_kernel_names_another_commit_are_filed_there_and_none_waits(
     imported: System,
 ) -> None:
     rows = imported.rows("""
@@ -96,7 +96,7 @@ def test_runs_whose_kernel_says_another_commit_are_filed_there_and_none_waits(
     assert imported.rows("SELECT count(*) FROM results_waitingrun") == [(0,)]
 
 
-def test_counts_that_no_kernel_says_stand_where_the_pair_of_the_archive_says(
+def test_counts_that_no_kernel_names_stand_where_the_pair_of_the_archive_puts_them(
     imported: System,
 ) -> None:
     query = "SELECT name, position, is_estimated FROM results_revision WHERE name ~ '^[nc]'"
@@ -116,7 +116,7 @@ def test_patches_images_and_branches_are_variants_and_nothing_else_is(imported: 
     assert {(label, variant): count for label, variant, count in rows} == VARIANTS
 
 
-def test_every_value_is_the_golden_one_except_three_where_the_logs_say_otherwise(
+def test_every_value_is_the_golden_one_except_three_where_the_logs_differ(
     golden: dict[Group, Stored], stored: dict[Group, list[float]]
 ) -> None:
     raw = raw_medians()
@@ -221,7 +221,9 @@ def test_every_point_but_the_first_of_its_series_is_compared_with_the_one_before
     assert len(compared) == len(expected)
 
 
-def test_the_commit_page_of_r303643_says_forwarding_rose_and_pf_fell(imported: System) -> None:
+def test_the_commit_page_of_r303643_states_that_forwarding_rose_and_pf_fell(
+    imported: System,
+) -> None:
     changes = {
         mode: (round(percent, 1), verdict, flag)
         for mode, percent, verdict, flag in imported.rows(

@@ -64,7 +64,7 @@ def test_an_archive_has_some_hundred_runs_and_each_has_its_logs(truth):
         assert path.exists() or path.is_symlink(), log
 
 
-def test_the_truth_says_of_each_fault_how_it_is_to_show(truth):
+def test_the_truth_states_of_each_fault_how_it_is_to_show(truth):
     _, found = truth
 
     for run in found.runs:

@@ -35,7 +35,7 @@ def archive(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_each_kind_is_told_once_with_count_and_directories(archive):
+def test_each_kind_is_reported_once_with_count_and_directories(archive):
     found = outcomes_of(archive)
 
     assert (found.directories, found.runs) == (5, 5)

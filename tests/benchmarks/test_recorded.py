@@ -62,7 +62,7 @@ def test_json_lines_are_one_table() -> None:
     ]
 
 
-def test_measuring_again_keeps_the_title_and_what_is_said_about_it(tmp_path: Path) -> None:
+def test_measuring_again_keeps_the_title_and_what_is_stated_about_it(tmp_path: Path) -> None:
     first = {"title": "Young series", "about": "Short.", "command": "", "date": "", "blocks": []}
     (tmp_path / "worlds-x.json").write_text(recorded.dumped(first))
     recorded.record("worlds-x", PRINTED, command="python -m benchmarks.worlds", results=tmp_path)

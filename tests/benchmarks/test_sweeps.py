@@ -26,12 +26,12 @@ def test_with_an_effect_it_is_seldom_wrong(figures: list[Figure]) -> None:
     assert sum(wrong) / len(wrong) <= 5
 
 
-def test_an_option_that_depends_on_the_machine_is_said_to(figures: list[Figure]) -> None:
+def test_an_option_that_depends_on_the_machine_is_reported_as_such(figures: list[Figure]) -> None:
     depending = [one for one in figures if "every other machine" in one.name]
     assert all(verdict(one) == "met" for one in depending if "sentence" not in one.name)
 
 
-def test_what_a_plan_promises_is_told_in_most_sweeps(figures: list[Figure]) -> None:
+def test_what_a_plan_promises_is_reported_in_most_sweeps(figures: list[Figure]) -> None:
     told = [one for one in figures if one.name.endswith("the loss is told") and one.goal]
     own = [one for one in told if "on all machines" not in one.name and "nobody" not in one.name]
     assert len(own) == 3 * len(sweeps.BUILD_RATIOS) + 5

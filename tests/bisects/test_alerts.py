@@ -71,7 +71,7 @@ def of_alert(alert: Alert) -> Bisect:
 
 
 @pytest.mark.django_db
-def test_an_alert_starts_one_bisect_where_the_tree_says_so(alert: Alert) -> None:
+def test_an_alert_starts_one_bisect_where_the_tree_allows_it(alert: Alert) -> None:
     assert start_automatic_bisects() == []
     automatic()
     assert len(start_automatic_bisects()) == 1

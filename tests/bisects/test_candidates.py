@@ -52,7 +52,7 @@ def test_one_boot_of_it_and_of_the_revision_before_it_is_asked_for_once() -> Non
     assert confirm_candidates() == 0
 
 
-def test_nothing_is_asked_for_unless_the_tree_says_so_and_somebody_measures() -> None:
+def test_nothing_is_asked_for_unless_the_tree_allows_it_and_somebody_measures() -> None:
     lab.poll()
     assert confirm_candidates() == 0
     settings(confirm=False)

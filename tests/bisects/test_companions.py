@@ -63,7 +63,7 @@ def started(truth: Truth, *, marked: bool = True) -> Bisect:
 
 
 @pytest.mark.long
-def test_the_canary_of_the_same_runs_tells_a_drift_and_every_decision_can_be_made_again(
+def test_the_canary_of_the_same_runs_shows_a_drift_and_every_decision_can_be_made_again(
     with_canary: None,
 ) -> None:
     truth = Truth(drift_pct=-0.15)

@@ -37,13 +37,15 @@ def test_before_the_start_both_kinds_have_their_number_and_hours() -> None:
 
 
 @pytest.mark.parametrize("several", [None, Way(15, 90, 5.0, 30.0, 9)])
-def test_one_number_says_it_where_several_take_no_more(several: Way | None) -> None:
+def test_one_number_is_given_where_several_take_no_more(several: Way | None) -> None:
     assert forecasting._sentence(told(several)).startswith(
         "About 21 boots, 7 h 00; 90 % of the time at most 40 boots. Of 24"
     )
 
 
-def test_while_it_runs_both_are_said_once_several_are_likelier_than_what_90_percent_leave() -> None:
+def test_while_it_runs_both_are_stated_once_several_are_likelier_than_what_90_percent_leave() -> (
+    None
+):
     assert with_what_is_left(left(0.05)) == "93 % r9; 5 to 20 boots left, about 1 h 30"
     assert with_what_is_left(left(0.4)) == (
         "93 % r9; 4 to 9 boots left, about 1 h 00 if one commit is guilty, 12 to 30 boots left, "

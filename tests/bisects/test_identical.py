@@ -44,7 +44,7 @@ def said(bisect: Bisect) -> list[tuple[str, int | None]]:
     return list(bisect.acts.values_list("kind", "index"))
 
 
-def test_a_commit_built_as_its_parent_is_ruled_out_whatever_the_boots_say(
+def test_a_commit_built_as_its_parent_is_ruled_out_whatever_the_boots_show(
     truth: Truth, bisect: Bisect
 ) -> None:
     bisect = built(truth, bisect, r1009=ONE)
@@ -82,7 +82,7 @@ def test_a_fact_that_is_no_digest_rules_nothing_out(truth: Truth, bisect: Bisect
     assert said(bisect) == []
 
 
-def test_a_withdrawn_run_tells_no_digest(truth: Truth, bisect: Bisect) -> None:
+def test_a_withdrawn_run_shows_no_digest(truth: Truth, bisect: Bisect) -> None:
     lab.upload([lab.document(truth, 3) | {"facts": {"kernel_sha256": ONE}}])
     Run.objects.filter(facts__kernel_sha256=ONE).update(
         withdrawn_at=bisect.created_at, withdrawn_reason="wrong kernel"
@@ -115,7 +115,7 @@ def test_where_every_build_is_the_same_nobody_is_blamed() -> None:
     assert "look at the machine" in bisect.acts.get().reason
 
 
-def test_nobody_can_say_so_by_hand(bisect: Bisect) -> None:
+def test_nobody_can_set_it_by_hand(bisect: Bisect) -> None:
     with pytest.raises(BisectError, match="Choose what to do"):
         act_on_bisect(
             bisect=bisect.pk,

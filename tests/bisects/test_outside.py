@@ -26,7 +26,7 @@ def ended(first_bad: int) -> Bisect:
     return lab.work(truth, lab.start(truth))
 
 
-def test_a_step_before_the_good_end_is_said_everywhere_with_where_to_look(client: Client) -> None:
+def test_a_step_before_the_good_end_is_stated_everywhere_with_where_to_look(client: Client) -> None:
     bisect = ended(-3)
 
     view = view_of(bisect)
@@ -59,7 +59,7 @@ def test_where_several_commits_are_in_question_a_bisect_is_offered_there(client:
     assert "The step was measured after r996, at the latest in r997: bisect there." in report
 
 
-def test_a_step_behind_the_bad_end_is_told_by_what_was_measured_behind_it() -> None:
+def test_a_step_behind_the_bad_end_is_found_by_what_was_measured_behind_it() -> None:
     bisect = ended(20)
 
     view = view_of(bisect)

@@ -26,7 +26,7 @@ from webapp.bisects.path_patterns import PatternsError, read_patterns
         ("Makefile", "makefile", False),
     ],
 )
-def test_a_pattern_matches_as_gitignore_says(pattern: str, path: str, matches: bool) -> None:
+def test_a_pattern_matches_as_gitignore_does(pattern: str, path: str, matches: bool) -> None:
     (one,) = read_patterns(f"# a comment\n\n  {pattern}\n")
     assert one.matches(path) is matches
     assert covers(pattern, path) is matches

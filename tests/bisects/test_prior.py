@@ -118,7 +118,7 @@ def test_a_culprit_that_looked_harmless_is_found_all_the_same() -> None:
     assert (bisect.outcome, bisect.culprit) == ("single", lab.revision(5))
 
 
-def test_a_person_can_say_that_one_is_as_likely_as_any_other(truth: Truth) -> None:
+def test_a_person_can_make_one_as_likely_as_any_other(truth: Truth) -> None:
     settle(unlikely_paths=PATTERNS)
     touch(3, "README.md")
     ada = make.user("ada")

@@ -55,7 +55,7 @@ def test_every_decision_of_several_can_be_made_again() -> None:
         assert made.figures == row.figures
 
 
-def test_a_machine_that_the_commit_spares_is_said_to_be_and_soon_left_alone() -> None:
+def test_a_machine_that_the_commit_spares_is_found_to_be_and_soon_left_alone() -> None:
     truths = Truth(), other(step_pct=0.0)
     bisect = lab.work_together(truths, lab.start_of_several(*truths))
 

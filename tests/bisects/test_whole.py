@@ -47,7 +47,7 @@ def test_the_commit_that_makes_a_count_of_zero_many_is_found(before: float, afte
     assert "r1009 made the step" in view.sentence
 
 
-def test_a_machine_that_drifts_is_told_from_the_commit_by_anchors() -> None:
+def test_a_machine_that_drifts_is_distinguished_from_the_commit_by_anchors() -> None:
     truth = Truth(drift_pct=-0.15)
 
     bisect = lab.work(truth, lab.start(truth))
@@ -68,7 +68,7 @@ def test_a_machine_that_drifts_is_told_from_the_commit_by_anchors() -> None:
     assert any(dot.source == "anchor" for dot in dots)
 
 
-def test_webhooks_are_told_the_end_with_an_address_that_leads_there() -> None:
+def test_webhooks_receive_the_end_with_an_address_that_leads_there() -> None:
     Endpoint.objects.create(name="chat", url="https://chat.example.org/hook")
     bisect = lab.work(Truth(), lab.start(Truth()))
     payload = HookDelivery.objects.get().payload

@@ -267,7 +267,7 @@ def test_older_addresses_and_those_of_revisions_that_were_not_measured_are_under
     assert page.title().startswith("2 modes, Atom C2758 T540-CR: pps along freebsd-head")
 
 
-def test_fingers_tap_scroll_pinch_and_zoom_where_the_mode_bar_says_so(
+def test_fingers_tap_scroll_pinch_and_zoom_as_the_mode_bar_is_set(
     phone: Page, live_server: LiveServer, along: list[Revision]
 ) -> None:
     page = phone
@@ -596,7 +596,7 @@ def test_of_a_long_history_extremes_and_what_is_chosen_are_drawn_whatever_is_in_
     expect(page.locator("#range tbody td.number").first).to_have_text("200")
 
 
-def test_where_plotly_is_blocked_or_fails_the_drawing_of_the_server_stays_and_says_so(
+def test_where_plotly_is_blocked_or_fails_the_drawing_of_the_server_stays_and_the_page_states_it(
     page: Page, live_server: LiveServer, marked: list[Revision]
 ) -> None:
     def block(route: Route) -> None:

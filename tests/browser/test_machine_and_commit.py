@@ -50,7 +50,7 @@ def test_long_names_fit_every_window_with_all_unfolded(
         assert beyond_any(page) == [], address
 
 
-def test_modes_are_filtered_while_typing_and_the_address_says_it(
+def test_modes_are_filtered_while_typing_and_the_address_follows(
     page: Page, live_server: LiveServer, along: list[Revision]
 ) -> None:
     page.goto(live_server.url + MACHINE)

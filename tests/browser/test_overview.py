@@ -81,7 +81,7 @@ def test_pointing_at_a_tile_marks_the_revision_in_every_tile_of_its_tree(
     expect(page.locator(".wall .cross")).to_have_count(0)
 
 
-def test_what_is_missing_says_so_in_the_look_of_the_site(
+def test_what_is_missing_is_answered_in_the_look_of_the_site(
     live_server: LiveServer, page: Page
 ) -> None:
     for width in (390, 1440):

@@ -58,7 +58,7 @@ def test_two_presses_from_the_front_page_and_on_to_the_markdown(
     trouble.clear()  # for a text Chromium asks for an icon that no page names
 
 
-def test_the_form_leads_to_an_address_that_one_can_say_and_back(
+def test_the_form_leads_to_an_address_that_can_be_read_out_and_back(
     live_server: LiveServer, page: Page, trouble: list[str]
 ) -> None:
     page.goto(f"{live_server.url}/compare/")

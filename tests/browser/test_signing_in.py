@@ -177,7 +177,7 @@ def test_a_key_is_asked_for_after_the_password_and_removed_by_its_person(
     expect_ada(page)
 
 
-def test_where_no_key_answers_the_page_says_so(page: Page, site: str) -> None:
+def test_where_no_key_answers_the_page_states_it(page: Page, site: str) -> None:
     session = page.context.new_cdp_session(page)
     session.send("WebAuthn.enable")  # with no authenticator at all
     page.goto(f"{site}/sign-in/")

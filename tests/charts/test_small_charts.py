@@ -70,7 +70,7 @@ def test_svg_text_and_attributes_are_escaped() -> None:
     assert svg.element("g", class_='"x"') == '<g class="&quot;x&quot;"/>'
 
 
-def test_strips_whose_labels_differ_at_the_end_can_be_told_apart() -> None:
+def test_strips_whose_labels_differ_at_the_end_can_be_distinguished() -> None:
     labels = ["r317849 forwarding@inet4", "r317849 forwarding@inet4+VIMAGE"]
     image = small.draw_strips(
         [Strip(one, [1.0, 2.0, 3.0], 2.0, None) for one in labels], unit="packets/s"

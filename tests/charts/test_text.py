@@ -117,13 +117,13 @@ def test_a_change_is_written_with_its_interval_where_it_is_known() -> None:
         (-5.0, "more", "points", "lower"),
     ],
 )
-def test_a_direction_is_said_in_the_words_of_the_metric(
+def test_a_direction_is_stated_in_the_words_of_the_metric(
     percent: float, better: str, unit: str, word: str
 ) -> None:
     assert text.direction(percent=percent, better=better, unit=unit) == word
 
 
-def test_a_finding_is_said_with_its_size_direction_and_interval() -> None:
+def test_a_finding_is_stated_with_its_size_direction_and_interval() -> None:
     said = text.finding_sentence(
         percent=-11.3619, low=-12.3, high=-10.5, better="more", unit="packets/s"
     )
@@ -148,7 +148,7 @@ def test_a_probability_never_claims_certainty(probability: float, said: str) -> 
     assert text.chance(probability) == said
 
 
-def test_a_small_share_is_said_to_two_digits_or_as_below_a_bound() -> None:
+def test_a_small_share_is_given_to_two_digits_or_as_below_a_bound() -> None:
     assert text.small_share(0.0312) == "= 0.031"
     assert text.small_share(1e-12) == "< 0.0001"
 

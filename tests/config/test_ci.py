@@ -69,7 +69,7 @@ def test_what_measures_is_tested_where_any_commit_that_lands_changed_it(
     assert checkout.called() == [*ALWAYS, *then]
 
 
-def test_what_measures_is_tested_where_nobody_can_tell_what_changed(checkout: Checkout) -> None:
+def test_what_measures_is_tested_where_nobody_can_know_what_changed(checkout: Checkout) -> None:
     assert checkout.called() == [*ALWAYS, "bench-test"], "HEAD is the branch of origin"
     checkout.commit("README.rst")
     checkout.git("remote", "remove", "origin")

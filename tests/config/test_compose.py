@@ -37,7 +37,7 @@ def test_every_container_is_hardened_and_limited(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", LASTING)
-def test_every_container_says_whether_it_is_well(name: str) -> None:
+def test_every_container_reports_whether_it_is_well(name: str) -> None:
     assert SERVICES[name]["healthcheck"]["test"]
 
 

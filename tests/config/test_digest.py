@@ -138,7 +138,7 @@ def test_a_missing_run_is_missed() -> None:
     assert {"runs", "samples", "points"} <= changed(taken_in(documents), after)
 
 
-def test_what_people_said_counts_and_when_it_arrived_does_not() -> None:
+def test_what_people_decided_counts_and_when_it_arrived_does_not() -> None:
     arrive(runs_of(LOSS))
     before = lines()
     Run.objects.update(received_at=make.DAY_ONE)
@@ -163,7 +163,7 @@ def test_an_alert_that_the_clock_closed_is_the_same_alert() -> None:
     assert lines() == before
 
 
-def test_a_bisect_is_told_by_the_names_of_its_commits() -> None:
+def test_a_bisect_is_written_with_the_names_of_its_commits() -> None:
     told = []
     for _ in range(2):
         with instance():  # ids are never given twice, so the second one has others
@@ -173,7 +173,7 @@ def test_a_bisect_is_told_by_the_names_of_its_commits() -> None:
     assert f'"{lab.name(9)}"' in told[0][0]
 
 
-def test_the_command_prints_one_line_a_part_and_says_when_it_is_not_final() -> None:
+def test_the_command_prints_one_line_a_part_and_states_when_it_is_not_final() -> None:
     arrive([run_document()])
     out, err = StringIO(), StringIO()
     call_command("digest", stdout=out, stderr=err)

@@ -120,7 +120,7 @@ def test_what_is_kept_for_ever_stays(settings: Any) -> None:
     assert printed("--dry-run") == printed() == {"sessions that ended": 1}
 
 
-def test_a_mail_without_its_text_says_so(client: Any) -> None:
+def test_a_mail_without_its_text_states_it(client: Any) -> None:
     old = mail("alert:1", state="sent", ended_at=timezone.now() - YEARS)
     printed()
     client.force_login(make.user("op", is_staff=True))

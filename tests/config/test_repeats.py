@@ -173,7 +173,7 @@ def test_kinds_without_end_fill_neither_memory_nor_logs(
     assert len(entries(printed)) < 600
 
 
-def test_the_sum_is_said_though_nothing_else_happens() -> None:
+def test_the_sum_is_printed_though_nothing_else_happens() -> None:
     stream = io.StringIO()
     handler = logging.StreamHandler(stream)
     handler.addFilter(OncePerKind(window=0.2))

@@ -89,7 +89,7 @@ def test_a_part_that_there_is_not_is_refused_with_those_there_are(read: Read) ->
         read(DRIFTLINE_ROLES="web,scheduler")
 
 
-def test_manage_says_in_one_line_that_no_database_answers(tmp_path: Path) -> None:
+def test_manage_prints_in_one_line_that_no_database_answers(tmp_path: Path) -> None:
     run = subprocess.run(
         [sys.executable, "manage.py", "create_agent", "bee", "--lab", "hive"],
         cwd=PROJECT,

@@ -146,7 +146,7 @@ def locked(model: type[models.Model]) -> Iterator[None]:
     connection.close()
 
 
-def test_a_page_that_takes_too_long_says_so(client: Client) -> None:
+def test_a_page_that_takes_too_long_states_it(client: Client) -> None:
     with locked(Hardware):
         refused = client.get("/hardware/")
     assert refused.status_code == 503

@@ -97,7 +97,9 @@ def test_each_simulated_run_is_read_as_it_was_drawn(simulated_runs: list[Run]) -
         assert run.measured_at == drawn.measured_at.isoformat()
 
 
-def test_the_simulated_lab_says_so_in_tree_hardware_and_kernel(simulated_runs: list[Run]) -> None:
+def test_the_simulated_lab_is_named_so_in_tree_hardware_and_kernel(
+    simulated_runs: list[Run],
+) -> None:
     assert {run.tree for run in simulated_runs} == {"simulated-head"}
     assert all(run.hardware.startswith("Simulated_") for run in simulated_runs)
     assert all("simulated" in str(run.kernel_ident) for run in simulated_runs)
@@ -135,7 +137,7 @@ def test_what_was_planted_was_also_measured() -> None:
             assert all((*here, planted.revision) in measured for here in planted.pct)
 
 
-def test_subjects_say_what_was_planted_and_messages_how_much() -> None:
+def test_subjects_name_what_was_planted_and_messages_how_much() -> None:
     commits = {commit.subject: commit for commit in simulated.planted_commits(LAB)}
     assert "Planted step: ipfw loses on two machines" in commits
     mixed = commits["Planted mixed commit: forwarding gains and pf loses"]
@@ -143,7 +145,7 @@ def test_subjects_say_what_was_planted_and_messages_how_much() -> None:
     assert len({commit.revision for commit in commits.values()}) == len(commits) == 11
 
 
-def test_of_noise_the_message_says_that_it_is_scatter() -> None:
+def test_of_noise_the_message_states_that_it_is_scatter() -> None:
     noise = next(one for one in simulated.planted_commits(LAB) if "noise" in one.subject)
     assert "Simulated_Xeon_16Cores/40G forwarding: +200 % of scatter" in noise.message
 

@@ -123,7 +123,7 @@ def named(found: list[Finding]) -> None:
 
 
 @pytest.mark.usefixtures("named")
-def test_two_releases_tell_what_was_planted_between_them(client: Client) -> None:
+def test_two_releases_show_what_was_planted_between_them(client: Client) -> None:
     page = client.get("/releases/11.0...12.0/")
     (note,) = page.context["notes"]
     assert note.startswith("12.0 (r365600) was not measured: r365575 is the nearest measured")

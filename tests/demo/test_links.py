@@ -76,7 +76,7 @@ def test_every_block_is_compared_once_and_in_order() -> None:
 
 
 @each_comparison
-def test_the_query_says_the_sides(comparison: SeedComparison) -> None:
+def test_the_query_names_the_sides(comparison: SeedComparison) -> None:
     names, sides = zip(*parse_qsl(comparison.query, strict_parsing=True), strict=True)
     assert sides == comparison.sides
     assert names[0] == "a"
@@ -138,7 +138,7 @@ class TestWithoutDemonstration:
             context = demonstration()
         assert context["links"]() == ()
 
-    def test_planted_commits_are_those_whose_subject_says_so(self) -> None:
+    def test_planted_commits_are_those_whose_subject_states_it(self) -> None:
         tree = Tree.objects.create(name=simulated.TREE)
         for position, subject in ((3, "Planted step: later"), (1, "Planted drift: earlier")):
             Revision.objects.create(

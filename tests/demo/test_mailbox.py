@@ -63,7 +63,7 @@ def mailbox(tmp_path: Path, settings: Any) -> Mailbox:
     return Mailbox(tmp_path)
 
 
-def test_what_is_sent_is_in_a_file_when_the_server_says_so(server: MailServer) -> None:
+def test_what_is_sent_is_in_a_file_when_the_server_accepts_it(server: MailServer) -> None:
     with SMTP("127.0.0.1", server.port) as smtp:
         smtp.send_message(message())
         kept = Mailbox(server.directory)

@@ -20,7 +20,7 @@ def test_a_release_is_of_its_own_tree() -> None:
     assert Release.objects.get().revision.name == "r2"
 
 
-def test_a_canary_needs_a_kernel_with_a_place_and_says_who_made_it() -> None:
+def test_a_canary_needs_a_kernel_with_a_place_and_names_who_made_it() -> None:
     waiting = make.revision("deadbee", position=2**62 + 3)
     form = {
         "hardware": make.hardware().pk,

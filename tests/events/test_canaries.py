@@ -132,7 +132,7 @@ def test_every_run_of_the_kernel_counts_boot_by_boot_whoever_asked_for_it() -> N
 
 
 @pytest.mark.django_db
-def test_a_canary_that_left_its_limits_says_since_when() -> None:
+def test_a_canary_that_left_its_limits_states_since_when() -> None:
     made = canary()
     boots(made, [*CALM, 80.0, 80.0])
     (watched,) = watch([made])

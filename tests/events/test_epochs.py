@@ -215,7 +215,7 @@ def test_point_by_point_and_at_once_come_to_the_same() -> None:
     assert found() == ["r108 confirmed", "r130 confirmed"]
 
 
-def test_a_young_epoch_says_again_that_too_little_is_known() -> None:
+def test_a_young_epoch_states_again_that_too_little_is_known() -> None:
     arrive(dated(runs_of({(ATOM, "pf"): {}}, count=20)))
     epoch(happened_at=day(16.5))
     analyse()

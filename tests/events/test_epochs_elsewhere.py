@@ -51,7 +51,7 @@ class TestComparing:
         query = urlencode({"a": f"freebsd-head:{a}", "b": f"freebsd-head:{b}"})
         return words(Client().get(f"/compare/?{query}").content.decode())
 
-    def test_a_beginning_between_the_two_is_said_beside_the_row(self) -> None:
+    def test_a_beginning_between_the_two_is_stated_beside_the_row(self) -> None:
         upload(run("r1", 1), run("r2", 3), run("r3", 4))
         assert "another epoch" not in self.page()
         epoch(2)
@@ -60,7 +60,7 @@ class TestComparing:
         assert "another epoch" in self.page()
         assert "An epoch begins between the two" in self.page()
 
-    def test_the_reports_say_it_as_the_page_does_and_the_block_stays(self) -> None:
+    def test_the_reports_state_it_as_the_page_does_and_the_block_stays(self) -> None:
         upload(run("r1", 1), run("r2", 3), run("r3", 4))
         before = {ending: self.report(ending) for ending in ("txt", "md")}
         epoch(2)
@@ -76,7 +76,7 @@ class TestComparing:
         assert f"({OTHER_EPOCH}) |" in self.report("md")
         assert EPOCH_BETWEEN in self.page()
 
-    def test_of_several_sets_each_is_told_by_itself(self) -> None:
+    def test_of_several_sets_each_is_stated_by_itself(self) -> None:
         upload(run("r1", 1), run("r2", 3), run("r3", 4))
         epoch(3.5)
         sides = [("a", "r1"), ("b", "r2"), ("b", "r3")]
@@ -89,7 +89,7 @@ class TestComparing:
         query = urlencode({"a": "freebsd-head:r1", "b": "freebsd-head:r2"})
         return Client().get(f"/compare.{ending}?{query}").content.decode()
 
-    def test_within_an_epoch_and_on_other_machines_nothing_is_said(self) -> None:
+    def test_within_an_epoch_and_on_other_machines_nothing_is_stated(self) -> None:
         for hardware in ("bench/nic", "other/nic"):
             upload(*(run(f"r{at}", at, hardware=hardware) for at in (1, 2, 3)))
         epoch(1.5)

@@ -17,7 +17,7 @@ from webapp.results.services import Unprocessable
 pytestmark = pytest.mark.django_db
 
 
-def test_an_event_says_what_happened_to_what_when_and_by_whom() -> None:
+def test_an_event_states_what_happened_to_what_when_and_by_whom() -> None:
     ada = make.user("ada")
     made = event("BIOS 2.1", kind="firmware", created_by=ada)
     assert made.subject == "Atom C2758 T540-CR"
@@ -88,7 +88,7 @@ def test_the_database_refuses_an_event_of_nothing_and_one_without_a_time() -> No
             )
 
 
-def test_an_edit_says_who_and_when() -> None:
+def test_an_edit_names_who_and_when() -> None:
     made, tess = event(), make.user("tess")
     fields = EventFields(kind="power", text="fan", hardware=make.hardware(), happened_at=NOW)
     edited = edit_event(event=made.pk, fields=fields, actor=tess, now=NOW)

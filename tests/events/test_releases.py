@@ -25,7 +25,7 @@ def test_a_release_is_stored_once_and_a_name_means_one_revision() -> None:
         record_release(**{**given, "revision": "r300001"}, released_on=date(2016, 10, 10))
 
 
-def test_a_revision_is_found_by_any_name_and_made_where_its_id_tells_its_place() -> None:
+def test_a_revision_is_found_by_any_name_and_made_where_its_id_shows_its_place() -> None:
     record_release(tree=make.tree(), name="stable/11", revision="r302400", kind="branch point")
     made = Revision.objects.named(tree=make.tree(), name="r302400")
     assert made is not None

@@ -49,7 +49,7 @@ def again(experiment: Experiment) -> Experiment:
     return Experiment.objects.with_subjects().get(pk=experiment.pk)
 
 
-def test_a_directory_is_an_experiment_with_what_its_readme_says() -> None:
+def test_a_directory_is_an_experiment_with_what_its_readme_states() -> None:
     found = imported(readme())
     assert found.state == "imported"
     assert found.question == "Impact of r300001 on pf"
@@ -242,7 +242,7 @@ def test_it_is_judged_by_the_noise_of_its_machine_as_it_was_known_then() -> None
     assert point.belief == judged.belief
 
 
-def test_points_say_what_the_samples_of_then_say() -> None:
+def test_points_show_what_the_samples_of_then_showed() -> None:
     store("ipfw", label="another", build="#2")
     found = imported(readme(), runs=[*store(), *store("forwarding")])
     by_points = frozen_points(found)
@@ -272,14 +272,14 @@ def test_a_merge_of_modes_takes_its_cells_along() -> None:
     assert not frozen.lost
 
 
-def test_a_typed_commit_that_was_not_measured_is_said() -> None:
+def test_a_typed_commit_that_was_not_measured_is_reported() -> None:
     assert contradictions(imported(readme())) == []
     runs = store("ipfw", label="second")
     wrong = imported(readme(typed=312663), runs=runs, source="e")
     assert contradictions(wrong) == ["Typed: r312663; the data are of r300000, r300001."]
 
 
-def test_bench_facts_say_machine_and_kernels() -> None:
+def test_bench_facts_name_machine_and_kernels() -> None:
     found = imported()
     lines = machine_lines(found, frozen_points(found).table)
     assert lines[0] == "bench nic"
@@ -337,7 +337,7 @@ def test_a_directory_of_two_sessions_keeps_to_both() -> None:
     assert lines[-2:] == ["Session monday", "Session tuesday"]
 
 
-def test_facts_tell_traffic_load_and_tuning() -> None:
+def test_facts_show_traffic_load_and_tuning() -> None:
     runs = store()
     command = (
         "pkt-gen -f tx -l 60 -R 1000000 -d 198.19.1.1:2000-198.19.1.100 -s 198.18.1.1-198.18.1.20"
@@ -355,7 +355,7 @@ def test_facts_tell_traffic_load_and_tuning() -> None:
 
 
 @pytest.mark.parametrize("command", ["-s x -d y", "-s 1.2.3.4-1.2.3.2 -d 1.2.3.4", "-s - -d -"])
-def test_a_command_that_tells_no_flows_says_nothing(command: str) -> None:
+def test_a_command_that_names_no_flows_gives_nothing(command: str) -> None:
     runs = store()
     for run in runs:
         run.facts = {"sender_command": command, "sysctl": ["odd"], "routes": None}

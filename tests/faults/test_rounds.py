@@ -54,7 +54,7 @@ def test_a_killed_postgres_changes_nothing_of_what_is_concluded(rounds: list[Out
 
 @pytest.mark.release
 @pytest.mark.stack
-def test_a_round_that_fails_says_why_and_leaves_the_next_a_sound_instance(
+def test_a_round_that_fails_states_why_and_leaves_the_next_a_sound_instance(
     rounds: list[Outcome],
 ) -> None:
     _, failed, after = rounds

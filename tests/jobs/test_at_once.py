@@ -125,7 +125,7 @@ def test_a_second_poll_of_a_worker_ends_the_first() -> None:
     assert (first.job, again.job) == (None, None)
 
 
-def test_who_finds_no_place_is_answered_at_once_and_told_when_to_come_back(
+def test_who_finds_no_place_is_answered_at_once_with_when_to_come_back(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     make.hardware()

@@ -53,7 +53,7 @@ def test_a_job_that_no_living_worker_can_do_has_no_forecast() -> None:
     assert queue_forecast(now=NOW, hardware=[]) == {}
 
 
-def test_a_job_that_takes_too_long_is_said_to_end_soon_not_in_the_past() -> None:
+def test_a_job_that_takes_too_long_is_forecast_to_end_soon_not_in_the_past() -> None:
     request("r1")
     taken()
     later = NOW + timedelta(minutes=30)

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.django_db
 LATER = NOW + services.LEASE
 
 
-def test_a_heartbeat_extends_the_lease_and_says_what_is_done() -> None:
+def test_a_heartbeat_extends_the_lease_and_states_what_is_done() -> None:
     request()
     job = taken()
     heard = services.hear(
@@ -81,7 +81,7 @@ def test_a_stage_that_fails_is_tried_again_so_often_and_so_late(
     assert job.ended_at is not None
 
 
-def test_a_failure_keeps_the_end_of_its_log_and_said_twice_counts_once() -> None:
+def test_a_failure_keeps_the_end_of_its_log_and_reported_twice_counts_once() -> None:
     request()
     job = taken()
     assert fail(job, log="first" + "x" * 70_000 + "last").state == "queued"
@@ -150,7 +150,7 @@ def test_a_job_queued_again_by_hand_has_all_its_attempts() -> None:
         services.retry_job(job=job.pk, actor=make.user("bob"))
 
 
-def test_every_end_of_a_job_is_told() -> None:
+def test_every_end_of_a_job_is_reported() -> None:
     told: list[int] = []
 
     def listen(job: Job, **_: object) -> None:

@@ -328,7 +328,7 @@ def test_a_file_that_appears_meanwhile_is_not_written_over(
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_full_disk_leaves_nothing_and_is_said(tmp_path: Path, quick_dumps: None) -> None:
+def test_a_full_disk_leaves_nothing_and_is_reported(tmp_path: Path, quick_dumps: None) -> None:
     full = Path("/dev/full")
     if not full.exists():
         pytest.skip("no /dev/full here")
@@ -366,7 +366,7 @@ def test_a_link_in_the_way_is_not_followed(tmp_path: Path) -> None:
     assert other.read_text() == "precious"
 
 
-def test_without_the_programs_of_the_servers_version_it_is_said_what_to_install(
+def test_without_the_programs_of_the_servers_version_the_error_names_what_to_install(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     major = servers.find_postgres().major
@@ -543,7 +543,7 @@ def test_an_instance_that_does_not_run_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_backup_that_is_told_to_end_leaves_nothing(tmp_path: Path) -> None:
+def test_a_backup_that_is_ended_leaves_nothing(tmp_path: Path) -> None:
     """By SIGTERM, as the system stops a service: pg_dump waits for a table meanwhile."""
     path = tmp_path / "driftline.backup"
     with connection.cursor() as cursor:

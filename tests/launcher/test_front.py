@@ -39,7 +39,7 @@ def issuers(document: dict[str, Any]) -> list[str]:
     return [issuer["module"] for each in policies for issuer in each.get("issuers", [])]
 
 
-def test_without_a_host_it_listens_where_it_is_told_and_contacts_nobody(tmp_path: Path) -> None:
+def test_without_a_host_it_listens_where_it_was_set_to_and_contacts_nobody(tmp_path: Path) -> None:
     document = configured(tmp_path)
     assert listening(document) == {"127.0.0.1:8000"}
     assert document["admin"]["disabled"]

@@ -76,6 +76,6 @@ def test_a_stubborn_process_is_killed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", ["", "\n", "no number\n"])
-def test_a_pid_file_without_a_number_says_nothing(tmp_path: Path, content: str) -> None:
+def test_a_pid_file_without_a_number_names_no_process(tmp_path: Path, content: str) -> None:
     (tmp_path / "web.pid").write_text(content)
     assert processes.recorded_ids(tmp_path) == {}

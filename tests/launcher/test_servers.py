@@ -25,14 +25,14 @@ def bare(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_without_postgres_each_system_is_told_what_to_install(bare: Path) -> None:
+def test_without_postgres_the_error_names_what_each_system_installs(bare: Path) -> None:
     with pytest.raises(StackError, match=r"FreeBSD .* pkg install postgresql18-server") as missing:
         servers.find_postgres()
     assert "apt install postgresql" in str(missing.value)
     assert "DATABASE_URL" in str(missing.value)
 
 
-def test_without_redis_each_system_is_told_what_to_install(bare: Path) -> None:
+def test_without_redis_the_error_names_what_each_system_installs(bare: Path) -> None:
     with pytest.raises(StackError, match=r"FreeBSD .* pkg install valkey"):
         servers.find_redis()
 

@@ -172,7 +172,7 @@ def test_taken_back_in_any_order_all_is_as_it_was_sent(order: list[int]) -> None
     assert (filed(), facts()) == (AS_SENT, TOLD_AS_SENT)
 
 
-def test_what_comes_while_all_hold_is_filed_and_told_likewise_and_goes_back_with_them() -> None:
+def test_what_comes_while_all_hold_is_filed_and_reported_likewise_and_goes_back_with_them() -> None:
     undoes = [act() for act in (add_image, add_knob)]
     given = documents()
     upload(given[0], given[3])

@@ -125,6 +125,6 @@ def test_every_foreign_key_has_an_answer(model: type[Model]) -> None:
         (Revision, GOES_WITH_REVISION),
     ],
 )
-def test_what_goes_is_what_is_said_to_go(model: type[Model], goes: tuple[object, ...]) -> None:
+def test_what_goes_is_what_is_stated_to_go(model: type[Model], goes: tuple[object, ...]) -> None:
     said = {field for field, fate in FATES[model].items() if fate == GOES}
     assert {name(field) for field in goes} == said

@@ -61,9 +61,7 @@ def test_a_new_address_counts_once_its_link_was_used(
     assert waits not in words(client.get("/account/").content.decode())
 
 
-def test_where_no_mail_can_be_sent_nobody_is_said_to_get_a_link(
-    client: Client, settings: Any
-) -> None:
+def test_where_no_mail_can_be_sent_nobody_is_promised_a_link(client: Client, settings: Any) -> None:
     settings.EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
     assert "go into the log, to nobody, so no link arrives" in ask(client)
 

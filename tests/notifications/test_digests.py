@@ -33,7 +33,7 @@ def alert(at: datetime, *, number: int = 0) -> Alert:
     return made
 
 
-def test_a_day_is_told_once_when_it_is_over() -> None:
+def test_a_day_is_reported_once_when_it_is_over() -> None:
     make.subscription(cadence="daily")
     first = alert(MONDAY_MORNING - timedelta(hours=3))
     assert post_digests(now=MONDAY_MORNING - timedelta(minutes=29)) == 0
@@ -48,7 +48,7 @@ def test_a_day_is_told_once_when_it_is_over() -> None:
     assert Mail.objects.get(about="digest:2026-03-04").data["alerts"] == [later.pk]
 
 
-def test_a_week_is_told_on_monday() -> None:
+def test_a_week_is_reported_on_monday() -> None:
     make.subscription(cadence="weekly")
     alert(MONDAY_MORNING - 4 * DAY)
     for day in range(-3, 0):
@@ -64,14 +64,14 @@ def test_the_day_ends_in_the_persons_time_zone() -> None:
     assert post_digests(now=MONDAY_MORNING + timedelta(hours=5)) == 1
 
 
-def test_only_what_fits_and_is_newer_than_the_subscription_is_told() -> None:
+def test_only_what_fits_and_is_newer_than_the_subscription_is_reported() -> None:
     make.subscription(cadence="daily", changed_at=MONDAY_MORNING - DAY)
     make.subscription(make.user("eve", email="e@x.org"), cadence="daily", severity=50)
     alert(MONDAY_MORNING - 2 * DAY)
     assert post_digests(now=MONDAY_MORNING) == 0
 
 
-def test_what_came_and_went_is_no_news_but_what_was_told_is_taken_back() -> None:
+def test_what_came_and_went_is_no_news_but_what_was_reported_is_taken_back() -> None:
     make.subscription(cadence="daily")
     made = alert(MONDAY_MORNING - timedelta(hours=3))
     Alert.objects.update(is_active=False, state="resolved", resolution="retracted")

@@ -49,7 +49,7 @@ def odd() -> Alert:
     return alert
 
 
-def test_digests_and_feeds_say_that_it_is_back_and_blame_no_commit(
+def test_digests_and_feeds_state_that_it_is_back_and_blame_no_commit(
     odd: Alert, client: Client
 ) -> None:
     make.subscription(cadence="daily", changed_at=timezone.now() - 3 * DAY)
@@ -75,7 +75,7 @@ def test_one_that_came_and_went_within_the_day_is_in_no_digest(odd: Alert) -> No
     assert not Mail.objects.exists()
 
 
-def test_webhooks_are_told_its_kind_its_machine_and_no_commit(odd: Alert) -> None:
+def test_webhooks_receive_its_kind_its_machine_and_no_commit(odd: Alert) -> None:
     Endpoint.objects.create(name="chat", url="https://chat.example.org/hook")
 
     notify_events()
@@ -89,7 +89,7 @@ def test_webhooks_are_told_its_kind_its_machine_and_no_commit(odd: Alert) -> Non
     assert {one["revision"] for one in payload["findings"]} == {"r300060"}
 
 
-def test_the_api_says_that_no_commit_has_any_chance(odd: Alert, client: Client) -> None:
+def test_the_api_states_that_no_commit_has_any_chance(odd: Alert, client: Client) -> None:
     answer = client.get(f"/api/v1/alerts/{odd.pk}").json()
 
     assert (answer["commit"], answer["commits"], answer["chance"]) == (None, 0, 0.0)
@@ -110,7 +110,9 @@ def test_a_subscription_to_its_machine_fits_and_one_to_commits_of_mine_never_doe
     assert Mail.objects.get().about == f"alert:{odd.pk}"
 
 
-def test_what_people_say_of_it_counts_in_the_quality_of_alerts(odd: Alert, client: Client) -> None:
+def test_what_people_judge_of_it_counts_in_the_quality_of_alerts(
+    odd: Alert, client: Client
+) -> None:
     since = odd.opened_at - DAY
     assert sum(count for _, count in open_by_age(odd.opened_at + DAY)) == 1
     assert triage_quality(since).opened == 1

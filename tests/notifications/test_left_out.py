@@ -81,7 +81,7 @@ def test_of_many_a_mail_names_the_first_and_counts_the_others(
     assert "r300012, forwarding" not in found.text
 
 
-def test_webhooks_and_the_api_tell_it_at_the_finding() -> None:
+def test_webhooks_and_the_api_show_it_at_the_finding() -> None:
     alert = arrive(STEP)
 
     (told,) = hook()["findings"]
@@ -98,7 +98,7 @@ def test_webhooks_and_the_api_tell_it_at_the_finding() -> None:
     assert finding["left_out"] == [expected]
 
 
-def test_where_all_samples_count_nothing_is_said() -> None:
+def test_where_all_samples_count_nothing_is_stated() -> None:
     """Marks on revisions that no finding rests on are not told either."""
     alert = arrive(2)
 

@@ -105,7 +105,7 @@ def test_awkward_names_stay_in_one_header_line(backoff: Alert) -> None:
     assert EmailMultiAlternatives(subject, "body", "a@b.org", ["c@d.org"]).message()["Subject"]
 
 
-def test_a_change_beyond_any_percentage_is_said_in_words(backoff: Alert) -> None:
+def test_a_change_beyond_any_percentage_is_stated_in_words(backoff: Alert) -> None:
     Finding.objects.filter(verdict="worse").update(change_pct=None, low_pct=None, high_pct=None)
     message = message_of(backoff)
     assert "worse pf-statefull on Atom T540" in message.subject
@@ -220,7 +220,7 @@ def test_what_follows_waits_for_a_first_mail_that_was_composed_and_refused_for_n
     assert waits.value.until == due
 
 
-def test_a_second_move_is_told_though_the_first_was_in_the_first_mail(backoff: Alert) -> None:
+def test_a_second_move_is_reported_though_the_first_was_in_the_first_mail(backoff: Alert) -> None:
     first, now = mail_of(backoff), timezone.now()
     Mail.objects.update(state="sent", composed_at=now - timedelta(minutes=5))
     data = {**first.data, "at": (now - timedelta(minutes=9)).isoformat()}
@@ -235,6 +235,6 @@ def test_a_second_move_is_told_though_the_first_was_in_the_first_mail(backoff: A
     assert "from r303640 to r303643" in compose(moved).text
 
 
-def test_a_recovery_that_did_not_last_is_not_told(backoff: Alert) -> None:
+def test_a_recovery_that_did_not_last_is_not_reported(backoff: Alert) -> None:
     with pytest.raises(NothingToSay, match="no longer recovered"):
         follow_up(backoff, "alert.recovered")

@@ -55,7 +55,7 @@ def test_an_alert_is_mailed_once_to_whom_it_concerns_after_a_while() -> None:
     assert alert.mailed
 
 
-def test_findings_that_join_later_are_told_to_those_whom_they_concern() -> None:
+def test_findings_that_join_later_are_reported_to_those_whom_they_concern() -> None:
     make.subscription()
     make.subscription(
         make.user("bob", email="bob@example.org"),
@@ -106,7 +106,7 @@ def test_what_was_mailed_is_no_history_any_more() -> None:
     assert (alert.state, alert.history, alert.is_active) == ("new", False, True)
 
 
-def test_a_retraction_is_told_to_those_who_were_told_of_the_alert() -> None:
+def test_a_retraction_is_reported_to_those_who_were_notified_of_the_alert() -> None:
     make.subscription()
     arrive(runs_of({(ATOM, "pf"): {15: 0.9}}, count=18))
     make.subscription(make.user("late", email="late@example.org"))
@@ -115,7 +115,7 @@ def test_a_retraction_is_told_to_those_who_were_told_of_the_alert() -> None:
     assert posted() == [("ada", "alert.opened", about), ("ada", "alert.retracted", about)]
 
 
-def test_a_recovery_and_its_end_are_told() -> None:
+def test_a_recovery_and_its_end_are_reported() -> None:
     make.subscription()
     documents = runs_of({(ATOM, "pf"): {10: 0.9, 20: 1.11}})
     arrive([document for document in documents if revision_of(document) < 120])
@@ -130,7 +130,7 @@ def test_a_recovery_and_its_end_are_told() -> None:
     assert [kind for _, kind, name in posted() if name == about][-1] == "alert.returned"
 
 
-def test_a_recovery_is_told_that_came_for_good_after_one_that_went_before_its_mail() -> None:
+def test_a_recovery_is_reported_that_came_for_good_after_one_that_went_before_its_mail() -> None:
     make.subscription()
     documents = runs_of({(ATOM, "pf"): {10: 0.9, 20: 1.11}})
     arrive([document for document in documents if revision_of(document) < 120])

@@ -85,7 +85,7 @@ def test_a_subscription_to_larger_losses_does_not_fit_and_one_to_its_machine_doe
     assert Mail.objects.get().about == f"alert:{slow.pk}"
 
 
-def test_webhooks_are_told_its_kind_and_the_parts_of_each_finding(slow: Alert) -> None:
+def test_webhooks_receive_its_kind_and_the_parts_of_each_finding(slow: Alert) -> None:
     Endpoint.objects.create(name="chat", url="https://chat.example.org/hook")
 
     notify_events()
@@ -98,7 +98,7 @@ def test_webhooks_are_told_its_kind_and_the_parts_of_each_finding(slow: Alert) -
     assert second["parts"] == []
 
 
-def test_digests_and_feeds_say_the_same(slow: Alert, client: Client) -> None:
+def test_digests_and_feeds_state_the_same(slow: Alert, client: Client) -> None:
     make.subscription(cadence="daily", changed_at=timezone.now() - timedelta(days=3))
     post_digests(now=timezone.now() + timedelta(days=1, hours=1))
 

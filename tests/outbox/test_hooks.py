@@ -121,7 +121,7 @@ def test_while_an_endpoint_fails_its_other_deliveries_wait_untried(
     assert (endpoint.failures, endpoint.failing_since) == (0, None)
 
 
-def test_an_endpoint_that_fails_for_days_is_disabled_and_says_so(
+def test_an_endpoint_that_fails_for_days_is_disabled_and_shown_so(
     receiver: Receiver, endpoint: Endpoint
 ) -> None:
     receiver.status = 500
@@ -164,7 +164,7 @@ def test_what_fails_while_its_endpoint_is_disabled_waits_no_more(
     assert delivery.state == "dropped"
 
 
-def test_nothing_is_said_to_be_sent_to_a_disabled_endpoint(
+def test_nothing_is_reported_to_be_sent_to_a_disabled_endpoint(
     endpoint: Endpoint, operator: User
 ) -> None:
     post()
@@ -290,7 +290,7 @@ def test_what_the_network_does_is_named(error: OSError, reason: str) -> None:
     assert reason in explain(error, "ci.example", 443)
 
 
-def test_the_connection_goes_to_the_address_that_was_checked_whatever_the_name_says_now(
+def test_the_connection_goes_to_the_address_that_was_checked_whatever_the_name_resolves_to_now(
     receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []

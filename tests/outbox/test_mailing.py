@@ -65,7 +65,7 @@ def test_no_end_of_a_line_in_a_subject_adds_a_header(
     assert arrived.get_body(("plain",)).get_content().strip() == "The text."
 
 
-def test_a_mail_says_to_machines_what_they_need(server: MailServer, post: Post) -> None:
+def test_a_mail_gives_machines_what_they_need(server: MailServer, post: Post) -> None:
     post(thread="alert:17")
     send()
     (arrived,) = server.mails
@@ -268,7 +268,7 @@ def test_every_try_sends_the_same_message(
     assert composer.calls == 1
 
 
-def test_what_is_sent_again_after_it_was_given_up_tells_the_latest(
+def test_what_is_sent_again_after_it_was_given_up_is_the_latest(
     server: MailServer, post: Post, composer: Composer
 ) -> None:
     server.mode = Mode.REFUSE

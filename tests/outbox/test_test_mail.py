@@ -23,7 +23,7 @@ def test_a_test_mail_arrives(smtp: MailServer, capsys: pytest.CaptureFixture[str
     assert smtp.mails[0]["Subject"] == "[driftline] Test mail"
 
 
-def test_nobody_listening_is_said_with_a_remedy(smtp: MailServer) -> None:
+def test_nobody_listening_is_reported_with_a_remedy(smtp: MailServer) -> None:
     smtp.stop()
     with pytest.raises(CommandError, match=r"^Connection refused\. Nothing listens there"):
         call_command("test_mail", "ada@example.org")
@@ -41,7 +41,7 @@ def test_nobody_listening_is_said_with_a_remedy(smtp: MailServer) -> None:
         ({"EMAIL_HOST": "no.such.invalid"}, r"The host's name is not known here"),
     ],
 )
-def test_a_setting_that_does_not_fit_the_server_is_said_with_a_remedy(
+def test_a_setting_that_does_not_fit_the_server_is_reported_with_a_remedy(
     smtp: MailServer, settings: Any, change: dict[str, object], remedy: str
 ) -> None:
     for name, value in change.items():
@@ -58,7 +58,7 @@ def test_a_setting_that_does_not_fit_the_server_is_said_with_a_remedy(
         (Mode.DIE_BEFORE_REPLY, "It hung up"),
     ],
 )
-def test_a_refusal_is_said_in_the_servers_words_with_a_remedy(
+def test_a_refusal_is_reported_in_the_servers_words_with_a_remedy(
     smtp: MailServer, mode: Mode, remedy: str
 ) -> None:
     smtp.mode = mode

@@ -27,7 +27,7 @@ def _taken(worker: str = "rig-1") -> Job:
     return taken(worker, at=timezone.now())
 
 
-def test_an_instance_without_agents_says_how_one_is_started(visit: Visit) -> None:
+def test_an_instance_without_agents_states_how_one_is_started(visit: Visit) -> None:
     assert "labagent work" in visit("/agents/")
 
 
@@ -41,11 +41,11 @@ def test_a_further_machine_finds_the_three_commands_on_an_instance_with_runs(
     assert "labagent run -- iperf3" in page
 
 
-def test_it_says_what_each_worker_does_and_will_do(client: Client, approved: Approvals) -> None:
+def test_it_states_what_each_worker_does_and_will_do(client: Client, approved: Approvals) -> None:
     _queued("r1"), _queued("r2")
     job = _taken()
     hear(job, at=timezone.now(), stage="boot")
-    approved("pages/agents/it-says-what-each-worker-does-and-will-do", client.get("/agents/"))
+    approved("pages/agents/it-states-what-each-worker-does-and-will-do", client.get("/agents/"))
 
 
 def test_a_silent_worker_is_marked_and_what_nobody_can_do_is_starved(visit: Visit) -> None:
@@ -56,7 +56,7 @@ def test_a_silent_worker_is_marked_and_what_nobody_can_do_is_starved(visit: Visi
     assert "starved" in page
 
 
-def test_failures_say_why_and_the_job_shows_the_log(visit: Visit) -> None:
+def test_failures_state_why_and_the_job_shows_the_log(visit: Visit) -> None:
     job = _queued(max_attempts=1)
     fail(_taken(), "build", at=timezone.now(), reason="make: error 1", log="ld: no <space>")
     assert "build: make: error 1" in visit("/agents/")
@@ -65,7 +65,7 @@ def test_failures_say_why_and_the_job_shows_the_log(visit: Visit) -> None:
     assert "given up" in page
 
 
-def test_the_page_of_a_queued_job_says_when_it_begins(visit: Visit) -> None:
+def test_the_page_of_a_queued_job_states_when_it_begins(visit: Visit) -> None:
     job = _queued()
     assert "no worker that reported lately can do it" in visit(f"/jobs/{job.pk}/")
     take(serves=[services.Serves(make.hardware().name, modes=[])], at=timezone.now())

@@ -44,7 +44,7 @@ def test_it_is_the_largest_unit_of_natural_time(moment: datetime) -> None:
         (timedelta(days=366), "1\N{NO-BREAK SPACE}year ago"),
     ],
 )
-def test_what_it_says(back: timedelta, told: str) -> None:
+def test_what_it_states(back: timedelta, told: str) -> None:
     assert relative(NOW - back, NOW) == told
 
 

@@ -25,7 +25,7 @@ def test_every_kind_of_event_has_its_verb() -> None:
         ("acknowledged", "mine", "tess", "tess acknowledged the alert: mine"),
     ],
 )
-def test_a_line_says_who_did_what(kind: str, reason: str, actor: str | None, line: str) -> None:
+def test_a_line_states_who_did_what(kind: str, reason: str, actor: str | None, line: str) -> None:
     user = User(username=actor) if actor else None
     (told,) = lines_of_events([AlertEvent(at=AT, kind=kind, reason=reason, actor=user)])
     assert (f"{told.who} {told.did}", told.at) == (line, AT)

@@ -111,9 +111,7 @@ def test_what_changed_is_shown_and_drawn_at_once(client: Client, address: str) -
 
 
 @pytest.mark.parametrize("show", ["findings", "others"])
-def test_what_is_opened_is_told_of_the_same_findings(
-    client: Client, address: str, show: str
-) -> None:
+def test_what_is_opened_is_about_the_same_findings(client: Client, address: str, show: str) -> None:
     before = _page(client, address)
     opened = client.get(address, {"show": show}).content
     _forget()

@@ -55,7 +55,7 @@ def chosen(*alerts: Alert) -> list[str]:
     return [f"{alert.pk}.{alert.version}" for alert in alerts]
 
 
-def test_the_inbox_says_what_each_alert_is_about(visit: Visit, mixed: Alert) -> None:
+def test_the_inbox_states_what_each_alert_is_about(visit: Visit, mixed: Alert) -> None:
     text = visit("/alerts/")
     assert "2 new alerts" in text
     assert "% + 1 gains still so today pf Atom T540 r112" in text
@@ -106,16 +106,16 @@ def test_the_inbox_is_filtered_by_its_address(visit: Visit, mixed: Alert) -> Non
     assert "r112" in visit("/alerts/?state=nonsense&before=x")
 
 
-def test_an_empty_inbox_says_how_an_alert_comes_about(visit: Visit) -> None:
+def test_an_empty_inbox_states_how_an_alert_comes_about(visit: Visit) -> None:
     Alert.objects.all().delete()
     assert "labagent upload DIR" in visit("/alerts/")
 
 
-def test_an_alert_says_where_how_much_and_since_which_commit(
+def test_an_alert_states_where_how_much_and_since_which_commit(
     client: Client, visit: Visit, mixed: Alert, approved: Approvals
 ) -> None:
     page = client.get(f"/alerts/{mixed.pk}/")
-    approved("pages/alerts/an-alert-says-where-how-much-and-since", page)
+    approved("pages/alerts/an-alert-states-where-how-much-and-since", page)
     text = words(page.content.decode())
     assert re.search(r"pf lost 12(\.\d)? % at r112; forwarding gained 20.1 %", text)
     text = visit(f"/alerts/{mixed.pk}/?show=findings")
@@ -166,7 +166,7 @@ def test_names_from_outside_are_text_on_the_pages(client: Client, mixed: Alert) 
         assert "&lt;hr&gt;&amp;amp;" in html
 
 
-def test_of_many_suspects_the_likeliest_and_the_number_of_the_others_are_told(
+def test_of_many_suspects_the_likeliest_and_the_number_of_the_others_are_shown(
     visit: Visit,
 ) -> None:
     alert = Alert.objects.get(revision__name="r120")
@@ -182,7 +182,7 @@ def test_of_many_suspects_the_likeliest_and_the_number_of_the_others_are_told(
     assert "r127 r129 And 5 more between these." in text
 
 
-def test_an_alert_that_smells_of_the_lab_says_so(visit: Visit) -> None:
+def test_an_alert_that_smells_of_the_lab_states_it(visit: Visit) -> None:
     Alert.objects.all().delete()
     moved = {("Celeron/I350", mode): {15: 0.9} for mode in ("pf", "ipfw", "routing")}
     arrive(runs_of({**moved, ("Opteron/T520", "pf"): {}}, first=500))
@@ -320,7 +320,7 @@ def test_of_several_alerts_the_one_that_changed_is_left_and_named(
     assert second.state == "new"
 
 
-def test_nothing_chosen_is_said(ada: Client) -> None:
+def test_nothing_chosen_is_stated(ada: Client) -> None:
     page = words(ada.post("/alerts/act/", {"act": "expected"}, follow=True).content.decode())
     assert "Choose one alert or more" in page
 
@@ -409,7 +409,7 @@ def test_findings_are_moved_and_alerts_merged_from_the_page(ada: Client, mixed: 
     assert "No revision “r777” is known" in text
 
 
-def test_what_is_not_confirmed_and_what_did_not_move_is_told_apart(
+def test_what_is_not_confirmed_and_what_did_not_move_is_distinguished(
     client: Client, mixed: Alert, approved: Approvals
 ) -> None:
     at = Alert.objects.exclude(pk=mixed.pk).get()

@@ -44,10 +44,12 @@ def post(client: Client, **form: str) -> str:
     return words(client.post(NEW, FORM | form, follow=True).content.decode())
 
 
-def test_without_aliases_the_page_says_so_and_who_may_make_one(
+def test_without_aliases_the_page_states_it_and_who_may_make_one(
     client: Client, approved: Approvals
 ) -> None:
-    approved("pages/aliases/without-aliases-the-page-says-so-and-who-may", client.get("/aliases/"))
+    approved(
+        "pages/aliases/without-aliases-the-page-states-it-and-who-may", client.get("/aliases/")
+    )
 
 
 def test_an_operator_looks_makes_and_takes_back(root: Client) -> None:

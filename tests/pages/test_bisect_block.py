@@ -32,7 +32,7 @@ def test_a_block_that_proves_the_step_needs_no_word(client: Client, done: Bisect
         assert "do not prove it" not in output
 
 
-def test_a_block_that_proves_nothing_says_what_the_verdict_rests_on(
+def test_a_block_that_proves_nothing_states_what_the_verdict_rests_on(
     client: Client, done: Bisect
 ) -> None:
     view = view_of(done)

@@ -45,7 +45,7 @@ def test_what_the_machine_moved_is_taken_off_first() -> None:
     assert level_of(dot(4, 98.0, steady=100.0), 100.0, 98.0) == "old level"
 
 
-def test_one_boot_says_on_which_side_the_step_is() -> None:
+def test_one_boot_states_on_which_side_the_step_is() -> None:
     old, new = dot(3, 100.0), dot(5, 98.0)
     assert note_of([old], chart(old)) == "old level: the step is after it"
     assert note_of([new], chart(new)) == "new level: the step is at or before it"
@@ -53,12 +53,12 @@ def test_one_boot_says_on_which_side_the_step_is() -> None:
     assert note_of([dot(8, 100.0)], chart()) == "old level, at the bad end"
 
 
-def test_several_boots_say_each_what_they_are_along_the_tree() -> None:
+def test_several_boots_state_each_what_they_are_along_the_tree() -> None:
     both = [dot(5, 98.0), dot(3, 100.0), dot(5, 98.1)]
     assert note_of(both, chart(*both)) == "r1003: old level; r1005: new level"
 
 
-def test_nothing_is_said_without_levels_and_weak_boots_are_set_aside() -> None:
+def test_nothing_is_stated_without_levels_and_weak_boots_are_set_aside() -> None:
     assert note_of([dot(4, 99.0)], chart(after=None)) == ""
     assert note_of([dot(4, 99.0, source=WEAK)], chart()) == "set aside as weak"
 
@@ -69,7 +69,7 @@ def test_those_that_are_nearly_as_likely_lead_together() -> None:
     assert leading([]) == []
 
 
-def test_bars_say_what_neighbours_share() -> None:
+def test_bars_state_what_neighbours_share() -> None:
     chances = (0.0, 0.0, 0.0, 0.36, 0.36, 0.12, 0.12, 0.0, 0.0)
     drawn = draw(chart(dot(3, 99.0), chances=chances))
     assert re.findall(r">(\d+ % each)<", drawn) == ["36 % each", "12 % each"]

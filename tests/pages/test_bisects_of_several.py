@@ -110,7 +110,7 @@ def test_it_is_started_with_what_was_ticked(alert: Alert, triager: Client) -> No
     assert subject.effect_pct == pytest.approx(-5.0, abs=0.7)
 
 
-def test_page_json_markdown_and_mail_say_what_each_machine_shows(client: Client) -> None:
+def test_page_json_markdown_and_mail_state_what_each_machine_shows(client: Client) -> None:
     truths = Truth(), Truth(hardware=OTHER, seed=8, step_pct=0.0)
     bisect = lab.work_together(truths, lab.start_of_several(*truths))
     assert bisect.outcome == "single"

@@ -34,7 +34,7 @@ def test_what_is_too_old_is_made_anew() -> None:
     kept.clear()
 
 
-def test_a_fingerprint_tells_values_apart_and_not_their_copies() -> None:
+def test_a_fingerprint_distinguishes_values_and_not_their_copies() -> None:
     rows = [(1, "a", 0.5, None, True, ["x"]), (2, "b", 1e300, "c", False, [])]
     copies = [(int("1"), "".join("a"), 0.25 + 0.25, None, True, list("x")), rows[1]]
     assert fingerprint(rows) == fingerprint(copies)

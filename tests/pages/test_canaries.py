@@ -17,11 +17,11 @@ pytestmark = pytest.mark.django_db
 Visit = Callable[[str], str]
 
 
-def test_without_canaries_the_list_says_who_adds_them(visit: Visit) -> None:
+def test_without_canaries_the_list_names_who_adds_them(visit: Visit) -> None:
     assert "No machine has one yet. An operator adds them" in visit("/canaries/")
 
 
-def test_the_list_and_the_page_of_the_machine_say_where_each_stands(visit: Visit) -> None:
+def test_the_list_and_the_page_of_the_machine_state_where_each_stands(visit: Visit) -> None:
     boots(canary(), CALM[:3])
     out = canary(mode=make.mode("pf"))
     boots(out, [*CALM, 80.0, 80.0])
@@ -46,11 +46,13 @@ def test_the_page_of_a_canary_has_its_chart_and_a_row_for_each_boot(
     )
 
 
-def test_a_canary_without_boots_says_what_it_waits_for(client: Client, approved: Approvals) -> None:
+def test_a_canary_without_boots_states_what_it_waits_for(
+    client: Client, approved: Approvals
+) -> None:
     made = canary()
     request_due()
     approved(
-        "pages/canaries/a-canary-without-boots-says-what-it-waits",
+        "pages/canaries/a-canary-without-boots-states-what-it-waits",
         client.get(made.get_absolute_url()),
     )
 

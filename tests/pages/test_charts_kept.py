@@ -126,7 +126,7 @@ def test_what_is_filtered_is_drawn_for_those_who_filter(
     assert counts == [2, 1, 0, 2]
 
 
-def test_the_version_of_a_series_says_that_its_points_changed(
+def test_the_version_of_a_series_shows_that_its_points_changed(
     client: Client, loss: list[Revision]
 ) -> None:
     before = client.get(TREND).content

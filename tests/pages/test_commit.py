@@ -40,7 +40,7 @@ def test_the_gate_ranks_findings_over_all_series_that_received_the_commit(
     assert "Rank 2 of 3 series, q = 0.3: does not pass the gate" in text
 
 
-def test_a_commit_among_the_suspects_of_a_finding_elsewhere_says_so(visit: Visit) -> None:
+def test_a_commit_among_the_suspects_of_a_finding_elsewhere_states_it(visit: Visit) -> None:
     before, suspect, likeliest = make.revisions(3)
     make.finding(make.series(), before, likeliest, first=suspect, why="It was that one.")
     assert "May have begun here" in visit(page(suspect))
@@ -55,7 +55,7 @@ def test_a_retracted_finding_is_not_on_the_page(
     assert "5 revisions lie lower" not in visit(page(pair[1]))
 
 
-def test_a_series_without_a_finding_says_why_not(visit: Visit) -> None:
+def test_a_series_without_a_finding_states_why_not(visit: Visit) -> None:
     first, middle, last = make.revisions(3)
     series = make.series()
     for at in (first, middle, last):
@@ -71,7 +71,7 @@ def test_a_series_without_a_finding_says_why_not(visit: Visit) -> None:
     assert f"belongs to the level of 2 revisions from {first.name} to" in visit(page(middle))
 
 
-def test_a_series_that_is_not_analysed_yet_says_so(visit: Visit) -> None:
+def test_a_series_that_is_not_analysed_yet_states_it(visit: Visit) -> None:
     at = make.revision("r1")
     make.point(make.series(), at)
     assert "Not analysed yet." in visit(page(at))
@@ -86,7 +86,7 @@ def test_every_cell_shows_its_change_and_leads_to_its_comparison(
     assert "/compare/?a=freebsd-head:r303642:Atom_C2758/T540-CR:pf:pps" in html
 
 
-def test_what_cannot_be_told_is_hatched_and_says_what_could_have_been_seen(
+def test_what_cannot_be_judged_is_hatched_with_what_could_have_been_seen(
     client: Client,
 ) -> None:
     before, after = make.revisions(2)
@@ -110,7 +110,7 @@ def test_the_noise_between_builds_of_the_series_counts(
     assert "noise between builds 9.0 % counted" in html
 
 
-def test_a_history_without_noise_between_builds_is_said_in_words(
+def test_a_history_without_noise_between_builds_is_stated_in_words(
     client: Client, pair: tuple[Revision, Revision]
 ) -> None:
     make.analysis(make.series(in_mode="pf"), noise=make.noise(build_pct=0.0))
@@ -141,7 +141,7 @@ def test_figures_beyond_the_double_range_cannot_tell_and_show_no_number(client: 
     assert ">nan" not in html.lower()
 
 
-def test_the_first_point_of_a_series_says_that_it_is_the_first(visit: Visit) -> None:
+def test_the_first_point_of_a_series_states_that_it_is_the_first(visit: Visit) -> None:
     at = make.revision("r1")
     make.point(make.series(), at)
     text = visit(page(at))
@@ -150,7 +150,7 @@ def test_the_first_point_of_a_series_says_that_it_is_the_first(visit: Visit) -> 
     assert "bars:" not in text
 
 
-def test_a_cell_compared_with_another_revision_than_most_says_with_which(visit: Visit) -> None:
+def test_a_cell_compared_with_another_revision_than_most_names_it(visit: Visit) -> None:
     old, before, after = make.revisions(3)
     for mode in ("pf", "ipfw"):
         series = make.series(in_mode=mode)
@@ -181,7 +181,7 @@ def test_untested_commits_since_the_last_test_are_suspects_too(visit: Visit) -> 
     assert along[1].subject in text
 
 
-def test_an_untested_commit_says_how_to_test_it(visit: Visit) -> None:
+def test_an_untested_commit_states_how_to_test_it(visit: Visit) -> None:
     at = make.revision("r1")
     assert "labagent upload" in visit(page(at))
 
@@ -251,7 +251,7 @@ def test_the_number_of_queries_does_not_grow_with_cells(
     assert queries(page(pair[1])) == few <= 13
 
 
-def test_a_confirmed_change_is_told_as_level_against_level(
+def test_a_confirmed_change_is_stated_as_level_against_level(
     visit: Visit, pair: tuple[Revision, Revision]
 ) -> None:
     make.finding(make.series(in_mode="pf"), *pair, change_pct=-13.3)

@@ -44,7 +44,7 @@ def test_the_answer_names_three_series_and_each_machine_once(
     assert text.count(" % slower ,") == 2
 
 
-def test_without_a_finding_the_answer_is_that_of_the_cells_and_says_so(
+def test_without_a_finding_the_answer_is_that_of_the_cells_and_states_it(
     client: Client, pair: tuple[Revision, Revision], approved: Approvals
 ) -> None:
     approved("pages/commit-answer/without-a-finding-the-answer", client.get(page(pair[1])))

@@ -70,7 +70,7 @@ def test_runs_are_those_of_the_machines_shown(client: Client, commit: Revision) 
     assert [name for name in NAMES if str(make.hardware(name)) in runs] == ["b/nic", "c/nic"]
 
 
-def test_a_commit_of_few_machines_says_nothing_of_pages(
+def test_a_commit_of_few_machines_shows_no_pages(
     client: Client, commit: Revision, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(commits, "MOST_MACHINES", 5)

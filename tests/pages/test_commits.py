@@ -16,11 +16,11 @@ Visit = Callable[[str], str]
 PAGE = "/commits/freebsd-head/"
 
 
-def test_a_tree_without_tests_says_how_to_import_and_upload(
+def test_a_tree_without_tests_states_how_to_import_and_upload(
     client: Client, approved: Approvals
 ) -> None:
     make.tree()
-    approved("pages/commits/a-tree-without-tests-says-how-to-import", client.get(PAGE))
+    approved("pages/commits/a-tree-without-tests-states-how-to-import", client.get(PAGE))
 
 
 def test_an_unknown_tree_is_not_found(client: Client) -> None:
@@ -95,7 +95,7 @@ def listed(client: Client, **query: str) -> list[str]:
         ({"text": "' & | :* \0"}, ["Revert locks", "Lock mbufs", "Fix <b>pf</b>", "Speed up pf"]),
     ],
 )
-def test_the_list_is_narrowed_by_what_the_address_says(
+def test_the_list_is_narrowed_by_what_the_address_names(
     client: Client, query: dict[str, str], found: list[str]
 ) -> None:
     assert listed(client, **query) == found
@@ -134,12 +134,12 @@ def test_paths_are_looked_through_piece_by_piece(
     assert seen == ["Speed up pf"]
 
 
-def test_a_tree_without_known_files_says_so(visit: Visit) -> None:
+def test_a_tree_without_known_files_states_it(visit: Visit) -> None:
     make.point(make.series(), make.revisions(1)[0])
     assert "No files are known for the commits of this tree" in visit(f"{PAGE}?path=sys/net")
 
 
-def test_a_filter_that_nothing_fits_says_so_and_is_escaped(client: Client) -> None:
+def test_a_filter_that_nothing_fits_states_it_and_is_escaped(client: Client) -> None:
     make.tree()
     html = client.get(PAGE, {"text": '"><script>x', "verdict": "nonsense"}).content.decode()
     assert "No commit fits" in " ".join(html.split())

@@ -50,7 +50,7 @@ def runs(*, factor: float = 0.975, scatter: float = 0.012, only: int = 9) -> lis
     return [each for at, each in enumerate(documents) if at % (MACHINES * MODES) < only]
 
 
-def test_an_alert_says_where_its_series_together_see_the_change(
+def test_an_alert_states_where_its_series_together_see_the_change(
     client: Client, approved: Approvals
 ) -> None:
     arrive(runs())

@@ -44,7 +44,7 @@ def pair() -> tuple[Revision, Revision]:
     return before, after
 
 
-def test_without_sides_the_page_says_how_they_are_written(visit: Visit) -> None:
+def test_without_sides_the_page_states_how_they_are_written(visit: Visit) -> None:
     assert "tree:revision~variant:hardware:mode:metric" in visit("/compare/")
 
 
@@ -67,7 +67,7 @@ def test_proven_rows_come_first_and_the_unproven_are_folded_and_counted(client: 
 
 
 @pytest.mark.usefixtures("pair")
-def test_a_row_says_its_interval_why_and_what_would_prove_more(visit: Visit) -> None:
+def test_a_row_states_its_interval_why_and_what_would_prove_more(visit: Visit) -> None:
     assert "? cannot tell 30.9 %" in visit(f"/compare/?{TWO}")
     text = visit(row_of("forwarding"))
     assert "80.0 % faster" in text
@@ -85,16 +85,16 @@ def test_the_noise_between_builds_of_the_history_counts(visit: Visit) -> None:
 
 
 @pytest.mark.usefixtures("pair")
-def test_one_build_a_side_of_unknown_noise_is_said_to_be_that(
+def test_one_build_a_side_of_unknown_noise_is_called_that(
     client: Client, approved: Approvals
 ) -> None:
     make.analysis(make.series(in_mode="forwarding"))
     page = client.get(f"/compare/?{TWO}")
-    approved("pages/compare/one-build-a-side-of-unknown-noise-is-said", page)
+    approved("pages/compare/one-build-a-side-of-unknown-noise-is-called", page)
     text = words(page.content.decode())
     assert "▴ faster one build a side" in text
     approved(
-        "pages/compare/one-build-a-side-of-unknown-noise-is-said-2",
+        "pages/compare/one-build-a-side-of-unknown-noise-is-called-2",
         client.get(row_of("forwarding")),
     )
     assert page.context["together"].counts == {"better": 1, "cannot tell": 1}
@@ -114,7 +114,7 @@ def test_what_is_different_for_sure_but_within_the_margin_is_called_negligible(
 
 
 @pytest.mark.usefixtures("pair")
-def test_the_reports_say_why(client: Client) -> None:
+def test_the_reports_state_why(client: Client) -> None:
     for path in ("/compare.txt", "/compare.md"):
         text = client.get(f"{path}?{TWO}").content.decode()
         assert "Better: 80 % more, and the 95 % interval from" in text
@@ -161,7 +161,7 @@ def test_a_withdrawn_run_takes_no_part(client: Client, pair: tuple[Revision, Rev
     }
 
 
-def test_sets_too_small_for_ministat_are_said_to_be_so(visit: Visit) -> None:
+def test_sets_too_small_for_ministat_are_called_so(visit: Visit) -> None:
     for name in ("r303642", "r303643"):
         make.run(make.revision(name), samples=[100.0, 101.0])
     text = visit(f"/compare/?{TWO}")
@@ -226,7 +226,7 @@ def test_the_text_names_every_mode_that_is_not_compared(client: Client) -> None:
     assert "Not compared, only A was measured: Atom C2758 T540-CR: ipfw, nat." in lines
 
 
-def test_a_simulated_comparison_says_so_in_every_form(client: Client) -> None:
+def test_a_simulated_comparison_states_it_in_every_form(client: Client) -> None:
     machine = make.hardware("Sim/x", of=make.lab("Simulation", simulated=True))
     for name in ("r303642", "r303643"):
         make.run(make.revision(name), on=machine)

@@ -44,7 +44,7 @@ def test_proven_here_beside_cannot_tell_there_is_no_interaction(visit: Visit) ->
     assert "depends on the machine" not in text
 
 
-def test_a_proven_interaction_is_said(visit: Visit) -> None:
+def test_a_proven_interaction_is_stated(visit: Visit) -> None:
     measured("one/nic", "pf", 0.9)
     measured("two/nic", "pf", 1.1)
     assert "slower on 1 of 2 machines, faster on 1: it depends on the machine" in visit(TWO)

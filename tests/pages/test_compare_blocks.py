@@ -60,7 +60,7 @@ def test_each_option_is_one_of_the_command(given: dict[str, str], options: dict[
     assert BlockOptions.read(given).render(sets) == block(**options)
 
 
-def test_the_address_of_a_block_says_only_what_is_not_as_by_default() -> None:
+def test_the_address_of_a_block_states_only_what_is_not_as_by_default() -> None:
     assert PLAIN_BLOCK.query == []
     assert dict(BlockOptions.read(ASKED).query) == ASKED
     assert BlockOptions.read(dict(BlockOptions.read(ASKED).query)) == BlockOptions.read(ASKED)

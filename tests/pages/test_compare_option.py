@@ -51,8 +51,8 @@ def test_pairs_are_matched_by_themselves_over_all_machines_and_modes(client: Cli
 
 
 @pytest.mark.usefixtures("vimage")
-def test_the_headline_says_what_the_option_does(client: Client, approved: Approvals) -> None:
-    approved("pages/compare-option/the-headline-says-what-the-option-does", client.get(ADDRESS))
+def test_the_headline_states_what_the_option_does(client: Client, approved: Approvals) -> None:
+    approved("pages/compare-option/the-headline-states-what-the-option-does", client.get(ADDRESS))
 
 
 @pytest.mark.usefixtures("vimage")
@@ -135,7 +135,7 @@ def test_up_to_seven_sets_of_options(client: Client) -> None:
     ],
 )
 @pytest.mark.usefixtures("vimage")
-def test_what_cannot_be_compared_is_told_with_the_remedy(
+def test_what_cannot_be_compared_is_reported_with_the_remedy(
     client: Client, query: str, reason: str
 ) -> None:
     response = client.get(f"/compare/?{query}")

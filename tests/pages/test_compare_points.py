@@ -27,7 +27,7 @@ def both() -> None:
 
 
 @pytest.mark.usefixtures("both")
-def test_points_say_what_samples_say() -> None:
+def test_points_compare_as_samples_do() -> None:
     by_points, by_samples = compare_points(SIDES), as_points(compare_sides(SIDES))
     assert by_points is not None
     assert [row.mode for row in by_points.rows] == [row.mode for row in by_samples.rows]
@@ -43,7 +43,7 @@ def test_points_say_what_samples_say() -> None:
 
 
 @pytest.mark.usefixtures("both")
-def test_all_rows_at_once_say_what_they_say_one_by_one() -> None:
+def test_all_rows_at_once_are_what_they_are_one_by_one() -> None:
     table = compare_sides(SIDES)
     at_once = as_points(table)
     for row, ours in zip(table.rows, at_once.rows, strict=True):
@@ -75,7 +75,7 @@ def test_the_page_takes_few_statements_however_long_histories_are(queries: Count
 
 
 @pytest.mark.usefixtures("both")
-def test_a_session_is_told_by_samples_alone() -> None:
+def test_a_session_is_shown_by_samples_alone() -> None:
     assert compare_points([SIDES[0], Side("freebsd-head", "r300001", session="x")]) is None
 
 

@@ -40,7 +40,7 @@ def said(a: ComparedSet, b: ComparedSet, build_noise: BuildNoise | None = None) 
 pytestmark = pytest.mark.django_db
 
 
-def test_without_known_noise_between_builds_it_speaks_of_one_build_and_says_so() -> None:
+def test_without_known_noise_between_builds_it_is_of_one_build_and_states_it() -> None:
     # sd 0.79 % from 8 degrees of freedom: 0.67 to 1.04 % by the quantiles 11.03 and 4.59 of
     # chi-squared. By normal quantiles n = 2 (2.80 * 0.67)^2 = 7 and 2 (2.80 * 1.04)^2 = 17, a
     # little more by Student's t.
@@ -62,7 +62,7 @@ def test_known_noise_between_builds_asks_for_builds() -> None:
     assert "builds a side" in line
 
 
-def test_what_no_plan_can_prove_is_said_with_what_the_largest_can() -> None:
+def test_what_no_plan_can_prove_is_stated_with_what_the_largest_can() -> None:
     line = said(a_set(), a_set(), BuildNoise(20.0, 40))
     assert "not by 10 builds a side, 20 runs of each, which would prove only" in line
 
@@ -75,7 +75,7 @@ def test_builds_on_both_sides_are_the_units_and_their_noise_is_known() -> None:
 
 
 @pytest.mark.parametrize("samples", [(100.0,), (100.0, 100.0), (0.0, 0.0), (-1.0, -2.0)])
-def test_without_scatter_around_a_positive_mean_nothing_is_said(
+def test_without_scatter_around_a_positive_mean_nothing_is_stated(
     samples: tuple[float, ...],
 ) -> None:
     assert said(a_set(samples), a_set(samples)) == ""

@@ -85,12 +85,12 @@ def test_a_row_that_is_several_names_what_to_give(along: None, client: Client) -
     assert "2 rows: name hardware, mode and metric of one" in answer.content.decode()
 
 
-def test_a_range_too_short_for_ministat_says_so_under_its_row(
+def test_a_range_too_short_for_ministat_is_named_under_its_row(
     along: None, client: Client, approved: Approvals
 ) -> None:
     named = f":{Hardware.objects.get().name}:{LOSS}:pps"
     approved(
-        "pages/compare-range-rows/a-range-too-short-for-ministat-says-so-under",
+        "pages/compare-range-rows/a-range-too-short-for-ministat-is-named-under",
         client.get(address(f"r300000..r300001{named}", f"{NEW}{named}", "/compare/row/")),
     )
 

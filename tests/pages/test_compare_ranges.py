@@ -74,7 +74,7 @@ def test_hardware_mode_and_metric_narrow_it(along: list[Revision], client: Clien
     assert EVEN not in page
 
 
-def test_the_report_and_the_api_say_the_same(along: list[Revision], client: Client) -> None:
+def test_the_report_and_the_api_state_the_same(along: list[Revision], client: Client) -> None:
     report = client.get(address("11.0±5", "12.0±8", "/compare.md"))
     assert report["Content-Type"].startswith("text/markdown")
     text = report.content.decode()
@@ -92,7 +92,7 @@ def test_the_report_and_the_api_say_the_same(along: list[Revision], client: Clie
     assert (answer["a"]["first"], answer["a"]["last"]) == (along[5].name, along[15].name)
 
 
-def test_a_short_range_cannot_be_told_and_names_the_remedy(
+def test_a_short_range_cannot_be_judged_and_names_the_remedy(
     along: list[Revision], client: Client
 ) -> None:
     page = client.get(address(f"{along[0]}..{along[2]}", f"{along[30]}..{along[59]}"))
@@ -152,7 +152,7 @@ def test_the_number_of_statements_does_not_depend_on_the_rows(
         client.get(address(f"{along[0]}..{along[29]}", f"{along[30]}..{along[59]}"))
 
 
-def test_a_number_between_revisions_is_told_the_nearest_ones(
+def test_a_number_between_revisions_is_answered_with_the_nearest_ones(
     along: list[Revision], client: Client
 ) -> None:
     beside = [one.name for one in along if one.position < along[-1].position][-1]
@@ -234,7 +234,7 @@ def test_a_session_takes_its_own_runs_only(client: Client) -> None:
     assert row["low_percent"] < 2 < row["high_percent"]
 
 
-def test_runs_that_disagree_are_told_apart_by_their_session(client: Client) -> None:
+def test_runs_that_disagree_are_distinguished_by_their_session(client: Client) -> None:
     for name, level in (("one", 1e6), ("other", 2e6)):
         steps.upload(
             *(around(level, at, evidence={"session": name}, build_id="one") for at in range(12))

@@ -60,7 +60,7 @@ def test_the_options_of_a_mode_are_boxed() -> None:
     assert html == 'pf@inet4<span class="opt">+VIMAGE</span>'
 
 
-def test_a_revision_leads_to_its_commit_and_says_subject_and_author() -> None:
+def test_a_revision_leads_to_its_commit_and_shows_subject_and_author() -> None:
     at = make.revision("r9", subject="<i>x", author_name="ada")
     html = rendered("{% commit_chip at %}", at=at)
     assert at.get_absolute_url() in html
@@ -80,5 +80,5 @@ class TestTrees:
         assert "/commits/freebsd-head/" in html
         assert "/commits/stable/" in html
 
-    def test_without_any_it_says_how_to_begin(self, client: Client) -> None:
+    def test_without_any_it_states_how_to_begin(self, client: Client) -> None:
         assert "labagent upload" in client.get("/commits/").content.decode()

@@ -65,11 +65,11 @@ class TestExplorer:
         shown = figure(client, f"{HARDWARE}&last=10")
         assert len(shown["revisions"]["name"]) == len(shown["costs"][0]["value"]) == 10
 
-    def test_the_page_tells_what_it_costs_since_when(
+    def test_the_page_states_what_it_costs_since_when(
         self, client: Client, grown: Alert, approved: Approvals
     ) -> None:
         approved(
-            "pages/costs/the-page-tells-what-it-costs-since-when",
+            "pages/costs/the-page-states-what-it-costs-since-when",
             client.get(f"/trends/?{HARDWARE}"),
         )
 
@@ -92,11 +92,11 @@ class TestExplorer:
 
 
 class TestAlert:
-    def test_its_page_says_it_in_words_of_its_own(
+    def test_its_page_states_it_in_words_of_its_own(
         self, client: Client, grown: Alert, approved: Approvals
     ) -> None:
         page = client.get(grown.get_absolute_url())
-        approved("pages/costs/its-page-says-it-in-words-of-its-own", page)
+        approved("pages/costs/its-page-states-it-in-words-of-its-own", page)
         page = words(page.content.decode())
         assert "+2.4 points [+2.3, +2.6]" in page
 
@@ -106,14 +106,14 @@ class TestAlert:
         assert "cost of VIMAGE in forwarding rose from 1.2 to 3.6 %" in front
         assert "+2.4 points" in front
 
-    def test_the_page_of_its_commit_says_what_its_cells_are(
+    def test_the_page_of_its_commit_states_what_its_cells_are(
         self, client: Client, grown: Alert
     ) -> None:
         page = client.get(reverse("commit", args=["freebsd-head", "r300026"])).content.decode()
         assert "values with the option in percent of those without, more is better" in page
         assert page.count("values with the option") == 1
 
-    def test_its_mail_says_it_too(self, grown: Alert) -> None:
+    def test_its_mail_states_it_too(self, grown: Alert) -> None:
         facts = gather(grown.pk)
         assert subject_line(facts) == (
             "+2.4 points: cost of VIMAGE in forwarding on bench nic by r300026 (>99%)"
@@ -144,7 +144,7 @@ class TestAlert:
         for page in pages:
             assert client.get(page, follow=True).status_code == 200, page
 
-    def test_in_the_alert_of_its_parent_it_is_told_last(self, visit: Any) -> None:
+    def test_in_the_alert_of_its_parent_it_is_listed_last(self, visit: Any) -> None:
         upload(*pairs(40, steps={25: 0.945}, day=0.002))
         analyse()
         page = visit(Alert.objects.get().get_absolute_url())
@@ -152,7 +152,7 @@ class TestAlert:
 
 
 class TestApi:
-    def test_a_series_says_of_what_kind_it_is(self, client: Client, grown: Alert) -> None:
+    def test_a_series_states_of_what_kind_it_is(self, client: Client, grown: Alert) -> None:
         rows = client.get("/api/v1/series").json()["series"]
         assert [row["kind"] for row in rows].count("cost") == 1
         kinds = {(row["metric"], row["mode"]): row["cost"] for row in rows}

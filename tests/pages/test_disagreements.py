@@ -69,7 +69,7 @@ class TestCommit:
         assert "Improvement" not in text
         assert 'class="cell lab"' in client.get(COMMIT).content.decode()
 
-    def test_a_first_point_says_it_too(self, visit: Visit) -> None:
+    def test_a_first_point_states_it_too(self, visit: Visit) -> None:
         apart("r299999", 1.2, 1.9)
         analyse()
         assert "lab? runs disagree" in visit("/commits/freebsd-head/r299999/")
@@ -138,7 +138,7 @@ class TestDeciding:
         assert "lab?" not in text
         assert "tess decided" in text
 
-    def test_a_page_that_is_out_of_date_is_told_so(self, marked: Point) -> None:
+    def test_a_page_that_is_out_of_date_is_refused_as_such(self, marked: Point) -> None:
         upload(measured("r300001", 1000, build_id="build 3"))
         text = post(person(), act="together", key=marked.uploads["key"])
         assert "no longer wait for a decision" in text
@@ -157,7 +157,7 @@ class TestDeciding:
 
 
 class TestElsewhere:
-    def test_the_trend_page_says_it_in_words(self, visit: Visit, marked: Point) -> None:
+    def test_the_trend_page_states_it_in_words(self, visit: Visit, marked: Point) -> None:
         text = visit("/trends/")
         assert "Hollow, with lab?" in text
         assert "! lab? runs disagree: 120,000, 190,000" in text or (
@@ -181,7 +181,7 @@ class TestElsewhere:
         assert shown["series"][0]["apart"] == []
         assert "lab?" not in client.get("/trends/").content.decode()
 
-    def test_the_compare_page_and_its_report_say_it(
+    def test_the_compare_page_and_its_report_state_it(
         self, client: Client, marked: Point, approved: Approvals
     ) -> None:
         query = "?a=freebsd-head:r300000&b=freebsd-head:r300001"

@@ -24,10 +24,10 @@ FORM = {"kind": "firmware", "text": "BIOS 2.1", "hardware": "Atom_C2758/T540-CR"
 }
 
 
-def test_without_events_the_list_says_so_and_who_may_record(
+def test_without_events_the_list_states_it_and_who_may_record(
     client: Client, approved: Approvals
 ) -> None:
-    approved("pages/events/without-events-the-list-says-so-and-who-may", client.get("/events/"))
+    approved("pages/events/without-events-the-list-states-it-and-who-may", client.get("/events/"))
 
 
 def test_the_list_names_what_when_of_what_and_who(visit: Visit) -> None:
@@ -118,7 +118,7 @@ def test_texts_are_escaped(client: Client) -> None:
         assert "<script>alert" not in client.get(address).content.decode()
 
 
-def test_the_page_of_hardware_tells_of_its_events_and_those_of_its_lab(visit: Visit) -> None:
+def test_the_page_of_hardware_shows_its_events_and_those_of_its_lab(visit: Visit) -> None:
     make.hardware()
     assert "Nothing is recorded of this machine or its lab." in visit(WALL)
     event("a new NIC")
@@ -130,7 +130,7 @@ def test_the_page_of_hardware_tells_of_its_events_and_those_of_its_lab(visit: Vi
     assert "elsewhere" not in page
 
 
-def test_the_page_of_a_commit_tells_of_ranges_that_hold_it_and_of_its_releases(
+def test_the_page_of_a_commit_shows_ranges_that_hold_it_and_its_releases(
     visit: Visit,
 ) -> None:
     one, two, three = (make.revision(f"r{number}") for number in (100, 110, 120))

@@ -49,7 +49,7 @@ def block(flavour: str = "current") -> str:
     return ministat.render(sets, flavour=flavour)  # type: ignore[arg-type]
 
 
-def test_a_report_shows_what_was_typed_and_what_the_data_say(
+def test_a_report_shows_what_was_typed_and_what_the_data_show(
     client: Client, experiment: Experiment
 ) -> None:
     response = client.get(experiment.get_absolute_url())
@@ -135,13 +135,13 @@ def test_pictures_by_address_in_both_themes(client: Client, experiment: Experime
     assert client.get(f"/experiments/{experiment.pk}.svg", {"theme": "x"}).status_code == 400
 
 
-def test_a_badge_says_how_many_cells_are_proven(client: Client, experiment: Experiment) -> None:
+def test_a_badge_states_how_many_cells_are_proven(client: Client, experiment: Experiment) -> None:
     badge = client.get("/badge.svg", {"experiment": experiment.pk}).content.decode()
     assert "1 better" in badge
     assert client.get("/badge.svg", {"experiment": 999}).status_code == 404
 
 
-def test_what_is_gone_is_said(client: Client, experiment: Experiment) -> None:
+def test_what_is_gone_is_stated(client: Client, experiment: Experiment) -> None:
     Run.objects.all().delete()
     assert "is gone" in client.get(experiment.get_absolute_url()).content.decode()
     Point.objects.all().delete()
@@ -167,7 +167,7 @@ def test_a_triager_keeps_a_comparison(triager: Client) -> None:
     assert kept.owner.username == "ada"
 
 
-def test_a_side_that_is_not_there_is_said_where_it_was_asked(triager: Client) -> None:
+def test_a_side_that_is_not_there_is_stated_where_it_was_asked(triager: Client) -> None:
     answer = triager.post("/experiments/keep/", {"side": ["freebsd-head:r1", "x"]}, follow=True)
     assert "is not a side" in answer.content.decode()
     assert not Experiment.objects.exists()

@@ -12,10 +12,10 @@ pytestmark = pytest.mark.django_db
 Visit = Callable[[str], str]
 
 
-def test_an_empty_instance_says_what_to_do_next_with_the_commands(
+def test_an_empty_instance_states_what_to_do_next_with_the_commands(
     client: Client, approved: Approvals
 ) -> None:
-    approved("pages/first-steps/an-empty-instance-says-what-to-do-next", client.get("/"))
+    approved("pages/first-steps/an-empty-instance-states-what-to-do-next", client.get("/"))
 
 
 @override_settings(COMMANDS="")

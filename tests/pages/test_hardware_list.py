@@ -31,7 +31,7 @@ def measured(
     return machine
 
 
-def test_without_hardware_the_list_says_how_to_add_some(visit: Visit) -> None:
+def test_without_hardware_the_list_states_how_to_add_some(visit: Visit) -> None:
     assert "labagent hardware add" in visit("/hardware/")
 
 

@@ -68,7 +68,7 @@ def test_the_boots_are_those_that_prove_the_smallest_effect_worth_an_alert() -> 
     assert "11 to 17 boots a side, by" in boots_plan(series).text
 
 
-def test_noise_between_builds_is_counted_and_a_plan_of_several_builds_says_so() -> None:
+def test_noise_between_builds_is_counted_and_a_plan_of_several_builds_states_it() -> None:
     series = make.series()
     make.analysis(series, noise=make.noise(**NOISE, build_pct=4.0))
     MinEffect.objects.create(mode=series.mode, percent=7.0)
@@ -79,7 +79,7 @@ def test_noise_between_builds_is_counted_and_a_plan_of_several_builds_says_so() 
 
 
 @pytest.mark.parametrize("noise", [None, make.noise(within_pct=0.0)])
-def test_a_series_of_unknown_noise_gets_a_few_boots_and_says_why(
+def test_a_series_of_unknown_noise_gets_a_few_boots_and_states_why(
     noise: dict[str, float | None] | None,
 ) -> None:
     make.analysis(make.series(), noise=noise)
@@ -123,7 +123,7 @@ def test_at_the_ends_of_a_series_and_beside_neighbours_there_is_no_gap(
     assert len(shown(tess, address(along[0]))) == 2
 
 
-def test_what_was_asked_for_is_said_and_not_queued_again(
+def test_what_was_asked_for_is_stated_and_not_queued_again(
     tess: Client, along: list[Revision]
 ) -> None:
     form = shown(tess, address(along[7]))[0]
@@ -156,7 +156,7 @@ def test_a_job_that_ended_or_measures_something_else_stands_in_nobodys_way(
     assert Job.objects.filter(state="queued").count() == 1
 
 
-def test_without_a_worker_the_job_would_wait_and_the_form_says_so(
+def test_without_a_worker_the_job_would_wait_and_the_form_states_it(
     tess: Client, along: list[Revision]
 ) -> None:
     assert "a job will queue" in words(tess.get(address(along[7])).content.decode())

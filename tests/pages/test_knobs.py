@@ -67,7 +67,7 @@ def test_another_revision_tree_and_metric_can_be_asked_for(visit: Visit) -> None
     assert "Nothing was measured of this knob at r9" in visit(f"{PAGE}?revision=r9")
 
 
-def test_what_was_never_turned_says_how_to_name_it(visit: Visit, client: Client) -> None:
+def test_what_was_never_turned_states_how_to_name_it(visit: Visit, client: Client) -> None:
     upload(run_document())
     assert f"labagent upload DIR --mode forwarding+{KNOB}=5" in visit(PAGE)
     assert client.get(f"/hardware/nope/knobs/{KNOB}/").status_code == 404

@@ -62,7 +62,7 @@ def test_a_quota_that_is_no_number_is_refused_with_its_field(operator: Client, b
     assert not LabQuota.objects.exists()
 
 
-def test_an_instance_without_labs_says_how_one_is_made(operator: Client) -> None:
+def test_an_instance_without_labs_states_how_one_is_made(operator: Client) -> None:
     assert "create_agent" in operator.get("/labs/").content.decode()
 
 

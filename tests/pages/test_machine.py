@@ -85,12 +85,12 @@ def test_a_loss_of_a_young_series_stands_as_its_finding_and_a_recovered_one_does
     assert "forwarding 95.01 no loss stands" in text
 
 
-def test_without_a_loss_the_answer_says_so(visit: Visit) -> None:
+def test_without_a_loss_the_answer_states_it(visit: Visit) -> None:
     make.history(make.series(), make.revisions(3), [100, 100, 100])
     assert "No confirmed loss stands in 1 mode with a history." in visit(PAGE)
 
 
-def test_an_alert_is_told_by_its_loss_on_this_machine(visit: Visit) -> None:
+def test_an_alert_is_stated_by_its_loss_on_this_machine(visit: Visit) -> None:
     before, at = make.revisions(2)
     alert = make.alert(at, after=before)
     for name, percent in (("Atom_C2758/T540-CR", -3.1), ("Other/em0", -55.5)):
@@ -213,7 +213,7 @@ def test_a_narrower_subscription_of_the_same_name_is_not_taken_for_it(tess: Clie
     assert Subscription.objects.count() == 2
 
 
-def test_who_has_no_address_is_told_that_no_mail_comes(client: Client) -> None:
+def test_who_has_no_address_is_shown_that_no_mail_comes(client: Client) -> None:
     make.hardware()
     client.force_login(make.user("nomail"))
     said = words(client.post(f"{PAGE}subscribe/", follow=True).content.decode())
@@ -246,7 +246,7 @@ def test_a_series_of_one_revision_shows_spread_and_n(visit: Visit) -> None:
     assert "would be proven" not in text
 
 
-def test_a_figure_that_says_only_how_little_is_known_is_not_printed(visit: Visit) -> None:
+def test_a_figure_that_states_only_how_little_is_known_is_not_printed(visit: Visit) -> None:
     series = make.series()
     make.history(series, make.revisions(6), [100, 130] * 3)
     pct = 754_445_135.0
@@ -299,7 +299,7 @@ def fact(name: str, value: str, day: int, *, source: str = "measured") -> None:
     call_by_facts([make.hardware().pk])
 
 
-def test_the_page_says_what_holds_now_and_since_when(visit: Visit) -> None:
+def test_the_page_states_what_holds_now_and_since_when(visit: Visit) -> None:
     fact("cpu", "Atom <b>", 1)
     fact("cpu", "Xeon", 2)
     fact("nic", "T540", 1, source="typed")

@@ -58,11 +58,11 @@ def post(client: Client, **form: Any) -> str:
 
 
 class TestShown:
-    def test_a_commit_says_which_sample_why_and_its_value(
+    def test_a_commit_states_which_sample_is_marked_why_and_its_value(
         self, client: Client, one: Any, approved: Approvals
     ) -> None:
         page = client.get(COMMIT)
-        approved("pages/marked-samples/a-commit-says-which-sample-why-and-its-value", page)
+        approved("pages/marked-samples/a-commit-states-which-sample-is-marked-why", page)
         text = words(page.content.decode())
         assert "warm-up: <b>warm-up</b> by 5.0 %" in text, "escaped"
         assert "99.5" in text
@@ -75,16 +75,16 @@ class TestShown:
             "pages/marked-samples/a-run-of-which-nothing-counts-is-still-listed", client.get(COMMIT)
         )
 
-    def test_a_mark_that_leaves_nothing_out_says_why(
+    def test_a_mark_that_leaves_nothing_out_states_why(
         self, client: Client, approved: Approvals
     ) -> None:
         upload(marked((4, "all-arrived")))
         page = client.get(COMMIT)
-        approved("pages/marked-samples/a-mark-that-leaves-nothing-out-says-why", page)
+        approved("pages/marked-samples/a-mark-that-leaves-nothing-out-states-why", page)
         text = words(page.content.decode())
         assert "left out:" not in text
 
-    def test_compared_rows_and_reports_tell_it(
+    def test_compared_rows_and_reports_show_it(
         self, client: Client, visit: Visit, one: Any
     ) -> None:
         assert "1 of 5 samples left out: warm-up" in visit(f"/compare/?{SIDES}")
@@ -92,7 +92,7 @@ class TestShown:
             body = client.get(f"/{ending}?{SIDES}").content.decode()
             assert "1 of 5 samples left out: warm-up" in body
 
-    def test_trends_tell_it(self, client: Client, visit: Visit, one: Any) -> None:
+    def test_trends_show_it(self, client: Client, visit: Visit, one: Any) -> None:
         assert "1 of 5 samples left out" in visit("/trends/?tree=freebsd-head")
         shown = figure(client, "tree=freebsd-head")
         (series,), names = shown["series"], shown["revisions"]["name"]
@@ -100,7 +100,7 @@ class TestShown:
         card = visit(f"/trends/chosen/?tree=freebsd-head&{b}")
         assert "1 of 5 samples left out: warm-up" in card
 
-    def test_an_alert_tells_what_its_evidence_lacks(self, visit: Visit) -> None:
+    def test_an_alert_shows_what_its_evidence_lacks(self, visit: Visit) -> None:
         for at in range(20):
             upload(measured(f"r{300000 + at}", 1.0 if at < 12 else 0.8))
         upload(marked((0, "clock-step"), revision="r300012", factor=0.8))

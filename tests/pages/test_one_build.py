@@ -33,11 +33,11 @@ def the_alert() -> Alert:
     return Alert.objects.with_revisions().get()
 
 
-def test_the_page_says_by_what_it_is_believed_and_what_would_settle_it(
+def test_the_page_states_by_what_it_is_believed_and_what_would_settle_it(
     client: Client, visit: Visit, approved: Approvals
 ) -> None:
     page = client.get(the_alert().get_absolute_url())
-    approved("pages/one-build/the-page-says-by-what-it-is-believed", page)
+    approved("pages/one-build/the-page-states-by-what-it-is-believed", page)
     text = words(page.content.decode())
 
     assert re.search(
@@ -50,7 +50,7 @@ def test_the_page_says_by_what_it_is_believed_and_what_would_settle_it(
     assert re.match(r"\? −11\.4 \[−\d+\.\d, −\d\.\d\] 1 / 1 cannot tell r303643", row), row[:80]
 
 
-def test_the_page_offers_no_bisect_and_says_why(visit: Visit) -> None:
+def test_the_page_offers_no_bisect_and_states_why(visit: Visit) -> None:
     alert = the_alert()
 
     assert "No bisect starts from one build a side" in visit(alert.get_absolute_url())
@@ -76,7 +76,7 @@ def test_a_triager_may_ask_for_more_builds_of_both_and_for_nothing_that_settles_
     assert '<form class="ask"' not in again
 
 
-def test_a_withdrawn_one_says_what_the_builds_came_to(visit: Visit) -> None:
+def test_a_withdrawn_one_states_what_the_builds_came_to(visit: Visit) -> None:
     arrive([run(303643, times(PF, 0.995), build=1)])
 
     text = visit(the_alert().get_absolute_url())
@@ -103,7 +103,7 @@ def test_the_commit_is_not_called_a_regression(client: Client, approved: Approva
     assert "against false discoveries" not in text
 
 
-def test_lists_say_it_too(visit: Visit) -> None:
+def test_lists_state_it_too(visit: Visit) -> None:
     assert re.search(r"\? −[\d.]+ % pf bench nic r303643 began after r303642", visit("/alerts/"))
     assert "? one build a side −11.4 ± 5.5 pf bench nic" in visit("/lately/")
 
@@ -121,7 +121,7 @@ def test_the_api_names_no_commit_and_gives_the_figures(client: Client) -> None:
     assert (judged["builds_before"], judged["builds_after"]) == (1, 1)
 
 
-def test_the_feed_says_it(client: Client) -> None:
+def test_the_feed_states_it(client: Client) -> None:
     feed = client.get("/feeds/freebsd-head.atom").content.decode()
 
     assert "one build a side, r303643 against r303642" in feed

@@ -73,17 +73,17 @@ def test_strangers_are_asked_to_sign_in_and_others_are_refused(
     assert getattr(client, method)(address).status_code == 403
 
 
-def test_the_outbox_says_what_waits_and_what_failed_and_why(
+def test_the_outbox_states_what_waits_and_what_failed_and_why(
     client: Client, operator: User, visit: Visit, approved: Approvals
 ) -> None:
     mail("alert:1")
     dead("alert:2")
-    approved("pages/outbox/the-outbox-says-what-waits-and-what-failed", client.get("/outbox/"))
+    approved("pages/outbox/the-outbox-states-what-waits-and-what-failed", client.get("/outbox/"))
     assert "alert:1" not in visit("/outbox/?state=dead")
     assert "No mail fits" in visit("/outbox/?to=bob")
 
 
-def test_the_outbox_says_that_the_server_is_away(
+def test_the_outbox_states_that_the_server_is_away(
     client: Client, operator: User, approved: Approvals
 ) -> None:
     now = timezone.now()
@@ -94,7 +94,7 @@ def test_the_outbox_says_that_the_server_is_away(
         next_try=now + timedelta(minutes=1),
         reason="Connection refused.",
     )
-    approved("pages/outbox/the-outbox-says-that-the-server-is-away", client.get("/outbox/"))
+    approved("pages/outbox/the-outbox-states-that-the-server-is-away", client.get("/outbox/"))
 
 
 def test_a_page_of_the_outbox_needs_the_same_statements_for_one_mail_and_for_fifty(
@@ -156,7 +156,7 @@ def test_a_mail_being_sent_is_not_dropped_under_its_sender(operator: User, clien
         (Mode.REFUSE_SENDER, "set DRIFTLINE_EMAIL_FROM"),
     ],
 )
-def test_a_test_mail_says_how_it_went(
+def test_a_test_mail_states_how_it_went(
     operator: User, client: Client, settings: Any, mode: Mode, said: str
 ) -> None:
     with mail_server() as server:
@@ -206,7 +206,7 @@ def test_an_endpoint_that_cannot_be_is_refused_with_what_was_typed(
     assert 'value="chat"' in answer.content.decode()
 
 
-def test_a_kind_that_nothing_is_told_of_is_refused_with_those_that_there_are(
+def test_a_kind_that_nothing_is_sent_of_is_refused_with_those_that_there_are(
     operator: User, client: Client
 ) -> None:
     for kinds in ("alert.opened, alert.recoverd", "alert.opened alert.moved"):
@@ -217,7 +217,7 @@ def test_a_kind_that_nothing_is_told_of_is_refused_with_those_that_there_are(
     assert not Endpoint.objects.exists()
 
 
-def test_an_endpoint_is_disabled_and_enabled_and_its_log_says_what_was_sent(
+def test_an_endpoint_is_disabled_and_enabled_and_its_log_shows_what_was_sent(
     operator: User, client: Client, hook: Endpoint, visit: Visit, approved: Approvals
 ) -> None:
     act = f"/webhooks/{hook.pk}/act/"
@@ -234,7 +234,7 @@ def test_an_endpoint_is_disabled_and_enabled_and_its_log_says_what_was_sent(
     assert "enabled" in visit(f"/webhooks/{hook.pk}/")
 
 
-def test_an_endpoint_is_changed_and_what_is_wrong_with_the_change_is_said(
+def test_an_endpoint_is_changed_and_what_is_wrong_with_the_change_is_stated(
     operator: User, client: Client, hook: Endpoint
 ) -> None:
     page = f"/webhooks/{hook.pk}/"

@@ -77,7 +77,7 @@ def test_an_open_loss_is_the_headline_with_size_mode_machine_and_commit(
     approved("pages/overview/an-open-loss-is-the-headline-with-size-mode", client.get("/"))
 
 
-def test_a_loss_that_no_commit_can_be_named_for_says_by_when_it_began(
+def test_a_loss_that_no_commit_can_be_named_for_states_by_when_it_began(
     client: Client, approved: Approvals
 ) -> None:
     alert = loss()
@@ -150,7 +150,7 @@ def test_a_loss_of_a_simulated_machine_leads_only_where_no_real_one_is_open(visi
     assert "1 in labs, 1 simulated" in text
 
 
-def test_each_card_says_what_else_the_alert_holds(visit: Visit) -> None:
+def test_each_card_states_what_else_the_alert_holds(visit: Visit) -> None:
     loss(-11.4, mode="pf")
     loss(+80.0, mode="fast")
     assert "but fast ▴ +80.0 %" in visit("/")
@@ -158,12 +158,12 @@ def test_each_card_says_what_else_the_alert_holds(visit: Visit) -> None:
     assert "and 2 more series: ▾ 1, ▴ 1" in visit("/")
 
 
-def test_when_nothing_is_open_the_headline_says_so_with_the_last_change(
+def test_when_nothing_is_open_the_headline_states_it_with_the_last_change(
     client: Client, approved: Approvals
 ) -> None:
     series, along = measured([100.0] * 5 + [120.0] * 5)
     make.finding(series, along[4], along[5], change_pct=20.0, revisions_after=5)
-    approved("pages/overview/when-nothing-is-open-the-headline-says-so", client.get("/"))
+    approved("pages/overview/when-nothing-is-open-the-headline-states-it", client.get("/"))
 
 
 def test_a_change_before_the_revisions_shown_is_not_the_last_one(visit: Visit) -> None:
@@ -174,7 +174,7 @@ def test_a_change_before_the_revisions_shown_is_not_the_last_one(visit: Visit) -
     assert "The last change" not in text
 
 
-def test_an_instance_of_history_alone_says_so_and_calls_no_machine_silent(visit: Visit) -> None:
+def test_an_instance_of_history_alone_states_it_and_calls_no_machine_silent(visit: Visit) -> None:
     series, along = measured([100.0] * 5 + [90.0] * 5, days_ago=3000)
     make.finding(series, along[4], along[5])
     series.hardware.runs.update(history=True)
@@ -303,13 +303,13 @@ def test_a_slope_that_began_before_the_tile_enters_it_at_its_height_there(client
     assert float(line[1]) == pytest.approx(float(dots[1]), abs=0.5)
 
 
-def test_a_tile_without_a_change_says_what_it_could_prove(visit: Visit) -> None:
+def test_a_tile_without_a_change_states_what_it_could_prove(visit: Visit) -> None:
     series, _ = measured([100.0] * 10)
     make.analysis(series, count=10, smallest={"pct": 2.2})
     assert "= ± 2.2 %" in visit("/")
 
 
-def test_where_a_loss_is_a_figure_that_rises_the_page_says_so(visit: Visit) -> None:
+def test_where_a_loss_is_a_figure_that_rises_the_page_states_it(visit: Visit) -> None:
     alert = loss(+12.0)
     Finding.objects.update(verdict="worse")
     series = Series.objects.get()
@@ -335,7 +335,7 @@ def test_the_wall_can_be_asked_for_what_changed_or_fell_silent(visit: Visit) -> 
     assert "moved" in visit("/?show=nonsense")
 
 
-def test_a_filter_that_leaves_nothing_says_so(visit: Visit) -> None:
+def test_a_filter_that_leaves_nothing_states_it(visit: Visit) -> None:
     measured([100.0] * 10)
     assert "No series changed in its last 60 revisions" in visit("/?show=changed")
     assert "No series is silent" in visit("/?show=silent")
@@ -351,7 +351,7 @@ def test_hardware_that_sent_nothing_for_weeks_is_called_silent(
     )
 
 
-def test_runs_that_were_imported_are_told_apart_and_are_no_results_of_these_days(
+def test_runs_that_were_imported_are_shown_apart_and_are_no_results_of_these_days(
     visit: Visit,
 ) -> None:
     _, along = measured([100.0] * 3)
@@ -394,7 +394,7 @@ def test_names_from_outside_are_escaped(client: Client) -> None:
         assert part not in page
 
 
-def test_work_that_waits_is_said_and_asked_for_again(client: Client) -> None:
+def test_work_that_waits_is_stated_and_asked_for_again(client: Client) -> None:
     measured([100.0] * 3)
     Series.objects.update(dirty_from=1, dirty_since=timezone.now())
     page = client.get("/").content.decode()

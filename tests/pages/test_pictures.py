@@ -102,7 +102,7 @@ class TestTrend:
         without = client.get("/trends.png").content
         assert len(with_text) > len(without) * 1.1
 
-    def test_without_the_renderer_it_says_so(
+    def test_without_the_renderer_it_states_it(
         self, client: Client, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         def missing(name: str) -> None:
@@ -138,7 +138,7 @@ class TestBadge:
             assert "nothing measured" in text, query
             assert "none open" not in text, query
 
-    def test_without_any_it_says_none(self, client: Client, drawn: None) -> None:
+    def test_without_any_it_names_none(self, client: Client, drawn: None) -> None:
         assert (
             "freebsd-head: none open" in client.get("/badge.svg?tree=freebsd-head").content.decode()
         )

@@ -98,7 +98,7 @@ def test_the_time_to_triage_is_that_of_the_first_act(visit: Visit, ada: User) ->
     assert re.search(r"1 2 h 2 4 h 1 8 h .*1 8 d", page)
 
 
-def test_open_alerts_are_told_by_age(visit: Visit) -> None:
+def test_open_alerts_are_counted_by_age(visit: Visit) -> None:
     for index, days in enumerate([0.5, 2, 8, 29, 400]):
         alert(index, age=timedelta(days=days))
     expected = "Open now 5 under a day: 1 1 to 7 days: 1 7 to 30 days: 2 30 days and more: 1"
@@ -116,7 +116,7 @@ def test_mails_are_those_about_alerts_that_were_sent(visit: Visit, ada: User) ->
     assert "Mails a person a week 3.5 2 people; 6 to whom most were sent; 7 in all" in text
 
 
-def test_alerts_are_told_by_kind_and_few_claim_no_share(client: Client, ada: User) -> None:
+def test_alerts_are_counted_by_kind_and_few_claim_no_share(client: Client, ada: User) -> None:
     for index in range(5):
         alert(index, resolution="fixed", hours=2, by=ada)
     alert(5, resolution="not real", hours=9, by=ada, one_build=True)

@@ -324,7 +324,7 @@ def test_what_cannot_be_compared_has_its_remedy(client: Client, pair: str, remed
 
 
 @pytest.mark.usefixtures("along")
-def test_a_name_of_two_trees_has_to_be_told_apart(visit: Visit, client: Client) -> None:
+def test_a_name_of_two_trees_has_to_name_its_tree(visit: Visit, client: Client) -> None:
     release("1.1", make.revision("r310000", of=make.tree("freebsd-stable-1")))
     page = client.get(PAIR)
     remedy = "several are called '1.1': write freebsd-head:1.1 or freebsd-stable-1:1.1"

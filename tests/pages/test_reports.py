@@ -100,7 +100,7 @@ def test_text_is_as_plain_as_it_can_be(text: str, shown: str) -> None:
 @pytest.mark.parametrize(
     "text", [EVIL, "- a", "+ a", "1) a", "> a", "===", "&lt;", "~~a~~", "a_b_c"]
 )
-def test_what_is_escaped_says_the_same_when_it_is_read(text: str, before: str) -> None:
+def test_what_is_escaped_reads_the_same(text: str, before: str) -> None:
     shown = rendered(before + markdown.inline(text))
     assert harm(before + markdown.inline(text)) == []
     assert html.unescape(re.sub(r"<[^>]*>", "", shown)).strip() == " ".join(text.split())

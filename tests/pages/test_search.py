@@ -124,7 +124,7 @@ def test_a_mode_with_the_value_of_a_knob_is_found_and_its_link_leads_to_it(clien
     assert name in client.get(address).content.decode()
 
 
-def test_nothing_found_says_what_can_be_searched_and_what_is_nearest(client: Client) -> None:
+def test_nothing_found_states_what_can_be_searched_and_what_is_nearest(client: Client) -> None:
     make.hardware()
     assert b"import_revisions" in client.get("/search/?q=nothing-like-it").content
     text = client.get("/search/?q=C2578&go=first").content.decode()

@@ -72,7 +72,7 @@ def test_one_subscribes_and_sees_what_would_have_matched(
     assert f"Alert {alert.pk}" in words(client.get(f"/subscriptions/{small.pk}/").content.decode())
 
 
-def test_a_mistake_is_said_beside_its_field(client: Client, ada: User) -> None:
+def test_a_mistake_is_shown_beside_its_field(client: Client, ada: User) -> None:
     make.subscription(ada, "mine")
     for fields, said in (
         (wanted(), "choose another"),
@@ -87,7 +87,7 @@ def test_a_mistake_is_said_beside_its_field(client: Client, ada: User) -> None:
     assert Subscription.objects.count() == 1
 
 
-def test_who_presses_twice_subscribes_once_and_is_told_why(
+def test_who_presses_twice_subscribes_once_and_is_shown_why(
     client: Client, ada: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make.subscription(ada, "mine")
@@ -171,7 +171,7 @@ def test_people_set_their_names_quiet_hours_and_address(client: Client, ada: Use
         assert said in words(answer.content.decode())
 
 
-def test_a_mails_link_shows_what_the_mail_told(client: Client, alert: Alert) -> None:
+def test_a_mails_link_shows_what_the_mail_reported(client: Client, alert: Alert) -> None:
     row = Finding.objects.get()
     then = timezone.now() - timedelta(hours=1)
     AlertEvent.objects.update(at=then)

@@ -42,30 +42,30 @@ def read(client: Client, address: str) -> str:
     return words(client.get(address).content.decode())
 
 
-def test_it_says_what_is_in_force_and_what_that_hides(
+def test_it_states_what_is_in_force_and_what_that_hides(
     client: Client, visit: Visit, approved: Approvals
 ) -> None:
     MinEffect.objects.create(hardware=Hardware.objects.get(name=XEON), percent=4)
     page = client.get("/thresholds/")
-    approved("pages/thresholds/it-says-what-is-in-force", page)
+    approved("pages/thresholds/it-states-what-is-in-force", page)
     text = words(page.content.decode())
     assert "hardware Xeon T580 4" in text
     assert "pf Atom T540" not in visit(f"/thresholds/?hardware={XEON}")
     assert "No series fits" in visit("/thresholds/?mode=nothing")
 
 
-def test_a_dry_run_says_what_would_go_and_what_became_of_it(
+def test_a_dry_run_states_what_would_go_and_what_became_of_it(
     client: Client, approved: Approvals
 ) -> None:
     Alert.objects.filter(revision__name="r120").update(state="resolved", resolution="not real")
     approved(
-        "pages/thresholds/a-dry-run-says-what-would-go",
+        "pages/thresholds/a-dry-run-states-what-would-go",
         client.get(f"{DRY_RUN}?scope=hardware:{XEON}&percent=20&days=30"),
     )
     assert not MinEffectChange.objects.exists()
 
 
-def test_a_percentage_is_told_as_it_was_set(root: Client) -> None:
+def test_a_percentage_is_shown_as_it_was_set(root: Client) -> None:
     assert "2.26 % for mode pf" in read(root, f"{DRY_RUN}?scope=mode:pf&percent=2.26")
     post(root, "/thresholds/set/", scope="mode:pf", percent="2.26")
     text = read(root, "/thresholds/")
@@ -76,9 +76,9 @@ def test_a_percentage_is_told_as_it_was_set(root: Client) -> None:
     assert "2.26 % (mode)" in read(root, f"/alerts/{alert.pk}/?show=findings")
 
 
-def test_a_dry_run_without_effect_says_so(client: Client, approved: Approvals) -> None:
+def test_a_dry_run_without_effect_states_it(client: Client, approved: Approvals) -> None:
     approved(
-        "pages/thresholds/a-dry-run-without-effect-says-so",
+        "pages/thresholds/a-dry-run-without-effect-states-it",
         client.get(f"{DRY_RUN}?scope=mode:pf&percent=3,5"),
     )
 
@@ -145,7 +145,7 @@ def test_an_operator_sets_what_was_tried_and_takes_it_back(root: Client) -> None
     assert Alert.objects.filter(is_active=True).count() == 2
 
 
-def test_what_cannot_be_set_is_said_and_not_done(root: Client) -> None:
+def test_what_cannot_be_set_is_stated_and_not_done(root: Client) -> None:
     for form, reason in (
         ({"scope": "mode:none", "percent": "3"}, "scope: nothing is called “mode:none”"),
         ({"scope": "mode:pf", "percent": "1001"}, "percent: 1001 is not from 0 to 1000."),
@@ -155,7 +155,7 @@ def test_what_cannot_be_set_is_said_and_not_done(root: Client) -> None:
         assert not MinEffectChange.objects.exists()
 
 
-def test_an_undo_of_nothing_is_said(root: Client) -> None:
+def test_an_undo_of_nothing_is_stated(root: Client) -> None:
     assert "there is no change 7" in post(root, "/thresholds/undo/", change=7)
 
 

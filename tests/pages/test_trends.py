@@ -26,7 +26,7 @@ pytestmark = pytest.mark.django_db
 Visit = Callable[[str], str]
 
 
-def test_without_any_measurement_the_page_says_what_to_do(visit: Visit) -> None:
+def test_without_any_measurement_the_page_states_what_to_do(visit: Visit) -> None:
     make.tree()
     assert "labagent upload" in visit("/trends/")
 
@@ -52,7 +52,7 @@ def test_the_address_chooses_the_series(client: Client) -> None:
 
 
 @pytest.mark.usefixtures("along")
-def test_the_figure_draws_what_the_points_say(client: Client) -> None:
+def test_the_figure_draws_the_points(client: Client) -> None:
     series = figure(client, "mode=pf")["series"][0]
     assert series["n"] == [5, 5, 5, 5]
     assert series["value"] == pytest.approx([500, 500, 450, 450], rel=0.01)
@@ -81,7 +81,7 @@ def test_a_finding_is_on_the_chart_and_in_a_table_with_its_reason(
     assert "Flagged by ministat alone" not in text
 
 
-def test_a_finding_outside_of_what_is_shown_is_not_told(
+def test_a_finding_outside_of_what_is_shown_is_not_named(
     client: Client, along: list[Revision]
 ) -> None:
     make.finding(make.series(in_mode="pf"), along[0], along[1])
@@ -116,7 +116,7 @@ def test_a_series_too_young_for_the_detector_has_no_level_drawn_across_its_point
 class TestChosen:
     """The parts of the page that hang on A, B and the marked range."""
 
-    def test_the_card_of_b_tells_value_finding_and_where_it_leads(
+    def test_the_card_of_b_shows_value_finding_and_where_it_leads(
         self, visit: Visit, along: list[Revision]
     ) -> None:
         pf = make.series(in_mode="pf")
@@ -191,7 +191,7 @@ class TestChosen:
         assert "kind=note" not in page
 
 
-def test_what_a_series_can_prove_is_said_and_what_is_unknown_is_called_so(
+def test_what_a_series_can_prove_is_stated_and_what_is_unknown_is_called_so(
     visit: Visit, along: list[Revision]
 ) -> None:
     make.analysis(
@@ -210,13 +210,13 @@ def test_what_a_series_can_prove_is_said_and_what_is_unknown_is_called_so(
 
 
 @pytest.mark.usefixtures("along")
-def test_what_ministat_says_is_called_that_and_flags_nothing(visit: Visit) -> None:
+def test_what_ministat_finds_is_called_that_and_flags_nothing(visit: Visit) -> None:
     text = visit("/trends/?mode=pf")
     assert "Δ and verdict are ministat's" in text
     assert "nothing is flagged or alerted on them" in text
 
 
-def test_nothing_is_coloured_on_what_ministat_alone_says(client: Client) -> None:
+def test_nothing_is_coloured_on_what_ministat_alone_finds(client: Client) -> None:
     before, after = make.revisions(2, first=400_000)
     series = make.series(in_mode="solo")
     for at in (before, after):

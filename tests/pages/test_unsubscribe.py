@@ -65,7 +65,7 @@ def test_the_link_of_a_digest_stops_all_of_its_kind_and_no_other_persons(client:
     assert [one.name for one in on] == ["c", "d"]
 
 
-def test_a_link_that_was_cut_says_what_to_do(client: Client) -> None:
+def test_a_link_that_was_cut_states_what_to_do(client: Client) -> None:
     path = path_of(Target(subscription=make.subscription().pk))
     for broken in (path[:-3] + "/", "/unsubscribe/x/", "/unsubscribe/1.0.~x/"):
         for answer in (client.get(broken), client.post(broken)):
@@ -74,7 +74,7 @@ def test_a_link_that_was_cut_says_what_to_do(client: Client) -> None:
     assert Subscription.objects.get().enabled
 
 
-def test_a_deleted_subscription_is_said_to_be_gone(client: Client) -> None:
+def test_a_deleted_subscription_is_reported_to_be_gone(client: Client) -> None:
     subscription = make.subscription()
     path = path_of(Target(subscription=subscription.pk))
     subscription.delete()

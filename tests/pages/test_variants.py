@@ -48,7 +48,7 @@ def test_its_link_compares_with_the_plain_kernel(measured: None, client: Client)
     assert f'href="{link}"' in html
 
 
-def test_a_commit_measured_as_a_variant_alone_says_so(visit: Visit) -> None:
+def test_a_commit_measured_as_a_variant_alone_states_it(visit: Visit) -> None:
     upload(run(1, "D12685"))
     page = visit(COMMIT)
     assert "Only variants of this commit are measured, not its plain kernel." in page
@@ -69,7 +69,7 @@ def test_a_trend_is_of_plain_kernels(measured: None, client: Client) -> None:
     assert Series.objects.count() == 2
 
 
-def test_two_kernels_are_compared_and_the_titles_tell_them_apart(
+def test_two_kernels_are_compared_and_the_titles_distinguish_them(
     measured: None, visit: Visit, client: Client
 ) -> None:
     page = visit(SIDES)

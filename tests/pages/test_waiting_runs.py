@@ -52,7 +52,7 @@ def test_nothing_waits(visit: Visit) -> None:
     assert "No run waits" in visit(PAGE)
 
 
-def test_it_lists_directories_with_both_candidates_and_what_says_so(visit: Visit) -> None:
+def test_it_lists_directories_with_both_candidates_and_the_evidence_of_each(visit: Visit) -> None:
     waiting("forwarding", "pf")
     waiting("forwarding", label="fbsd12 <b>other</b>")
     text = visit(PAGE)
@@ -82,7 +82,7 @@ def test_only_what_is_ticked_is_decided(tess: Client) -> None:
     assert still_waiting() == {first}
 
 
-def test_all_that_say_the_same_two_commits_are_decided_alike(tess: Client) -> None:
+def test_all_that_name_the_same_two_commits_are_decided_alike(tess: Client) -> None:
     first, *_ = waiting("forwarding", "pf")
     waiting("forwarding", label="another")
     waiting("forwarding", label="elsewhere", hardware="other/nic")
@@ -123,7 +123,9 @@ def test_one_button_files_all_that_waits_by_the_kernel(tess: Client, visit: Visi
         {"which": "else", "example": str(uuid4()), "choice": "kernel"},
     ],
 )
-def test_a_form_that_means_no_waiting_run_says_so(tess: Client, form: dict[str, object]) -> None:
+def test_a_form_that_means_no_waiting_run_is_answered_so(
+    tess: Client, form: dict[str, object]
+) -> None:
     (uuid,) = waiting("forwarding")
     assert "No waiting run was chosen" in post(tess, **form)
     assert still_waiting() == {uuid}
@@ -136,14 +138,14 @@ def test_a_choice_that_is_no_candidate_names_them(tess: Client) -> None:
     assert still_waiting() == {uuid}
 
 
-def test_who_lost_the_race_is_told(tess: Client) -> None:
+def test_who_lost_the_race_is_shown_it(tess: Client) -> None:
     (uuid,) = waiting("forwarding")
     post(tess, which="ticked", run=[uuid], choice="kernel")
     assert "0 runs" in post(tess, which="ticked", run=[uuid], choice="label")
     assert {point.revision.name for point in Point.objects.all()} == {"r309257"}
 
 
-def test_what_was_decided_lately_is_said_and_taken_back(tess: Client) -> None:
+def test_what_was_decided_lately_is_shown_and_taken_back(tess: Client) -> None:
     uuids = waiting("forwarding", "pf")
     post(tess, example=uuids[0], which="directory", choice="none")
     text = words(tess.get(PAGE).content.decode())

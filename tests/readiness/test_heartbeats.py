@@ -23,7 +23,7 @@ def ascii_database(db: None) -> Iterator[dict[str, object]]:
         administrator.execute(f"DROP DATABASE {OTHER} WITH (FORCE)".encode())
 
 
-def test_a_database_without_an_encoding_tells_the_same(ascii_database: dict[str, object]) -> None:
+def test_a_database_without_an_encoding_reports_the_same(ascii_database: dict[str, object]) -> None:
     with heartbeats.connect(ascii_database) as reading:
         reading.execute(
             "CREATE TABLE readiness_heartbeat (part text, host text, at timestamptz,"

@@ -164,14 +164,14 @@ def test_the_look_writes_to_the_disk_more_than_fits_into_what_is_there(reporter:
     wait_for(lambda: spilled() - before > 300_000, SECONDS)
 
 
-def test_without_a_database_nothing_is_said_of_the_workers(tmp_path: Path) -> None:
+def test_without_a_database_nothing_is_stated_of_the_workers(tmp_path: Path) -> None:
     nowhere = connection.settings_dict | {"HOST": str(tmp_path)}
     report = Reporter(nowhere, settings.REDIS_URL).report()
     assert [each.part for each in report.problems] == ["database"]
     assert report.state_of("beat") == "not known while the database does not answer"
 
 
-def test_without_a_broker_nothing_is_said_of_the_workers(tmp_path: Path) -> None:
+def test_without_a_broker_nothing_is_stated_of_the_workers(tmp_path: Path) -> None:
     heartbeats.note("beat")
     report = Reporter(connection.settings_dict, f"unix://{tmp_path}/none.sock").report()
     assert [each.part for each in report.problems] == ["broker"]

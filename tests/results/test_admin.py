@@ -47,7 +47,7 @@ def test_another_name_typed_in_renames_hardware_and_keeps_the_former_as_alias() 
 
 
 @pytest.mark.parametrize(("name", "why"), [("other", "merge the two"), ("a b", "is no name")])
-def test_a_name_that_hardware_cannot_take_is_said_on_the_page(name: str, why: str) -> None:
+def test_a_name_that_hardware_cannot_take_is_refused_on_the_page(name: str, why: str) -> None:
     upload(measured("r1", hardware="old"), measured("r1", hardware="other"))
     assert why in text_of(save_hardware(Hardware.objects.get(name="old"), name))
     assert Hardware.objects.filter(name="old").exists()
@@ -86,7 +86,7 @@ def test_hardware_is_merged_after_the_question_into_which() -> None:
     assert (Hardware.objects.get(), Point.objects.get().n) == (c, 15)
 
 
-def test_a_merge_that_is_refused_says_why_and_leaves_all_as_it_was() -> None:
+def test_a_merge_that_is_refused_states_why_and_leaves_all_as_it_was() -> None:
     upload(measured("r1", hardware="a"), measured("r1", hardware="c"))
     upload(measured("r1", hardware="b"), lab="elsewhere")
     a, b, c = Hardware.objects.order_by("name")

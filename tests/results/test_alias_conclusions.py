@@ -21,7 +21,7 @@ def standing() -> list[tuple[int, str]]:
 
 
 class TestConclusions:
-    def test_alert_state_and_what_people_said_outlive_alias_and_undo(self) -> None:
+    def test_alert_state_and_what_people_decided_outlive_alias_and_undo(self) -> None:
         arrive(runs_of({("bench/nic", "fastforwarding"): {15: 0.8}}))
         alert = acknowledged(Alert.objects.get())
         before = log(alert)

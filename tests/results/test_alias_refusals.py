@@ -68,7 +68,7 @@ class TestRefusals:
 
 
 class TestPreview:
-    def test_it_says_how_many_runs_would_move_and_stores_nothing(self) -> None:
+    def test_it_states_how_many_runs_would_move_and_stores_nothing(self) -> None:
         upload(run("r1"), run("r2"), run("r3", label="seed-004"))
         found = preview_alias(names(directory="seed-000"))
         assert found.runs == 2

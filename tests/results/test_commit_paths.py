@@ -61,7 +61,7 @@ def test_a_bad_path_is_named_with_its_remedy(paths: list[object], remedy: str) -
     assert remedy in message
 
 
-def test_a_list_that_is_cut_says_how_many_there_were() -> None:
+def test_a_list_that_is_cut_states_how_many_there_were() -> None:
     many = Paths.of(f"doc/{number}" for number in range(MOST_PATHS + 1))
     assert (len(many.kept), many.count) == (MOST_PATHS, MOST_PATHS + 1)
     assert Paths.of(["doc/1", "x" * (LONGEST_PATH + 1), "doc/1"]) == Paths(("doc/1",), 2)
@@ -91,7 +91,7 @@ def test_a_stored_list_that_was_cut_is_known_to_lack_some() -> None:
     assert stored() == (["doc/a"], 300, False)
 
 
-def test_git_tells_what_each_commit_touched_against_its_first_parent(checkout: Checkout) -> None:
+def test_git_lists_what_each_commit_touched_against_its_first_parent(checkout: Checkout) -> None:
     write(checkout, "sys/a.c", "share/ä b.txt")
     checkout.commit("nothing")
     checkout.git("checkout", "-q", "-b", "side")
@@ -121,7 +121,7 @@ def test_a_commit_after_one_without_a_place_stands_for_both_so_its_paths_are_not
 
 
 @pytest.mark.django_db
-def test_the_command_reads_paths_from_git_unless_told_not_to(checkout: Checkout) -> None:
+def test_the_command_reads_paths_from_git_unless_asked_not_to(checkout: Checkout) -> None:
     write(checkout, "sys/a.c")
     run("--tree", "t", "--git", str(checkout.path), "--no-paths")
     assert stored() == (None, None, False)

@@ -268,7 +268,7 @@ class TestStatements:
         many = statements([one for name in machines[1:] for one in pair(300_007, hardware=name)])
         assert many == few
 
-    def test_a_pair_takes_as_many_more_as_the_documentation_says(self) -> None:
+    def test_a_pair_takes_as_many_more_as_the_documentation_states(self) -> None:
         arrive(pairs(6, hardware="a/nic"))
         arrive([one for one in pairs(6, hardware="b/nic") if not one["mode"]["options"]])
         alone = statements(pair(300_007, hardware="b/nic")[:1])

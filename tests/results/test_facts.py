@@ -270,7 +270,7 @@ def test_a_model_is_named_by_itself_and_not_by_its_vendor(
     assert shares_word(text, registered) is does
 
 
-def test_a_replaced_run_tells_nothing_any_more() -> None:
+def test_a_replaced_run_gives_no_facts_any_more() -> None:
     document = told(1, cpu="Atom")
     upload(document)
     other = {**document, "facts": {"cpu": "Xeon"}, "build_id": "another"}
@@ -311,7 +311,7 @@ def test_the_number_of_statements_does_not_grow_with_the_batch() -> None:
     assert max(counts) <= 6
 
 
-def test_filling_says_what_it_did() -> None:
+def test_filling_prints_what_it_did() -> None:
     upload(told(1, cpu="Atom"), told(2, cpu="Xeon"), told(2, "other/nic"))
     HardwareFact.objects.all().delete()
     out = StringIO()

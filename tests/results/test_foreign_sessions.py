@@ -103,7 +103,7 @@ def test_the_api_and_the_pages_name_the_session() -> None:
     assert "Session other stands beside the series" in card
 
 
-def test_the_picture_says_where_a_new_session_begins() -> None:
+def test_the_picture_shows_where_a_new_session_begins() -> None:
     upload(*year(), *(run(at, "next", 0.85) for at in range(40, 60)))
     analyse()
     picture = Client().get("/trends.svg").content.decode()

@@ -187,7 +187,7 @@ def test_a_directory_without_git_is_refused(tmp_path: Path) -> None:
         read_git(tmp_path)
 
 
-def test_a_machine_without_git_is_told_what_to_install(
+def test_a_machine_without_git_gets_an_error_with_what_to_install(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -196,7 +196,7 @@ def test_a_machine_without_git_is_told_what_to_install(
 
 
 @pytest.mark.django_db
-def test_the_command_imports_a_checkout_and_says_what_it_did(checkout: Checkout) -> None:
+def test_the_command_imports_a_checkout_and_prints_what_it_did(checkout: Checkout) -> None:
     upload(measured("r20"))
     digest = checkout.commit("old", svn=20)
     checkout.commit("new")
@@ -208,7 +208,7 @@ def test_the_command_imports_a_checkout_and_says_what_it_did(checkout: Checkout)
 
 
 @pytest.mark.django_db
-def test_the_command_calls_other_trees_by_hashes_unless_told(checkout: Checkout) -> None:
+def test_the_command_calls_other_trees_by_hashes_unless_asked_otherwise(checkout: Checkout) -> None:
     digest = checkout.commit("one")
     run("--tree", "linux", "--git", str(checkout.path))
     assert Revision.objects.get().name == digest[:12]
@@ -238,7 +238,7 @@ def test_the_command_reads_a_file_or_standard_input(
 
 
 @pytest.mark.django_db
-def test_a_file_without_gaps_is_said_to_be_whole(tmp_path: Path) -> None:
+def test_a_file_without_gaps_is_reported_to_be_whole(tmp_path: Path) -> None:
     file = tmp_path / "history.csv"
     file.write_text("revision\nr30\nr10\nr20\n", encoding="utf-8")
     run("--tree", "t", "--whole", str(file))
@@ -258,7 +258,7 @@ def test_a_file_without_gaps_is_said_to_be_whole(tmp_path: Path) -> None:
         (b"revision\n" + b"bad id\n" * 30, "and 10 more"),
     ],
 )
-def test_the_command_says_what_is_wrong_with_a_file(
+def test_the_command_prints_what_is_wrong_with_a_file(
     tmp_path: Path, content: bytes, message: str
 ) -> None:
     file = tmp_path / "history"
@@ -277,7 +277,7 @@ def test_the_command_says_what_is_wrong_with_a_file(
         ((), "required"),
     ],
 )
-def test_the_command_says_what_is_wrong_with_its_arguments(
+def test_the_command_prints_what_is_wrong_with_its_arguments(
     arguments: tuple[str, ...], message: str
 ) -> None:
     with pytest.raises(CommandError, match=message):

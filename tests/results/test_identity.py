@@ -74,7 +74,7 @@ def test_counts_that_differ_otherwise_wait(count: str) -> None:
     assert identify("n277567", kernel(count, of=COUNTED)).waits
 
 
-def test_pairs_that_the_tree_knows_say_how_much_is_merged() -> None:
+def test_pairs_that_the_tree_knows_show_how_much_is_merged() -> None:
     first = kernel("n257521", of=COUNTED)
     assert filed("n277567", first, Known(pairs=[(240_000, 258_500), (257_000, 277_000)]))
     assert identify("n277567", first, Known(pairs=[(257_000, 272_000)])).waits
@@ -124,7 +124,7 @@ def test_a_label_that_repeats_the_kernels_number_does_not_contradict_its_hash() 
 
 
 @pytest.mark.parametrize("trust", ["", "kernel"])
-def test_a_count_that_only_a_name_says_is_not_among_first_parents(trust: Trust) -> None:
+def test_a_count_that_only_a_name_gives_is_not_among_first_parents(trust: Trust) -> None:
     label = Evidence(label_revision="n311215", trust=trust)
     for found in (identify("n311215", one) for one in (label, replace(label, kernel_hash=HASH))):
         assert (found.revision, found.waits) == ("c311215", False)
@@ -132,7 +132,7 @@ def test_a_count_that_only_a_name_says_is_not_among_first_parents(trust: Trust) 
         assert "--trust label" in found.remark
 
 
-def test_a_count_is_where_a_kernel_the_tree_or_the_uploader_says() -> None:
+def test_a_count_is_where_a_kernel_the_tree_or_the_uploader_puts_it() -> None:
     label = Evidence(label_revision="n311215")
     assert filed("n311215", replace(label, kernel_revision="n311215")) == "n311215"
     assert filed("n311215", replace(label, kernel_revision="c311215")) == "c311215"
@@ -181,7 +181,7 @@ def test_hashes_are_compared_by_their_start() -> None:
 
 
 @pytest.mark.parametrize(("trust", "revision"), [("kernel", "r309257"), ("label", "r303642")])
-def test_the_uploader_may_say_whom_to_believe(trust: str, revision: str) -> None:
+def test_the_uploader_may_choose_whom_to_believe(trust: str, revision: str) -> None:
     assert filed("r303642", kernel("r309257", trust=trust)) == revision
 
 
@@ -212,7 +212,9 @@ def test_a_hash_of_digits_alone_behind_a_count_is_one() -> None:
     assert filed("n257521", replace(OF_GIT, label=label, kernel_hash="1234567abcd")) == "n257521"
 
 
-def test_a_hash_in_the_label_says_nothing_where_the_kernel_has_none_or_the_image_agrees() -> None:
+def test_a_hash_in_the_label_counts_for_nothing_where_the_kernel_has_none_or_the_image_agrees() -> (
+    None
+):
     assert filed("n257521", OF_GIT) == "n257521"
     images = replace(OF_GIT, image="n257521", image_revision="n257521", kernel_hash="1234567890a")
     assert filed("n257521", images) == "n257521"

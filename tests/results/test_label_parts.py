@@ -120,7 +120,7 @@ def test_parts_that_a_document_names_come_first_in_their_order_and_once() -> Non
         (PartRule("x", "option", "a b"), "no part of a mode"),
     ],
 )
-def test_a_rule_that_could_not_be_asked_is_told(rule: PartRule, wrong: str) -> None:
+def test_a_rule_that_could_not_be_asked_is_reported(rule: PartRule, wrong: str) -> None:
     found = wrong_with_rule(rule)
     assert re.search(wrong, found) if wrong else found == ""
 

@@ -96,7 +96,7 @@ def test_strays_of_a_lab_do_not_widen_the_span_for_its_next_one() -> None:
     assert revision("r20000000").is_waiting
 
 
-def test_more_runs_of_a_waiting_revision_wait_with_it_and_say_so() -> None:
+def test_more_runs_of_a_waiting_revision_wait_with_it_and_state_it() -> None:
     tree_of(20)
     sent(first := measured(HASH, position=FAR))
     assert "waits" in sent(measured(HASH))[0]
@@ -158,7 +158,7 @@ def test_operators_find_what_waits_and_what_is_disputed() -> None:
     assert str(FAR) in text_of(operator().get(url(Revision, "change", revision(HASH).pk)))
 
 
-def test_the_page_of_a_waiting_revision_says_so_and_shows_its_runs(client: Client) -> None:
+def test_the_page_of_a_waiting_revision_states_it_and_shows_its_runs(client: Client) -> None:
     tree_of(20)
     sent(measured(HASH, position=FAR))
     page = text_of(client.get(f"/commits/freebsd-head/{HASH}/"))
@@ -226,7 +226,7 @@ def test_a_place_that_was_decided_is_not_disputed_by_an_upload() -> None:
         displace_revision(revision=revision(HASH))
 
 
-def test_a_lab_that_contradicts_itself_is_told() -> None:
+def test_a_lab_that_contradicts_itself_is_reported() -> None:
     upload(measured(HASH, position=5))
     with pytest.raises(Unprocessable, match="is at position 5, not 6"):
         upload(measured(HASH, position=6))

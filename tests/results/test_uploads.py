@@ -225,7 +225,7 @@ class TestDeciding:
 
 
 class TestAnalysis:
-    def test_a_marked_point_is_no_base_and_nothing_can_be_told_of_it(self) -> None:
+    def test_a_marked_point_is_no_base_and_cannot_be_judged(self) -> None:
         upload(measured("r300000", build_id="zero"))
         two_apart()
         upload(measured("r300002", 1.001, build_id="after"))

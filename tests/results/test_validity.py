@@ -56,7 +56,7 @@ def test_a_person_has_the_last_word() -> None:
     assert left_out(marks, 5, "leave_out") == [1, 2]
 
 
-def test_why_a_marked_sample_counts_is_told() -> None:
+def test_why_a_marked_sample_counts_is_stated() -> None:
     flow, short, link = rows((0, "all-arrived"), (0, "too-few-seconds"), (0, "sender-saturated"))
     assert "flow control" in why_counted(flow, [flow], 1)
     assert "every iteration" in why_counted(short, [short], 1)
@@ -82,7 +82,7 @@ class TestStored:
         assert point.excluded is not None
         assert point.excluded.text == "1 of 5 samples left out: warm-up"
 
-    def test_a_point_whose_samples_all_count_says_nothing(self) -> None:
+    def test_a_point_whose_samples_all_count_has_no_remark(self) -> None:
         upload(marked(mark(4, "all-arrived")))
         assert (Point.objects.get().n, Point.objects.get().left_out) == (5, None)
 
@@ -98,7 +98,7 @@ class TestStored:
         assert not Point.objects.exists()
         assert Measurement.objects.counted().count() == 1
 
-    def test_another_run_of_the_commit_tells_what_is_left_out_of_both(self) -> None:
+    def test_another_run_of_the_commit_states_what_is_left_out_of_both(self) -> None:
         upload(marked(*(mark(i, "throttled") for i in range(5))), measured("r20"))
         point = Point.objects.get()
         assert (point.n, point.runs) == (5, 1)

@@ -77,7 +77,7 @@ def test_the_image_of_a_run_without_evidence_is_among_its_facts() -> None:
     assert set(filed()) == {("pf", "uma")}
 
 
-def test_evidence_that_comes_later_tells_the_variant_of_a_known_run() -> None:
+def test_evidence_that_comes_later_shows_the_variant_of_a_known_run() -> None:
     upload(sent := of("uma"))
     assert set(filed()) == {("pf+uma", "")}
     recorded = upload(sent | {"evidence": {"image": "303643uma"}})

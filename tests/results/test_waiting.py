@@ -51,7 +51,7 @@ def only(recorded: Recorded) -> UUID:
     return uuid
 
 
-def test_a_run_that_says_two_commits_is_stored_and_takes_no_part() -> None:
+def test_a_run_that_names_two_commits_is_stored_and_takes_no_part() -> None:
     recorded = upload(sent := document())
     assert [str(uuid) for uuid in recorded.stored] == [sent["uuid"]]
     waiting = WaitingRun.objects.get(run__uuid=only(recorded))
@@ -62,7 +62,7 @@ def test_a_run_that_says_two_commits_is_stored_and_takes_no_part() -> None:
     assert points() == {}
 
 
-def test_it_stands_at_no_commit_that_only_a_name_told() -> None:
+def test_it_stands_at_no_commit_that_only_a_name_gives() -> None:
     """A typing error of a label would be a commit to bisect over."""
     upload(document("r654937"))
     assert list(Revision.objects.values_list("name", flat=True)) == ["r309257"]
@@ -162,7 +162,7 @@ def test_a_tree_may_count_all_commits() -> None:
     assert names_of("n277567") == {"n257521", "n277567"}
 
 
-def test_known_pairs_of_the_tree_say_how_far_counts_are_apart() -> None:
+def test_known_pairs_of_the_tree_show_how_far_counts_are_apart() -> None:
     at = make.revision("n257000")
     RevisionAlias.objects.create(tree=at.tree, revision=at, name="n269000")
     assert upload(document("n277567", evidence=COUNTED)).waiting
@@ -248,7 +248,7 @@ def test_the_longest_pattern_that_fits_decides_and_rules_of_other_labs_do_not() 
     assert points() == {"r303642": len(SAMPLES)}
 
 
-def test_the_uploader_may_say_whom_to_believe() -> None:
+def test_the_uploader_may_choose_whom_to_believe() -> None:
     upload(document(evidence=evidence(trust="kernel")))
     assert points() == {"r309257": len(SAMPLES)}
 

@@ -50,7 +50,7 @@ class TestNames:
 
 
 class TestReleases:
-    def test_one_without_a_place_waits_and_the_message_says_how_it_gets_one(self) -> None:
+    def test_one_without_a_place_waits_and_the_message_states_how_it_gets_one(self) -> None:
         (warning,) = sent(measured("10.1-RELEASE", tree=TREE))
         assert "10.1-RELEASE waits for its place on freebsd-releng-10.1" in warning
         assert "`revision,position` and a line `10.1-RELEASE,NUMBER`" in warning
@@ -130,7 +130,7 @@ class TestDays:
         ],
         ids=["no history", "nothing after", "nothing before", "no number free", "back and forth"],
     )
-    def test_what_history_does_not_tell_waits(self, known: dict[str, str]) -> None:
+    def test_what_history_does_not_show_waits(self, known: dict[str, str]) -> None:
         history(**known)
         (warning,) = sent(by_day("2016-05-01"))
         assert "2016-05-01,NUMBER" in warning

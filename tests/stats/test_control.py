@@ -21,7 +21,7 @@ BOOTS = 120
 CHARTS = 300
 
 
-def test_below_eight_boots_nothing_can_be_told() -> None:
+def test_below_eight_boots_nothing_can_be_judged() -> None:
     chart = control_chart([1.0] * 6 + [1000.0])
     assert chart.limits is None
     assert not chart.is_out

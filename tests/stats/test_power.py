@@ -164,7 +164,7 @@ def test_slow_boots_make_more_runs_a_boot_worth_their_time() -> None:
     assert slow.seconds == slow.plan.all_boots * 600 + slow.plan.all_runs * 30
 
 
-def test_what_no_plan_can_prove_is_said_with_what_the_largest_can() -> None:
+def test_what_no_plan_can_prove_is_stated_with_what_the_largest_can() -> None:
     noise = NoiseLevels(1, build=5)
     found = plan_for(0.5, noise, most=Plan(3, 5, 5))
     assert found.plan is None

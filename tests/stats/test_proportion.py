@@ -15,7 +15,7 @@ def test_the_interval_is_that_of_scipy(count: int, total: int, confidence: float
     assert found.share == count / total
 
 
-def test_of_nothing_no_share_is_said() -> None:
+def test_of_nothing_no_share_is_stated() -> None:
     assert proportion(0, 0) is None
 
 

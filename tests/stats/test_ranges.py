@@ -46,7 +46,7 @@ def test_no_change_gives_a_false_verdict_in_at_most_five_of_a_hundred_comparison
     assert false / trials <= 0.05
 
 
-def test_a_real_loss_is_told_and_an_equal_level_is_equivalent() -> None:
+def test_a_real_loss_is_reported_and_an_equal_level_is_equivalent() -> None:
     rng = np.random.default_rng(18)
     values = revisions(rng, 2, 160, 0.0)
     pairs = [(row[:80], by * row[80:]) for row, by in zip(values, (0.92, 1.0), strict=True)]
@@ -59,7 +59,7 @@ def test_a_real_loss_is_told_and_an_equal_level_is_equivalent() -> None:
     assert changes[0].a.level == pytest.approx(1e6, rel=0.01)
 
 
-def test_one_odd_revision_is_left_out_and_said_to_be() -> None:
+def test_one_odd_revision_is_left_out_and_named() -> None:
     values = revisions(np.random.default_rng(19), 1, 40, 0.0)[0]
     plain = compare_ranges([(values[:20], values[20:])])[0]
     values[25] *= 0.4
@@ -73,7 +73,7 @@ def test_one_odd_revision_is_left_out_and_said_to_be() -> None:
 
 
 @pytest.mark.parametrize("short", [[], [1.0] * (FEWEST - 1), [1.0, 2.0, 3.0, 4.0, 0.0]])
-def test_too_few_revisions_cannot_be_told(short: list[float]) -> None:
+def test_too_few_revisions_cannot_be_judged(short: list[float]) -> None:
     changes = compare_ranges([(short, [1.0] * 9)])
     assert changes == [None]
     assert verdicts(changes, [False], 2.0) == ["cannot tell"]

@@ -21,20 +21,20 @@ def place(machine: int, *mass: float, at: tuple[int, ...] = AT, build: str = "")
     return Location(machine, at, (0.0, *mass), build)
 
 
-def test_machines_multiply_what_they_say() -> None:
+def test_machines_multiply_their_evidence() -> None:
     """.2, .6, .2 three times: .008, .216, .008, that is .034, .931, .034."""
     found = common_location([place(i, 0.2, 0.6, 0.2) for i in range(3)])
     assert found.here == pytest.approx(0.216 / 0.232)
     assert (found.after, found.likeliest) == (100, 102) or (found.after, found.last) == (101, 103)
 
 
-def test_modes_of_one_machine_say_one_thing() -> None:
+def test_modes_of_one_machine_are_one_piece_of_evidence() -> None:
     one = common_location([place(1, 0.2, 0.6, 0.2)])
     assert common_location([place(1, 0.2, 0.6, 0.2)] * 4) == one
     assert one.here == pytest.approx(0.6)
 
 
-def test_machines_with_one_build_say_one_thing() -> None:
+def test_machines_with_one_build_are_one_piece_of_evidence() -> None:
     together = common_location([place(i, 0.2, 0.6, 0.2, build="b") for i in range(3)])
     assert together.here == pytest.approx(0.6)
 

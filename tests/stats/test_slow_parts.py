@@ -36,7 +36,7 @@ def test_an_even_loss_has_no_parts(revisions: int, sd: float) -> None:
 
 
 @pytest.mark.parametrize(("revisions", "sd"), [(80, 0.01), (200, 0.01), (200, 0.02)])
-def test_a_loss_in_two_parts_is_told_in_parts(revisions: int, sd: float) -> None:
+def test_a_loss_in_two_parts_is_reported_in_parts(revisions: int, sd: float) -> None:
     assert named(in_two, revisions, sd) >= 0.9
 
 

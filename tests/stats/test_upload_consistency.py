@@ -149,7 +149,7 @@ class TestHistory:
         assert four is not None
         assert four.percent == pytest.approx(2 * one.percent, rel=0.11)  # by steps of 1.2
 
-    def test_a_few_points_tell_nothing(self) -> None:
+    def test_a_few_points_show_nothing(self) -> None:
         assert history_of([(1.0, 1)] * 4) is None
         assert history_of([(-1.0, 1)] * 40) is None
         assert history_of([(1.0, 1)] * 5) == History(0.3, 1.0)

@@ -67,7 +67,7 @@ def test_every_iteration_is_stored_with_its_value(
     }
 
 
-def test_the_commit_page_says_what_rose_and_what_fell(
+def test_the_commit_page_states_what_rose_and_what_fell(
     system: System, results: Path, tmp_path: Path
 ) -> None:
     system.upload(results, spool=tmp_path / "spool").wait()
@@ -110,7 +110,7 @@ def test_a_patched_kernel_is_a_series_of_its_own(
     assert system.count("results_series") == 3
 
 
-def test_what_the_logs_say_is_stored_where_the_value_file_says_otherwise(
+def test_what_the_logs_state_is_stored_where_the_value_file_differs(
     system: System, results: Path, tmp_path: Path
 ) -> None:
     values_file(results / "303642.pf.pps", [1.0, *FAST[1:]])

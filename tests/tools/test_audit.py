@@ -26,7 +26,7 @@ SKIPPED = {"name": "three", "skip_reason": "three could not be audited"}
         ([], NO_DATA, "Had no data: nothing is known about any package."),
     ],
 )
-def test_what_is_not_known_is_told_from_what_is_good(
+def test_what_is_not_known_is_distinguished_from_what_is_good(
     packages: list[object], status: int, says: str
 ) -> None:
     found, lines = meaning(json.dumps({"dependencies": packages}), "No known vulnerabilities found")

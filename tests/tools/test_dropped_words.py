@@ -50,7 +50,7 @@ def test_a_module_named_for_several_jobs_is_refused_and_a_function_is_not(tmp_pa
     ]
 
 
-def test_an_offence_says_what_to_say_instead(room: Path) -> None:
+def test_an_offence_names_what_to_use_instead(room: Path) -> None:
     line = offences([room], {})[2]
     assert line.endswith(f"Letter.standing: {DROPPED['standing']}, not “standing”")
 

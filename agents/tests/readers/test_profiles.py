@@ -220,7 +220,7 @@ def test_a_perf_script_counts_a_sample_each_on_its_cpu(read):
     assert profile.unsymbolized == 1
 
 
-def test_periods_of_a_perf_script_tell_how_often_the_event_happened(read):
+def test_periods_of_a_perf_script_show_how_often_the_event_happened(read):
     script = made.PERF.replace("441: cycles", "441:  62500 cycles")
     seconds = 5076.837002 - 5076.836336
     assert read(script).event_rate == pytest.approx(562_500 / seconds)
@@ -237,7 +237,7 @@ def test_a_perf_script_may_begin_with_many_comments(read):
     assert read("# cmdline : perf record -g\n" * 60 + made.PERF).samples == 3
 
 
-def test_a_perf_script_without_stacks_or_of_two_events_says_so(read, refused):
+def test_a_perf_script_without_stacks_or_of_two_events_is_reported(read, refused):
     lone = "a 1 [000] 1.0: cycles: \n\n"
     assert "1 samples without a stack" in read(made.PERF + lone).warnings[0]
     assert "cycles and of faults" in refused(made.PERF + lone.replace("cycles", "faults"))
@@ -259,7 +259,7 @@ def test_maps_of_kernel_stacks_count_what_ran_outside_the_kernel(read):
     assert read(keyed).samples == 25
 
 
-def test_a_cut_map_and_two_maps_are_told(read, refused):
+def test_a_cut_map_and_two_maps_are_reported(read, refused):
     cut = read(made.BPFTRACE[: made.BPFTRACE.rindex("]")])
     assert (cut.samples, cut.truncated) == (22, True)
     assert "@a and @b" in refused("@a[\n x+1\n]: 1\n@b[\n y+1\n]: 2\n")

@@ -45,12 +45,12 @@ def test_json_lines_may_name_their_metric(read):
 
 
 @pytest.mark.parametrize("line", ["5", "{", '{"value": null}', '{"metric": "x", "value": 1}'])
-def test_json_lines_that_say_too_little_are_refused(read, line):
+def test_json_lines_that_state_too_little_are_refused(read, line):
     with pytest.raises(UnreadableError, match="line 1"):
         read("json-lines", line)
 
 
-def test_iperf3_says_what_arrived(read):
+def test_iperf3_reports_what_arrived(read):
     tcp = {"end": {"sum_sent": {"bits_per_second": 9}, "sum_received": {"bits_per_second": 8.5}}}
     udp = {"end": {"sum": {"bits_per_second": 100.0, "lost_percent": 25.0}}}
     measured = read("iperf3", json.dumps(tcp), json.dumps(udp), metric=None)

@@ -52,7 +52,7 @@ def value(truth, revision, boot=0, iteration=1, build="b", **more):
     return truth.value(asked, build, boot, iteration)
 
 
-def test_without_noise_the_level_is_told_by_the_steps(load):
+def test_without_noise_the_level_is_reported_by_the_steps(load):
     truth = load()
     assert value(truth, "r99") == 1000.0
     assert value(truth, "r100") == value(truth, "r250") == 900.0

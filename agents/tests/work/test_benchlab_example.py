@@ -66,7 +66,7 @@ def test_the_script_measures_the_boots_of_the_job_but_three_at_least(work, serve
     assert run["metrics"]["pps"]["boots"] == list(range(measured))
 
 
-def test_more_iterations_a_boot_are_not_measured_and_that_is_said(work, server):
+def test_more_iterations_a_boot_are_not_measured_and_that_is_reported(work, server):
     work(iterations=2)
     ((_, run),) = server.jobs.results
     assert run["metrics"]["pps"]["boots"] == [0, 1, 2]

@@ -141,7 +141,7 @@ def test_the_command_drains_a_worker_that_runs(lab, tmp_path):
     assert len(server.jobs.results) == 1
 
 
-def test_draining_nobody_says_so(lab, tmp_path):
+def test_draining_nobody_is_reported(lab, tmp_path):
     process = start("http://127.0.0.1:9", lab, tmp_path / "state", "--drain")
     _, err = process.communicate(timeout=30)
     assert process.returncode == 3

@@ -66,7 +66,7 @@ def test_a_job_that_does_not_ask_is_not_profiled(work, server, lab):
     assert "profile" not in stages(lab)
 
 
-def test_a_lab_without_the_command_measures_and_says_so(work, server, tmp_path):
+def test_a_lab_without_the_command_measures_and_reports_it(work, server, tmp_path):
     plain = DirectoryLab(tmp_path / "plain")
     work(job(boots=1, profile=True), lab=plain)
     ((_, run),) = server.jobs.results

@@ -142,7 +142,7 @@ def test_a_command_that_does_not_end_is_ended(server, tmp_path, monkeypatch):
     assert not is_alive(lab.held("boot"))
 
 
-def test_what_a_job_may_not_say_reaches_no_command(work, server, lab):
+def test_what_a_job_may_not_contain_reaches_no_command(work, server, lab):
     work(job(1, revision="-rf"), job(2, revision="r1;reboot"), job(3, mode="forwarding@$(id)"))
     assert lab.trace == []
     assert [failed["stage"] for _, failed in server.jobs.failures] == ["lab"] * 3
@@ -176,7 +176,7 @@ def in_background(worker):
     return thread, failed
 
 
-def test_a_cancelled_job_ends_its_commands_and_says_so(server, lab, tmp_path):
+def test_a_cancelled_job_ends_its_commands_and_reports_it(server, lab, tmp_path):
     server.jobs.queue = [job()]
     lab.hold("run")
     thread, _ = in_background(make_worker(server, lab, tmp_path / "state"))
@@ -189,7 +189,7 @@ def test_a_cancelled_job_ends_its_commands_and_says_so(server, lab, tmp_path):
     assert server.jobs.results == []
 
 
-def test_heartbeats_say_what_is_done(work, server, lab):
+def test_heartbeats_report_what_is_done(work, server, lab):
     work(job())
     stages = {body["stage"] for _, body in server.jobs.beats}
     assert stages <= {"build", "boot", "run"}

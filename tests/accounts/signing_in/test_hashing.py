@@ -68,7 +68,7 @@ def test_a_turn_that_does_not_come_in_time_is_given_up() -> None:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("page", ["/sign-in/", "/account/password/", "/sign-in/again/"])
-def test_whoever_finds_the_gate_full_is_told_when_to_come_again(page: str, address: str) -> None:
+def test_whoever_finds_the_gate_full_is_asked_to_come_again_later(page: str, address: str) -> None:
     client = Client()
     form = {"username": "ada", "password": "x", "old_password": "x"}
     user = make.user()

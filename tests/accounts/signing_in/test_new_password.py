@@ -173,7 +173,7 @@ def test_a_link_goes_to_no_address_that_the_account_left(
     assert Mail.objects.get().state == Mail.State.DROPPED
 
 
-def test_where_no_mail_leaves_the_page_says_who_helps(settings: Any) -> None:
+def test_where_no_mail_leaves_the_page_names_who_helps(settings: Any) -> None:
     settings.EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
     page = text_of(Client().get(ASK))  # type: ignore[arg-type]
     assert "into the log, to nobody" in page

@@ -80,7 +80,7 @@ def test_an_address_connects_nobody_whether_the_provider_vouches_for_it_or_not(
     assert not SocialAccount.objects.exists()
 
 
-def test_newcomers_get_a_viewers_account_where_the_settings_say_so(
+def test_newcomers_get_a_viewers_account_where_the_settings_allow_it(
     at: str, client: Client, ada: User, settings: Any
 ) -> None:
     settings.OIDC_ACCOUNTS = True

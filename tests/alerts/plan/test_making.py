@@ -75,7 +75,7 @@ def test_what_is_not_proven_opens_nothing_and_is_let_go() -> None:
     ]
 
 
-def test_findings_that_say_different_things_make_it_mixed() -> None:
+def test_findings_of_different_directions_make_it_mixed() -> None:
     there = alert(1, 10, 12)
     rows = [*held_by(there, finding(1, 10, 12)), finding(2, 10, 12, change_pct=GAIN)]
     assert plan(rows, [there]) == [Turn(1, "regression", "mixed"), Join(1, (2,))]
@@ -371,7 +371,7 @@ class TestHistory:
         )
 
 
-def test_one_build_a_side_opens_an_alert_that_says_so() -> None:
+def test_one_build_a_side_opens_an_alert_that_states_it() -> None:
     doubtful = replace(finding(1, 10, 12), is_one_build=True)
     opened, *_ = plan([doubtful])
     assert opened == Open(

@@ -51,7 +51,7 @@ def test_every_change_that_can_be_planned_can_be_written() -> None:
         ("snoozed", {}, Settle(1, "woke", "new")),
     ],
 )
-def test_what_nobody_triaged_rests_where_its_findings_say(
+def test_what_nobody_triaged_rests_where_its_findings_do(
     was: State, facts: dict[str, Any], becomes: Settle | None
 ) -> None:
     assert settled(alert(1, 10, 12, state=was), **facts) == ([] if becomes is None else [becomes])
@@ -86,7 +86,7 @@ def test_what_turns_out_to_be_history_falls_asleep_and_wakes() -> None:
     assert settled(asleep) == [MarkHistory(1, False, is_event=False), Settle(1, "woke", "new")]
 
 
-def test_history_moves_nothing_that_somebody_triaged_but_is_told() -> None:
+def test_history_moves_nothing_that_somebody_triaged_but_is_noted() -> None:
     there = alert(1, 10, 12, state="acknowledged", triaged=True)
     assert settled(there, is_history=True) == [MarkHistory(1, True, is_event=True)]
 
@@ -114,7 +114,7 @@ def test_what_closed_after_quiet_days_stays_so_while_it_is_recovered(
     assert settled(closed("fixed"), **facts) == becomes
 
 
-def test_one_that_stands_again_recovered_says_both() -> None:
+def test_one_that_stands_again_recovered_has_both_events() -> None:
     assert settled(closed("retracted", is_active=False), is_recovered=True) == [
         Stand(1, "new"),
         Settle(1, "recovered", "recovered"),

@@ -170,7 +170,7 @@ def test_a_page_of_the_largest_graph_has_five_thousand_rectangles_at_most() -> N
     assert 2000 < image.count("<rect") <= 5002
 
 
-def test_what_is_all_hidden_says_so_by_an_empty_frame() -> None:
+def test_what_is_all_hidden_is_drawn_as_an_empty_frame() -> None:
     flame = frames(stacks())
     assert "0 samples" in title(groups(flame_svg(flame, described=""))[0])
     assert groups(flame_picture(flame, title="nothing"))

@@ -36,7 +36,7 @@ def test_an_alert_of_several_series_is_drawn_once() -> None:
     assert distinct([a_mark(2, 5), a_mark(1, 3), a_mark(2, 5)]) == [a_mark(1, 3), a_mark(2, 5)]
 
 
-def test_the_chart_links_its_alerts_and_says_their_state_in_words() -> None:
+def test_the_chart_links_its_alerts_and_states_their_state_in_words() -> None:
     trend = replace(a_trend(a_series()), alerts=[a_mark(7, 2), a_mark(8, 0, is_open=False)])
     told = [
         (one["x"], one["text"], one["hovertext"])

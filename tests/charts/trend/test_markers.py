@@ -78,6 +78,6 @@ def test_every_text_is_escaped(field: str) -> None:
     assert "<script" not in image
 
 
-def test_the_caption_tells_of_them_where_there_are_any() -> None:
+def test_the_caption_names_them_where_there_are_any() -> None:
     assert "events of the lab" in replace(a_trend(), markers=[E]).caption
     assert "events of the lab" not in a_trend().caption

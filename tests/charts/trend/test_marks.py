@@ -32,7 +32,7 @@ def test_every_kind_that_is_stored_is_drawn() -> None:
 
 
 @pytest.mark.parametrize("kind", ["excursion", "slow", "modes"])
-def test_a_symbol_says_why(kind: str) -> None:
+def test_a_symbol_has_its_reason(kind: str) -> None:
     assert "Confirmed: it fell." in draw(figure(marked(kind)), described="")
 
 

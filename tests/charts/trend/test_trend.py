@@ -205,7 +205,7 @@ def test_the_tooltip_gets_a_finding_rounded_as_it_is_drawn() -> None:
     assert (found["state"], found["verdict"]) == ("confirmed", "worse")
 
 
-def test_the_y_axis_says_unit_and_direction() -> None:
+def test_the_y_axis_states_unit_and_direction() -> None:
     assert "pps, packets/s (more is better)" in texts(a_trend())
 
 
@@ -261,7 +261,7 @@ def test_a_window_shows_its_revisions_alone_on_a_scale_of_their_own() -> None:
     assert figure(asked)["layout"]["yaxis"]["range"] == [0, 50]
 
 
-def test_hidden_series_are_told_and_not_drawn() -> None:
+def test_hidden_series_are_named_and_not_drawn() -> None:
     trend = a_trend(a_series(), a_series(id=8, mode="pf"), hidden=frozenset([7]))
     assert [one.mode for one in trend.drawn] == ["pf"]
     assert len(figure(trend)["layout"]["meta"]["series"]) == 2
@@ -290,7 +290,7 @@ def test_modes_that_share_a_colour_differ_in_their_dash() -> None:
     assert len({(style.slot, style.dash) for style in styles}) == 24
 
 
-def test_what_tells_series_apart_stands_at_their_ends() -> None:
+def test_what_distinguishes_series_stands_at_their_ends() -> None:
     named = texts(a_trend(a_series(), a_series(id=8, mode="pf")))
     assert "forwarding 80" in [text.rsplit(".", 1)[0] for text in named]
     assert any(text.startswith("pf ") for text in named)

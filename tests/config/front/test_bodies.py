@@ -170,7 +170,7 @@ def test_who_has_all_its_large_bodies_under_way_is_refused_and_nobody_else(
     wait_until(lambda: status(greedy, "127.0.0.2") == 400)
 
 
-def test_a_refused_upload_is_told_why_and_when_to_come_again(
+def test_a_refused_upload_is_answered_with_the_reason_and_when_to_come_again(
     server: Server, authorized: dict[str, str]
 ) -> None:
     token = authorized["Authorization"].removeprefix("Bearer ")

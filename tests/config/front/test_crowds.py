@@ -33,7 +33,9 @@ def sign_in(server: Server, source: str, **headers: str) -> tuple[int, str]:
         return answer.status, answer.headers.get("Retry-After", "")
 
 
-def test_a_crowd_at_sign_in_is_told_to_come_again_and_leaves_turns_to_pages(server: Server) -> None:
+def test_a_crowd_at_sign_in_is_asked_to_come_again_and_leaves_turns_to_pages(
+    server: Server,
+) -> None:
     make.user("ada")
     with ThreadPoolExecutor(len(CROWD) + 1) as threads:
         crowd = [threads.submit(sign_in, server, source) for source in CROWD]

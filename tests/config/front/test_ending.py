@@ -72,7 +72,7 @@ def without(table: str) -> Iterator[None]:
             cursor.execute(f"ALTER TABLE {table}_away RENAME TO {table}")
 
 
-def test_a_server_that_is_told_to_end_answers_what_was_asked(ended: Ended) -> None:
+def test_a_server_that_is_ended_answers_what_was_asked(ended: Ended) -> None:
     assert (ended.upload, ended.exit_status) == (400, 0)
 
 

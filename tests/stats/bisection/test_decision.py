@@ -92,7 +92,7 @@ def test_a_step_that_is_not_there_is_not_reproduced():
     assert "2 boots of good and 2 of bad" in decision.text
 
 
-def test_twenty_boots_a_side_without_an_answer_are_inconclusive_and_say_how_many_more():
+def test_twenty_boots_a_side_without_an_answer_are_inconclusive_with_how_many_more():
     ends = boots(V, *[(0, 0.0), (16, -0.8)] * 20)
 
     decision = decide(plan(noise=Noise(2.0)), Evidence(ends))
@@ -323,7 +323,7 @@ def test_a_search_that_finds_one_level_everywhere_takes_the_step_back():
         (Budget(deadline=datetime(2026, 1, 1, tzinfo=UTC)), 0.0, "deadline"),
     ],
 )
-def test_a_budget_that_is_used_ends_the_search_and_says_so(budget, hours, reason):
+def test_a_budget_that_is_used_ends_the_search_and_is_named(budget, hours, reason):
     evidence = Evidence(ENDS + boots(S, (8, -2.0)), hours=hours)
 
     decision = decide(plan(budget=budget), evidence, now=datetime(2026, 1, 2, tzinfo=UTC))

@@ -44,7 +44,7 @@ class TestTruthsBeforeTheStart:
         boot = {round(lab.noise.boot, 6) for lab in labs}
         assert min(boot) < PLAN.noise.boot < 1.3 * PLAN.noise.boot < max(boot)
 
-    def test_the_machine_moves_as_often_as_the_prior_says(self):
+    def test_the_machine_moves_as_often_as_the_prior_expects(self):
         seen, draw = self.seen(), rng()
         states = [seen.draw_one(draw, 5)[1] for _ in range(1000)]
         steady = STATES[0].weight / sum(state.weight for state in STATES)
@@ -142,7 +142,7 @@ class TestSeveralCulprits:
 
 
 class TestWhatIsTold:
-    def test_a_further_value_is_kept_in_as_often_as_it_says(self):
+    def test_a_further_value_is_kept_in_as_often_as_it_promises(self):
         draw = rng()
         inside = [
             draw.standard_normal() <= quantile(draw.standard_normal(12), np.full(12, 1 / 12), 0.9)

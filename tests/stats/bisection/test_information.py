@@ -51,7 +51,7 @@ def outlook(plan, evidence):
 ENDS = (Boot(0, 0.0), Boot(0, 0.1), Boot(32, -2.0), Boot(32, -2.1))
 
 
-def test_a_fresh_build_beside_tells_more_than_the_tenth_boot_of_the_same():
+def test_a_fresh_build_beside_shows_more_than_the_tenth_boot_of_the_same():
     plan = Plan((1.0,) * 32, -2.0, Noise(0.5, 0.5, build=0.8))
     evidence = Evidence(ENDS + (Boot(16, -1.0),) * 10)
 
@@ -61,7 +61,7 @@ def test_a_fresh_build_beside_tells_more_than_the_tenth_boot_of_the_same():
     assert not best.rebuild
 
 
-def test_where_the_lab_can_a_build_is_made_again_when_that_tells_most():
+def test_where_the_lab_can_a_build_is_made_again_when_that_shows_most():
     ends = tuple(Boot(i, v, f"{i}.{b}") for i, v in ((0, 0.0), (2, -2.0)) for b in range(6))
     evidence = Evidence(ends + (Boot(1, -1.0),) * 10)
     plan = Plan((1.0, 1.0), -2.0, Noise(0.5, 0.5, build=0.8), can_rebuild=True)

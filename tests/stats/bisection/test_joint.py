@@ -82,7 +82,7 @@ def test_a_subject_that_shows_no_step_is_spared_and_keeps_nobody_from_being_susp
     assert with_it[0].posterior.none < 0.1
 
 
-def test_subjects_that_suspect_different_commits_tell_of_more_than_one():
+def test_subjects_that_suspect_different_commits_show_more_than_one():
     one = subject(boots(1, first_bad=2, count=20), "a", 0.1)
     other = subject(boots(2, first_bad=5, count=20), "b", 0.1)
 
@@ -105,7 +105,7 @@ def test_a_step_of_the_machine_that_its_modes_feel_is_paid_for_once():
     assert together[0].posterior.lab.steps > 0
 
 
-def test_what_was_never_booted_says_nothing():
+def test_what_was_never_booted_is_no_evidence():
     known, unknown = subject(boots(1), "a"), subject((), "b", 0.5)
 
     with_it, without = seen(known, unknown), seen(known)

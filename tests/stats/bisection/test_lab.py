@@ -41,7 +41,7 @@ def test_a_steady_lab_is_believed_to_be_steady_and_its_culprit_found():
     assert (now.top, now.candidates[CULPRIT - 1] > 0.99) == (CULPRIT, True)
 
 
-def test_a_drift_is_seen_in_the_ends_and_its_course_told():
+def test_a_drift_is_seen_in_the_ends_and_its_course_reported():
     now = posterior(PLAN, Evidence(measured(lambda number: -0.2 * number)))
 
     assert now.lab.moves > 0.9
@@ -50,14 +50,14 @@ def test_a_drift_is_seen_in_the_ends_and_its_course_told():
     assert now.top == CULPRIT
 
 
-def test_a_drift_whose_size_nobody_knows_yet_is_not_told_as_nothing():
+def test_a_drift_whose_size_nobody_knows_yet_is_not_reported_as_nothing():
     found = Lab(moves=0.7, steps=0.1, step_after=0, shift=(0.0, 0.01), scatter=1.0)
 
     assert lab(found) == "The machine probably moved (80 %); how far is not known yet."
     assert "drifted by −1.98 %" in lab(replace(found, shift=(0.0, -2.0)))
 
 
-def test_a_step_of_the_lab_is_placed_and_told():
+def test_a_step_of_the_lab_is_placed_and_reported():
     boots = measured(lambda number: -2.0 if number >= 10 else 0.0)
 
     decision = decide(PLAN, Evidence(boots))

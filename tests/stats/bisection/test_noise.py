@@ -64,7 +64,7 @@ def test_history_counts_eight_degrees_of_freedom_at_most():
     assert poor.weight[poor.within >= 4].sum() > nodes.weight[nodes.within >= 4].sum()
 
 
-def test_builds_may_scatter_by_more_than_any_history_says():
+def test_builds_may_scatter_by_more_than_any_history_shows():
     known = noise_nodes(Noise(0.5, 0.5, build=0.3), -2.0)
     usual = known.build / known.within
 

@@ -24,7 +24,7 @@ def neighbours(indices, level):
     return tuple(Boot(index, level + 0.2 * (-1) ** n) for index in indices for n in range(4))
 
 
-def test_a_good_end_that_is_bad_already_is_said_and_where_the_step_was_measured():
+def test_a_good_end_that_is_bad_already_is_stated_and_where_the_step_was_measured():
     known = (*neighbours(range(-9, -2), 0.0), *neighbours(range(-2, 1), -2.0))
 
     decision = decide(PLAN, Evidence((*known, *at_ends(-2.0, -2.0))))
@@ -36,7 +36,7 @@ def test_a_good_end_that_is_bad_already_is_said_and_where_the_step_was_measured(
     assert "the good end is bad already. Bisect with an earlier good revision." in decision.text
 
 
-def test_a_bad_end_that_is_good_still_is_said_too():
+def test_a_bad_end_that_is_good_still_is_stated_too():
     known = neighbours(range(-9, 1), 0.0)
     beyond = neighbours(range(17, 20), -2.0)
 

@@ -221,7 +221,7 @@ def test_a_skipped_revision_moves_no_probability():
     assert with_skips.candidates[2:5] == pytest.approx(with_skips.candidates[2])
 
 
-def test_more_boots_of_one_build_never_say_more_than_the_build_does():
+def test_more_boots_of_one_build_never_prove_more_than_the_build_does():
     noise = Noise(0.5, 0.5, build=1.0)
     ends = (Boot(0, 0.0), Boot(0, 0.0), Boot(2, -2.0), Boot(2, -2.0))
 
@@ -230,7 +230,7 @@ def test_more_boots_of_one_build_never_say_more_than_the_build_does():
     assert now.candidates[0] < 0.96
 
 
-def test_rebuilds_say_what_more_boots_cannot():
+def test_rebuilds_prove_what_more_boots_cannot():
     noise = Noise(0.5, 0.5, build=1.0)
     levels = {0: 0.0, 1: -2.0, 2: -2.0}
     boots = tuple(Boot(i, v, f"{i}.{b}") for i, v in levels.items() for b in range(12))

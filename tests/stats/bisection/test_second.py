@@ -119,7 +119,7 @@ def test_the_question_costs_so_many_boots_and_no_more():
     assert decision.outcome.kind is Kind.SINGLE
 
 
-def test_what_a_second_change_can_still_hide_is_said_where_boots_ran_out():
+def test_what_a_second_change_can_still_hide_is_stated_where_boots_ran_out():
     noise = Noise(0.8, 0.5)
     made = Evidence(searched(-2.2))
     short = replace(PLAN, noise=noise, budget=Budget(boots=made.effort))
@@ -133,7 +133,7 @@ def test_what_a_second_change_can_still_hide_is_said_where_boots_ran_out():
     assert said in outcome.text
 
 
-def test_of_a_machine_that_moved_it_is_said_that_nothing_is_known():
+def test_of_a_machine_that_moved_it_is_stated_that_nothing_is_known():
     assert explain.not_ruled_out(None) == (
         " Because the machine moved, another change in this range is not ruled out."
     )

@@ -63,7 +63,7 @@ def test_every_machine_begins_with_an_end():
     assert {one.measure.index for one in found.actions} <= {0, COMMITS}
 
 
-def test_of_two_modes_of_one_machine_one_is_measured_at_a_time_the_one_that_tells_more():
+def test_of_two_modes_of_one_machine_one_is_measured_at_a_time_the_one_that_shows_more():
     loud = Plan(weights=(1.0,) * COMMITS, effect=-2.0, noise=Noise(2.0, 2.0))
     subjects, _ = team(-2.0, -2.0, machines="aa", plans={0: loud})
 
@@ -204,7 +204,7 @@ def test_what_is_pending_must_be_of_these_subjects():
         decide(subjects, [Asked(0, Measure(99, Purpose.SEARCHING))])
 
 
-def test_a_forecast_of_two_machines_says_fewer_hours_than_boots():
+def test_a_forecast_of_two_machines_states_fewer_hours_than_boots():
     subjects, _ = team(-2.0, -2.0)
 
     found = forecast(subjects, trials=3)

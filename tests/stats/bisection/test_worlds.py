@@ -40,7 +40,7 @@ class TestHardness:
         assert usual < builds
         assert noisy == pytest.approx(2 * usual)
 
-    def test_a_machine_that_is_spared_tells_nothing(self):
+    def test_a_machine_that_is_spared_shows_nothing(self):
         moved, spared = (USUAL, 0, {5: -2.0}), (USUAL, 0, {})
         alone = hardness([SEEN], [moved])
         assert hardness([SEEN, SEEN], [moved, spared]) == pytest.approx(alone)
@@ -86,7 +86,7 @@ class TestWhichMachinesMove:
         spared = self.share([0.9, 0.9], [(True, False), (False, True)])
         assert spared == pytest.approx(0.18 / 0.99, abs=0.02)
 
-    def test_one_that_no_finding_tells_of_is_spared_more_often(self):
+    def test_one_without_a_finding_is_spared_more_often(self):
         assert self.share([0.9, 0.5], [(True, False)]) == pytest.approx(0.45 / 0.95, abs=0.025)
 
     def test_a_single_machine_moves(self):

@@ -110,7 +110,7 @@ def test_a_slow_drift_is_no_staircase():
     assert all(sum(s.drift_pct for s in analysis.segments) < -3 for analysis in analyses)
 
 
-def test_a_series_that_drifts_now_says_so():
+def test_a_series_that_drifts_now_states_it():
     assert detect(simulated(Drift(60, 119, 10.0), revisions=120)).is_drifting
     assert not detect(simulated(revisions=120)).is_drifting
 
@@ -138,7 +138,7 @@ def test_builds_that_differ_are_not_two_modes_of_runs():
     assert not detect(simulated(scatter=far_apart)).is_bimodal
 
 
-def test_run_and_build_noise_are_told_apart():
+def test_run_and_build_noise_are_distinguished():
     noise = detect(simulated(revisions=400, scatter=Scatter(run=0.02, build=0.03))).noise
 
     assert noise.within_pct == pytest.approx(2.0, rel=0.15)
@@ -147,7 +147,7 @@ def test_run_and_build_noise_are_told_apart():
     assert noise.boot_pct is None
 
 
-def test_run_and_boot_noise_are_told_apart_where_a_boot_holds_several_samples():
+def test_run_and_boot_noise_are_distinguished_where_a_boot_holds_several_samples():
     rng = np.random.default_rng(1)
     logs = 0.02 * rng.standard_normal((200, 1, 1)) + 0.015 * rng.standard_normal((200, 5, 1))
     values = 1e6 * np.exp(logs + 0.01 * rng.standard_normal((200, 5, 4)))
@@ -266,7 +266,7 @@ def test_each_answer_comes_with_a_sentence_that_holds_its_figures():
     )
 
 
-def test_with_too_little_to_go_on_the_sentence_says_so():
+def test_with_too_little_to_go_on_the_sentence_states_it():
     analysis = detect([Point(1, "r1", [100.0])])
 
     assert analysis.noise is None

@@ -158,7 +158,7 @@ def test_it_prints_a_slow_loss_with_its_window():
     assert slow["ci_pct"][0] < -10 < slow["ci_pct"][1]
 
 
-def test_online_says_when_an_excursion_was_told_first():
+def test_online_prints_when_an_excursion_was_reported_first():
     answer = json.loads(run(as_csv(EXCURSION), "--online").stdout)
 
     assert answer["excursions"][0]["detected_at"] == "r61"

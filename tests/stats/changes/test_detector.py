@@ -34,7 +34,7 @@ LONG = stepped(560, (150, -0.05), (300, 0.04), (500, -0.06))
 LONG[60] -= 0.5
 
 
-def test_what_is_said_does_not_depend_on_the_pieces_in_which_points_came():
+def test_what_is_found_does_not_depend_on_the_pieces_in_which_points_came():
     points = series(LONG)
     state = start()
     for first in range(0, len(points), 37):
@@ -57,7 +57,7 @@ def test_levels_reach_across_what_is_settled():
 
 
 @pytest.mark.parametrize("beyond", [-65, -63, -2, -1, 0, 1, 2, 8, 64])
-def test_a_change_where_a_window_begins_is_told_once(beyond):
+def test_a_change_where_a_window_begins_is_reported_once(beyond):
     at_index, count = BLOCK + GUARD + beyond, KEPT + BLOCK + 16
     told = detect(series(stepped(count, (at_index, -0.05)), seed=at_index + 1))
 
@@ -103,7 +103,7 @@ def test_what_is_settled_is_carried_along_as_text_and_written_anew_where_there_i
     assert later == advance(start(), points).to_data()
 
 
-def test_the_fold_says_when_and_levels_say_how_large():
+def test_the_fold_finds_when_and_levels_find_how_large():
     points = series(stepped(60, (30, -0.08)))
     [online] = online_analysis.detect(points).changes
 
@@ -116,7 +116,7 @@ def test_the_fold_says_when_and_levels_say_how_large():
     assert change.low_pct < 100 * np.expm1(-0.08) < change.high_pct
 
 
-def test_levels_that_return_stand_although_the_fold_tells_none():
+def test_levels_that_return_stand_although_the_fold_finds_none():
     shift = np.zeros(75)
     for first, stop in ((15, 26), (37, 48), (59, 68)):
         shift[first:stop] = np.log(0.95)
@@ -164,7 +164,7 @@ def test_a_young_series_has_the_word_of_the_fold():
     assert detect(points).analysis == online_analysis.detect(points)
 
 
-def test_a_change_that_only_the_fold_tells_is_retracted_once_levels_could_bear_it_out():
+def test_a_change_that_only_the_fold_finds_is_retracted_once_levels_could_bear_it_out():
     for seed in range(60):
         points = series(stepped(70, (35, -0.016)), seed)
         online = online_analysis.detect(points)

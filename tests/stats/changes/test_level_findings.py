@@ -31,7 +31,7 @@ def starts(findings):
     return [change.first.position for change in findings.changes]
 
 
-def test_an_excursion_is_told_with_its_size_and_recovery_and_is_no_change_of_level():
+def test_an_excursion_is_reported_with_its_size_and_recovery_and_is_no_change_of_level():
     findings = find(series(placed(81, (40, 41, -57.0))))
 
     [excursion] = findings.excursions
@@ -76,7 +76,7 @@ def test_the_reason_for_no_change_counts_excursions_that_recur():
     assert "recur" not in why_not(detect(series(placed(200, *recurring[:2]))).analysis)
 
 
-def test_what_is_told_of_excursions_stays_when_the_series_goes_on():
+def test_what_is_reported_of_excursions_stays_when_the_series_goes_on():
     recurring = [(at, at + 1, 40.0) for at in range(30, 580, 15)]
     points = series(placed(600, *recurring))
 
@@ -154,7 +154,7 @@ def test_one_revision_inserted_anywhere_leaves_far_findings_as_they_are(pct):
                 assert same.pct == pytest.approx(change.pct, abs=width / 10)
 
 
-def test_noise_that_grows_is_told_as_that_and_makes_no_levels():
+def test_noise_that_grows_is_reported_as_that_and_makes_no_levels():
     rng = np.random.default_rng(5)
     more = replace(USUAL, run=3 * USUAL.run, build=3 * USUAL.build)
     values = np.concatenate((draw(rng, np.zeros(100)), draw(rng, np.zeros(60), more)))
@@ -167,7 +167,7 @@ def test_noise_that_grows_is_told_as_that_and_makes_no_levels():
     assert findings.changes == ()
 
 
-def test_runs_that_fall_into_a_second_mode_are_told_with_share_and_gap():
+def test_runs_that_fall_into_a_second_mode_are_reported_with_share_and_gap():
     values = with_modes(np.random.default_rng(7), 0.0, 0.2, -18.0)
 
     findings = find(series_of(values))
@@ -190,7 +190,7 @@ def test_all_runs_in_the_other_mode_are_a_level_and_not_a_change_of_share():
     assert findings.modes == ()
 
 
-def test_a_slow_loss_is_told_with_its_window_and_blames_no_revision():
+def test_a_slow_loss_is_reported_with_its_window_and_blames_no_revision():
     findings = find(series(log1p(-0.10) * np.arange(200) / 200, seed=7))
 
     [slow] = findings.slow
@@ -199,7 +199,7 @@ def test_a_slow_loss_is_told_with_its_window_and_blames_no_revision():
     assert findings.changes == ()
 
 
-def test_a_slow_loss_that_fills_the_end_of_a_young_series_is_told():
+def test_a_slow_loss_that_fills_the_end_of_a_young_series_is_reported():
     shift = np.zeros(110)
     shift[-60:] = log1p(-0.10) * np.arange(60) / 60
 
@@ -241,7 +241,7 @@ def test_a_wave_makes_no_levels_wherever_in_it_the_series_ends(ends_at):
     assert sum(map(bool, found)) <= 6
 
 
-def test_a_step_beside_a_wave_is_told():
+def test_a_step_beside_a_wave_is_reported():
     shift = 0.02 * np.sin(2 * np.pi * np.arange(200) / 100) + placed(200, (120, 200, 6.0))
 
     findings = [find(series(shift, seed=seed)) for seed in range(10)]
@@ -294,7 +294,7 @@ def test_one_over_every_sample_gives_the_mirror_image():
 
 
 @pytest.mark.parametrize("count", [0, 1, 5])
-def test_of_few_revisions_nothing_is_said(count):
+def test_of_few_revisions_nothing_is_reported(count):
     assert find(series(np.zeros(8))[:count]) == Findings()
 
 

@@ -75,7 +75,7 @@ def test_where_less_is_better_a_rise_is_the_loss() -> None:
     assert shown(net_loss(flat(100, 112), [step(1)], "less")) == ("r10", 12.0)
 
 
-def test_what_is_not_told_from_the_level_before_does_not_stand() -> None:
+def test_what_is_not_distinguished_from_the_level_before_does_not_stand() -> None:
     assert net_loss(flat(100, 90, 99, half=0.02), [step(1)], "more") is None
 
 

@@ -27,7 +27,7 @@ SERIES = {
 
 
 @pytest.mark.parametrize("name", SERIES)
-def test_reading_one_by_one_and_all_at_once_say_exactly_the_same(name):
+def test_reading_one_by_one_and_all_at_once_find_exactly_the_same(name):
     state = OnlineState()
     for stop, point in enumerate(SERIES[name], 1):
         state = advance(state, [point])
@@ -84,7 +84,7 @@ def test_advancing_leaves_the_state_before_as_it_was(name):
         state = following
 
 
-def test_samples_in_any_order_say_the_same():
+def test_samples_in_any_order_give_the_same():
     points = SERIES["step"]
 
     turned = [replace(point, samples=point.samples[::-1]) for point in points]

@@ -43,7 +43,7 @@ def test_what_only_a_multiple_would_show_is_no_figure() -> None:
     assert analysed(6, 30.0, n=2).smallest is None
 
 
-def test_a_series_that_is_known_says_what_it_can_prove() -> None:
+def test_a_series_that_is_known_states_what_it_can_prove() -> None:
     found = analysed(20, 0.5).smallest
     assert found is not None
     assert 0.5 < found.pct < 5

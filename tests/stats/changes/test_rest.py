@@ -29,7 +29,7 @@ def passed_on(state):
 
 
 @pytest.mark.parametrize("seed", worlds(*range(12), first=3))
-def test_one_by_one_tells_what_the_whole_does(seed):
+def test_one_by_one_finds_what_the_whole_does(seed):
     rng = np.random.default_rng([3, seed])
     count = int(rng.integers(20, 120))
     points = series(rng, count, *rng.integers(0, 4, 3))
@@ -45,7 +45,7 @@ def test_one_by_one_tells_what_the_whole_does(seed):
 
 
 @pytest.mark.parametrize("seed", worlds(*range(6), first=2))
-def test_pieces_of_any_length_tell_what_the_whole_does_of_a_long_series(seed):
+def test_pieces_of_any_length_find_what_the_whole_does_of_a_long_series(seed):
     rng = np.random.default_rng([4, seed])
     points = series(rng, 700, 5, 3, 4)
     state, first = start(), 0

@@ -58,7 +58,7 @@ def test_all_fits_at_once_leave_what_each_alone_does(seed):
     held_against_each(seed)
 
 
-def test_waves_that_can_hardly_be_told_from_levels_are_fitted_alone(monkeypatch):
+def test_waves_that_can_hardly_be_distinguished_from_levels_are_fitted_alone(monkeypatch):
     fits = []
 
     def counted(*args):

@@ -55,7 +55,7 @@ def test_builds_that_scatter_four_times_as_much_as_runs_are_no_changes():
     assert changes <= 5
 
 
-def test_runs_that_agree_to_the_last_digit_say_nothing_of_builds():
+def test_runs_that_agree_to_the_last_digit_show_nothing_of_builds():
     alike = Scatter(run=1e-7, build=0.01)
     found = [
         bool(confirmed(detect(simulated(seed=seed, revisions=20, scatter=alike))))

@@ -87,7 +87,7 @@ def _called_different(changes: list[float], rng: np.random.Generator) -> float:
     return called / TRIALS
 
 
-def test_of_equal_changes_at_most_five_in_a_hundred_are_said_to_differ() -> None:
+def test_of_equal_changes_at_most_five_in_a_hundred_are_reported_to_differ() -> None:
     """0.05 and two standard errors of 600 trials."""
     assert _called_different([-0.04] * MACHINES, np.random.default_rng(1)) < 0.068
 

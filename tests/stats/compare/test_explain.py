@@ -64,7 +64,7 @@ def test_equal_levels_are_called_no_change() -> None:
     )
 
 
-def test_one_build_a_side_says_what_would_settle_it() -> None:
+def test_one_build_a_side_states_what_would_settle_it() -> None:
     found = compare([100, 101, 99], [89, 88.6, 88.2], same_build=False)
     assert explain(found).startswith(
         "Worse: 11.4 % less, and the 95 % interval from −16.9 to −5.57 % excludes 0; one build a "

@@ -38,7 +38,7 @@ def test_the_p_value_of_a_comparison_is_that_of_its_interval() -> None:
     assert compare([1] * 5, [2] * 5).change.p == pytest.approx(2 / 252)
 
 
-def test_runs_that_disagree_are_told_from_builds_that_differ() -> None:
+def test_runs_that_disagree_are_distinguished_from_builds_that_differ() -> None:
     side, other = [100.0, 101, 99, 100.5, 99.5], [50.0, 51, 49, 50.5, 49.5]
     found = compare(side, other, runs_disagree=True)
     assert (found.verdict, found.why) == (CANNOT_TELL, "runs_disagree")

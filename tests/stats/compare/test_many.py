@@ -77,7 +77,7 @@ def agree(row: int, found: Comparisons, single: Comparison) -> None:
     noises,
     st.sampled_from([True, False, None]),
 )
-def test_summaries_say_what_the_samples_say(pairs, noise, same_build) -> None:
+def test_summaries_compare_as_the_samples_do(pairs, noise, same_build) -> None:
     first, second = zip(*pairs, strict=True)
     found = many(first, second, noise, same_build=same_build)
     for row, (a, b) in enumerate(pairs):
@@ -86,17 +86,17 @@ def test_summaries_say_what_the_samples_say(pairs, noise, same_build) -> None:
 
 @settings(max_examples=100)
 @given(st.tuples(sets(finite), sets(finite)), noises)
-def test_summaries_of_any_sign_and_size_say_what_the_samples_say(pair, noise) -> None:
+def test_summaries_of_any_sign_and_size_compare_as_the_samples_do(pair, noise) -> None:
     agree(0, many([pair[0]], [pair[1]], noise), compare(*pair, build_noise=noise))
 
 
 @settings(max_examples=100)
 @given(st.tuples(sets(counts), sets(counts)), noises)
-def test_summaries_of_counts_say_what_the_samples_say(pair, noise) -> None:
+def test_summaries_of_counts_compare_as_the_samples_do(pair, noise) -> None:
     agree(0, many([pair[0]], [pair[1]], noise), compare(*pair, build_noise=noise))
 
 
-def test_what_is_read_back_from_json_says_the_same() -> None:
+def test_what_is_read_back_from_json_compares_the_same() -> None:
     random = np.random.default_rng(1)
     pairs = [(random.normal(100, 1, 5), random.normal(101, 1, 7)) for _ in range(200)]
     found = many([Samples(a) for a, _ in pairs], [Samples(b) for _, b in pairs])

@@ -37,7 +37,7 @@ def test_sets_without_ties_agree_with_scipy() -> None:
         assert found.p == pytest.approx(expected.pvalue, rel=1e-10)
 
 
-def test_larger_sets_use_scipys_asymptotic_p_and_say_so() -> None:
+def test_larger_sets_use_scipys_asymptotic_p_and_state_it() -> None:
     random = np.random.default_rng(2)
     a, b = random.integers(0, 9, 30).astype(float), random.integers(0, 11, 25).astype(float)
     found = rank_test(a, b)
@@ -62,7 +62,7 @@ def test_five_against_five_apart_have_the_textbook_p() -> None:
     assert smallest_p(5, 5) == pytest.approx(2 / 252)
 
 
-def test_equal_values_everywhere_say_nothing() -> None:
+def test_equal_values_everywhere_prove_nothing() -> None:
     for n in (1, 5, 100):
         found = rank_test(np.ones(n), np.ones(n))
         assert (found.u, found.p) == (n * n / 2, 1)

@@ -76,7 +76,7 @@ def test_what_proves_nothing_is_in_no_mean() -> None:
     assert mean_over([cell(-0.04), replace(cell(-0.04), better="less")]) is None
 
 
-def test_a_loss_that_no_machine_proves_alone_is_told_of_the_mode() -> None:
+def test_a_loss_that_no_machine_proves_alone_is_reported_of_the_mode() -> None:
     """Each t = 2.2 with 8 degrees of freedom, p = 0.06; of six √6 times that."""
     lost, *others = across_machines([[cell(-0.022)] * 6, still(6), still(6)])
     assert lost.verdict == WORSE
@@ -86,14 +86,14 @@ def test_a_loss_that_no_machine_proves_alone_is_told_of_the_mode() -> None:
     assert [one.named for one in others] == [(), ()]
 
 
-def test_gains_and_losses_are_told_of_machines_and_not_of_their_mean() -> None:
+def test_gains_and_losses_are_reported_of_machines_and_not_of_their_mean() -> None:
     (found,) = across_machines([[cell(-0.1), cell(0.1)]])
     assert found.verdict == UNSURE
     assert found.verdicts == (WORSE, BETTER)
     assert found.named == (WORSE, BETTER)
 
 
-def test_sizes_that_differ_are_told_of_a_mode_that_is_named() -> None:
+def test_sizes_that_differ_are_reported_of_a_mode_that_is_named() -> None:
     apart = [cell(-0.3), cell(-0.1)]
     assert across_machines([apart])[0].differs
     balanced = [cell(-0.011), cell(0.011)]
@@ -151,7 +151,7 @@ def test_one_pair_alone_has_its_own_verdict() -> None:
     assert across_machines([]) == []
 
 
-def test_modes_of_one_machine_are_told_by_their_own_verdicts_at_stricter_levels() -> None:
+def test_modes_of_one_machine_are_reported_by_their_own_verdicts_at_stricter_levels() -> None:
     """p = 0.024 of one in ten is what is expected of chance, and 2 % with t = 3 is not."""
     lost, sharp = cell(-0.0276), cell(-0.1)
     same, nearly = cell(0.0, 0.002), cell(0.0, 0.0084)

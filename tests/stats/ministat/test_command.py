@@ -151,7 +151,7 @@ def test_the_level_may_be_written_as_any_number() -> None:
     assert ministat("-A", "-c", "99.50", stdin=A).returncode == 0
 
 
-def test_on_a_terminal_the_plot_is_as_wide_as_columns_says(lab: Path) -> None:
+def test_on_a_terminal_the_plot_is_as_wide_as_columns(lab: Path) -> None:
     assert plot_width_on_a_terminal(lab, {"COLUMNS": "33"}) == 33
     assert plot_width_on_a_terminal(lab, {}) == 50 - 2
     assert plot_width_on_a_terminal(lab, {"COLUMNS": "wide"}) == 50 - 2

@@ -31,7 +31,7 @@ def test_modes_of_a_machine_are_one_observation() -> None:
     assert combined(cells(3, modes=4)).rows == combined(cells(3)).rows
 
 
-def test_few_machines_are_told_what_they_allow() -> None:
+def test_of_few_machines_it_is_stated_what_they_allow() -> None:
     assert "Only 2 machines" in combined(cells(2)).text
     assert "prove nothing" in combined(cells(1, modes=3)).text
     assert combined(cells(1, modes=3)).claims == 0

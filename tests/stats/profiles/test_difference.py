@@ -187,7 +187,7 @@ def test_the_headline_names_what_explains_the_change() -> None:
     assert found.parts[0].is_proven
 
 
-def test_the_headline_says_that_no_function_explains_it() -> None:
+def test_the_headline_states_that_no_function_explains_it() -> None:
     found = headline(difference(side(STACKS), side(STACKS, pps=9e5)), "r1", "VIMAGE")
     assert found.parts == ()
     assert found.text == (

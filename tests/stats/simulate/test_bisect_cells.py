@@ -43,7 +43,7 @@ def test_a_false_alert_is_not_reproduced_after_a_few_boots():
     assert result.boots_median <= 8
 
 
-def test_out_of_reach_it_says_so_instead_of_naming_somebody():
+def test_out_of_reach_it_ends_without_naming_somebody():
     result = simulate(Cell(64, -1.0, 1.0, 1.0), trials=12, seed=11)
 
     assert result.wrong_single <= 0.04
@@ -123,7 +123,7 @@ def test_a_forecast_before_the_start_is_what_the_simulation_needs():
     assert coming == forecast(PLAN, PAST)
 
 
-def test_a_forecast_says_beforehand_that_it_will_end_in_a_range():
+def test_a_forecast_states_beforehand_that_it_will_end_in_a_range():
     noisy = replace(PLAN, noise=Noise(0.5, 0.5, build=1.2))
 
     coming = forecast(noisy, PAST, trials=12)

@@ -32,7 +32,7 @@ def values(world, boots, **noise):
     return np.array([lab.boot(Measure(1, Purpose.SEARCHING), "", 1).value for _ in range(boots)])
 
 
-def test_a_lab_drifts_and_steps_after_the_boots_it_was_told():
+def test_a_lab_drifts_and_steps_after_the_boots_it_was_given():
     drift = values(World(drift=-0.1), 11, run=0.0)
     step = values(World(lab_step=-2.0, lab_step_at=4), 6, run=0.0)
 
@@ -102,7 +102,7 @@ def test_nobody_is_wrongly_accused_in_a_world_that_breaks_the_model(world, right
     assert result.wrong_single <= wrong
 
 
-def test_two_culprits_are_told_as_more_than_one():
+def test_two_culprits_are_reported_as_more_than_one():
     cell = Cell(64, -3.0, 0.5, 0.5, world=World(culprits=(-1.5, -1.5)))
 
     result = simulate(cell, trials=20, seed=7)
@@ -159,7 +159,7 @@ def test_a_forecast_of_machines_that_run_is_of_the_hours_that_are_left():
     assert check_team(team, trials=2, seed=1, spread=here, after=200) is None
 
 
-def test_what_is_told_of_several_holds_for_three_as_well():
+def test_what_is_reported_of_several_holds_for_three_as_well():
     cell = Cell(64, -2.0, 0.5, 0.5, world=World(culprits=(-1.0,) * 3))
 
     found = check_forecast(cell, trials=8, seed=3, spread=here)
@@ -178,7 +178,7 @@ def test_every_world_and_team_is_judged_also_while_it_runs(after):
     assert names == [row.name for row in (*ROWS, *teams)]
 
 
-def test_each_world_is_judged_by_what_was_told_of_it():
+def test_each_world_is_judged_by_what_was_reported_of_it():
     names = {row.name: judged_of(row.cell) for row in ROWS}
 
     assert names["as modelled"] is Judged.ONE
@@ -217,7 +217,7 @@ def test_forecasts_are_printed_with_a_mixture_of_both_kinds(monkeypatch):
 
 
 @pytest.mark.parametrize(("side", "kind"), [(-1, Kind.OUTSIDE), (1, Kind.OUTSIDE)])
-def test_a_culprit_outside_the_range_is_told_and_on_which_side(side, kind):
+def test_a_culprit_outside_the_range_is_reported_and_on_which_side(side, kind):
     result = simulate(replace(EASY, world=World(outside=side)), trials=8, seed=2)
 
     assert result.outcomes[kind] >= 0.75
@@ -235,7 +235,7 @@ def test_history_lies_a_step_away_beyond_a_culprit_outside_the_range(side, level
     assert beyond
 
 
-def test_a_loss_with_a_gain_behind_it_is_told_as_more_than_one():
+def test_a_loss_with_a_gain_behind_it_is_reported_as_more_than_one():
     cell = Cell(64, -2.0, 0.5, 0.5, world=World(culprits=(-3.0, 1.0)))
 
     result = simulate(cell, trials=30, seed=7)

@@ -46,7 +46,7 @@ def test_what_shares_only_one_of_the_two_counts_half():
     "useless",
     [Known(9.0, 7.9), Known(9.0, 90.0, same_hardware=False, same_workload=False)],
 )
-def test_what_tells_too_little_or_is_of_something_else_teaches_nothing(useless):
+def test_what_shows_too_little_or_is_of_something_else_teaches_nothing(useless):
     assert learn([useless] * 50) == learn([])
 
 

@@ -105,7 +105,7 @@ def test_a_later_revision_at_the_old_level_withdraws_it():
     assert (one.state, at(one.settled_by)) == ("withdrawn", 3)
 
 
-def test_one_that_says_neither_leaves_it_to_the_next():
+def test_one_that_shows_neither_leaves_it_to_the_next():
     assert found(0.0, -11.4, -7.0)[0].state == "open"
     assert found(0.0, -11.4, -7.0, -10.0)[0].state == "confirmed"
 
@@ -140,7 +140,7 @@ def test_runs_that_scatter_as_much_find_nothing():
     assert not pairs_of(wild)
 
 
-def test_one_run_a_build_says_nothing_of_runs():
+def test_one_run_a_build_shows_nothing_of_runs():
     single = [Measured(at, (build_of([level]),)) for at, level in ((1, 100.0), (2, 50.0))]
 
     assert not pairs_of(single)  # type: ignore[arg-type]
@@ -160,7 +160,7 @@ def test_a_belief_in_more_scatter_asks_for_more():
     assert found(0.0, -25.0, belief=NoisePrior(3.11, 1.5))[0].state == "open"
 
 
-def test_what_is_told_of_it():
+def test_what_is_reported_of_it():
     (pair,) = pairs_of(series(0.0, -11.4))
     judged = judge(pair, NoisePrior(), 3)
 

@@ -76,7 +76,7 @@ def test_files_that_stray_directly_into_results_are_read(tmp_path):
     assert sorted(run.revision for run in read(tmp_path)) == ["r303643", "r303644"]
 
 
-def test_a_directory_outside_an_archive_needs_its_hardware_and_mode_told(tmp_path):
+def test_a_directory_outside_an_archive_needs_its_hardware_and_mode_given(tmp_path):
     bench(tmp_path / "somewhere", "", uname=HEAD_12)
     assert not read(tmp_path / "somewhere")
     (run,) = read(tmp_path / "somewhere", hardware="box/nic", mode=Mode("forwarding"))
@@ -120,7 +120,7 @@ def test_names_are_never_aliased(tmp_path):
     assert modes(tmp_path) == sorted(names)
 
 
-def test_presets_and_numeric_configurations_are_told_apart(tmp_path):
+def test_presets_and_numeric_configurations_are_distinguished(tmp_path):
     label = label_dir(tmp_path, "fbsd10.2", "HW/NIC/hw.igb.num_queues")
     bench(label, "1", info=old_info_text("1"))
     bench(label, "8", info=old_info_text("8"))

@@ -40,13 +40,13 @@ def test_a_kernel_that_names_only_a_hash_names_no_number(tmp_path):
     assert evidence["label_revision"] == "r309257"
 
 
-def test_without_an_info_the_kernel_says_nothing(tmp_path):
+def test_without_an_info_the_kernel_is_unknown(tmp_path):
     bench(label_dir(tmp_path, "fbsd12-head.r309257"), "pf", cfg="pf", info=None)
     evidence = read(tmp_path)[0].document()["evidence"]
     assert sorted(evidence) == ["directory", "label", "label_revision"]
 
 
-def test_without_an_info_the_other_runs_of_the_image_say_which_kernel_ran(tmp_path):
+def test_without_an_info_the_other_runs_of_the_image_show_which_kernel_ran(tmp_path):
     label = label_dir(tmp_path, "fbsd12-head.r309257")
     bench(label, "pf", cfg="pf", uname=HEAD_12)
     bench(label, "ipfw", [1.0, 2.0, 3.0], info=None)
@@ -57,7 +57,7 @@ def test_without_an_info_the_other_runs_of_the_image_say_which_kernel_ran(tmp_pa
     assert "no .info: kernel taken from the other runs of the directory" in ipfw.warnings
 
 
-def test_without_an_info_other_images_and_runs_that_disagree_say_nothing(tmp_path):
+def test_without_an_info_other_images_and_runs_that_disagree_show_nothing(tmp_path):
     label = label_dir(tmp_path, "fbsd12-head.r309257")
     bench(label, "317849.pf", image="317849", cfg="pf")
     bench(label, "309257.pf", [1.0, 2.0, 3.0], info=None)

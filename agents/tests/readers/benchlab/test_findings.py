@@ -48,7 +48,7 @@ def test_an_iteration_without_a_value_has_none(tmp_path):
     assert codes(run) == [[], ["too-few-seconds"]]
 
 
-def test_the_document_says_which_sample_and_why(tmp_path):
+def test_the_document_names_the_sample_and_the_reason(tmp_path):
     logs = [(receiver(noisy()), None), (receiver(noisy(5)), None), (receiver(noisy()), None)]
     write(label_dir(tmp_path, "fbsd12-head.r317849"), logs)
     (run,) = read(tmp_path)

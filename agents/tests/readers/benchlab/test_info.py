@@ -56,13 +56,13 @@ def test_an_older_info_may_lack_an_image_and_its_times():
     assert info == Info(cfg="8", uname=HEAD_12, old=True)
 
 
-def test_an_empty_info_says_nothing_but_what_it_lacks():
+def test_an_empty_info_gives_nothing_but_what_it_lacks():
     info = parse_info("")
     assert info == Info(old=True, doubts=info.doubts)
     assert info.doubts == (".info: no Image", ".info: no CFG")
 
 
-def test_what_the_script_says_behind_a_value_is_no_damage():
+def test_what_the_script_prints_behind_a_value_is_no_damage():
     command = 'DURING_CMD="pmcstat -z 100" (self-triggered on 192.168.1.1)'
     assert parse_info(f"{info_text(cfg='pf')}\n{command}\n").doubts == ()
     cut = parse_info(f"{info_text(cfg='pf')}\n{command[:20]}")
@@ -146,7 +146,7 @@ def test_a_sentence_with_a_setting_in_it_is_a_bullet() -> None:
     }
 
 
-def test_no_file_and_an_empty_one_tell_nothing(tmp_path: Path) -> None:
+def test_no_file_and_an_empty_one_show_nothing(tmp_path: Path) -> None:
     assert read_readme(tmp_path).typed == {}
     (tmp_path / "README.md").write_text("")
     assert (read_readme(tmp_path).typed, read_readme(tmp_path).problem) == ({}, "")

@@ -153,7 +153,7 @@ def test_what_was_changed_is_an_option_but_not_of_the_base_it_is_compared_with(
     assert ab(tmp_path, label, *images) == expected
 
 
-def test_named_images_that_nothing_tells_apart_carry_their_names(tmp_path):
+def test_named_images_that_nothing_distinguishes_carry_their_names(tmp_path):
     assert ab(tmp_path, "fbsd11.1-test", "RELEASE11", "11.1", uname=RELEASE_11_1) == [
         "pf+11.1+test",
         "pf+RELEASE11+test",

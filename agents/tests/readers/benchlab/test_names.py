@@ -46,7 +46,7 @@ def test_an_image_known_from_the_directory_is_recognised_without_a_number():
     )
 
 
-def test_the_info_tells_a_numeric_configuration_from_a_preset():
+def test_the_info_distinguishes_a_numeric_configuration_from_a_preset():
     assert read_names("128", Info(cfg="128"), ()) == Names("", "128", "")
     assert read_names("128", Info(pktgen="128"), ()) == Names("", "", "128")
 

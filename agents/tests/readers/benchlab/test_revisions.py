@@ -222,7 +222,7 @@ def test_the_same_files_twice_are_one_run(tmp_path):
     assert [skip.reason for skip in skipped(tmp_path)] == ["the same files as another run"]
 
 
-def test_files_under_two_revisions_are_read_twice_and_said_to_be_a_copy(tmp_path):
+def test_files_under_two_revisions_are_read_twice_and_reported_as_a_copy(tmp_path):
     original = label_dir(tmp_path, "fbsd14-n257521")
     bench(original, "pf", cfg="pf", uname=REPRODUCIBLE_16)
     shutil.copytree(original, tmp_path / TOPIC / "results/fbsd14-n257721")
@@ -259,7 +259,7 @@ def test_a_repeat_of_a_run_is_a_run_of_the_same_series(tmp_path):
     assert one.build_id == other.build_id
 
 
-def test_builds_without_a_date_are_told_apart_by_image_and_label(tmp_path):
+def test_builds_without_a_date_are_distinguished_by_image_and_label(tmp_path):
     for label in ("fbsd16-n311215", "fbsd16-n311215.D58513"):
         bench(label_dir(tmp_path, label), "pf", cfg="pf", uname=REPRODUCIBLE_16)
     assert [run.build_id for run in read(tmp_path)] == [
@@ -273,7 +273,7 @@ def test_the_time_of_an_old_run_is_when_it_started(tmp_path):
     assert read(tmp_path)[0].measured_at == "2015-09-10T08:11:48+02:00"
 
 
-def test_a_time_in_an_ambiguous_zone_is_unknown_and_said_so(tmp_path):
+def test_a_time_in_an_ambiguous_zone_is_unknown_and_reported(tmp_path):
     started = "Thu Sep 10 08:11:48 IST 2015"
     bench(label_dir(tmp_path, "fbsd10.2"), "pf", info=old_info_text("pf", start=started))
     (run,) = read(tmp_path)

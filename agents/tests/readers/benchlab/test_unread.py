@@ -135,7 +135,7 @@ def test_an_archive_nested_without_end_is_named(tmp_path, label):
     assert [reason for _, reason in unread(tmp_path)] == [TOO_DEEP]
 
 
-def test_a_walk_ends_at_its_bound_and_says_so(tmp_path, label):
+def test_a_walk_ends_at_its_bound_and_reports_it(tmp_path, label):
     for number in range(50):
         (tmp_path / f"x{number}").mkdir()
     found = list(find_labels([tmp_path], Bounds(entries=20)))

@@ -639,7 +639,7 @@ def test_a_damaged_interval_log_is_refused_or_doubted(old, new, reason):
     assert reason in " ".join(doubts)
 
 
-def test_values_of_wide_buckets_are_spread_and_said_to_be_coarse():
+def test_values_of_wide_buckets_are_spread_and_called_coarse():
     """By hand: 3,913 values, 1,830 of them below 32 and 166 from 32 to 64, so that the median is
     32 + 32 (1956.5 - 1830) / 166 = 56."""
     found = derived("bpftrace.txt")

@@ -82,7 +82,7 @@ def test_a_full_link_is_the_limit():
     )
 
 
-def test_a_generator_that_is_told_how_much_to_send_is_the_limit():
+def test_a_generator_with_a_set_rate_is_the_limit():
     sent = sender(400_000, options="-l 60 -R 400000")
     text = found(noisy(level=398_000, scatter=0.001), sent)["sender-saturated"]
     assert "400,000 were asked for (-R)" in text
@@ -100,7 +100,7 @@ def test_two_percent_of_loss_are_the_machines(level, expected):
     assert ("all-arrived" in found([level] * 40, sender(700_000))) is expected
 
 
-def test_a_summary_in_rounded_units_says_what_was_sent_as_well():
+def test_a_summary_in_rounded_units_states_what_was_sent_as_well():
     sent = sender(0, seconds=0, summary="Speed: 1.49 Mpps Bandwidth: 714.28 Mbps (raw 1.00 Gbps)")
     assert read_sender(sent).rate == 1_490_000
     assert "sender-saturated" in found(noisy(level=1_480_000, scatter=0.001), sent)
@@ -221,7 +221,7 @@ def test_the_interval_that_was_asked_for_is_not_far_from_itself():
     assert "did not last 1 s" in found(noisy(), length=2_063_000)["clock-step"]
 
 
-def test_a_log_that_says_throttled_is_quoted():
+def test_a_log_that_states_throttled_is_quoted():
     lines = receiver(noisy()).splitlines(keepends=True)
     said = b"coretemp0: critical temperature detected, suggest system shutdown\n"
     (one,) = judge({"receiver": b"".join([*lines[:20], said, *lines[20:]])})
@@ -231,7 +231,7 @@ def test_a_log_that_says_throttled_is_quoted():
     )
 
 
-def test_a_command_that_is_called_throttled_says_nothing():
+def test_a_command_that_is_called_throttled_is_no_evidence():
     assert found(noisy(), command="pkt-gen -f rx -i throttled0") == {}
 
 
