@@ -22,7 +22,7 @@ START_SECONDS = 180
 def celery(
     log: Path, *arguments: str, app: str = "webapp.config.celery", **variables: str
 ) -> Iterator["subprocess.Popen[bytes]"]:
-    """``celery -A app ARGUMENTS``, which ends with the block; what it says is in ``log``."""
+    """``celery -A app ARGUMENTS``, which ends with the block; what it prints is in ``log``."""
     with log.open("ab") as output:
         process = subprocess.Popen(
             [sys.executable, "-m", "celery", "-A", app, *arguments, "--loglevel=info"],

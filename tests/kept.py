@@ -51,7 +51,7 @@ def parts_of_pages(loaded: int) -> list[Cache[Any]]:
 
 def kept(make: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
     """``make``, which fills an empty database, run once for the same arguments: later calls copy
-    its rows back, in milliseconds, and return a copy of its result. The result says nothing that
+    its rows back, in milliseconds, and return a copy of its result. The result has nothing that
     is not in the database, and no test sees what another did to its copy.
     """
     made: dict[Hashable, tuple[list[Rows], Result]] = {}

@@ -1,4 +1,4 @@
-"""Plain functions that put rows into the database. Tests say only what matters to them."""
+"""Plain functions that put rows into the database. Tests name only what matters to them."""
 
 import uuid
 from collections.abc import Iterable, Sequence
@@ -178,7 +178,7 @@ def _flag(percent: float, verdict: str) -> Flag:
 
 
 def finding(of: Series, previous: Revision, at: Revision, **fields: Any) -> Finding:
-    """A confirmed loss of 11.4 % at ``at`` that cannot be elsewhere; ``fields`` say otherwise, and
+    """A confirmed loss of 11.4 % at ``at`` that cannot be elsewhere, unless ``fields`` differ, and
     ``alert`` is who holds it.
     """
     alert = fields.pop("alert", None)
@@ -224,7 +224,7 @@ def alert(at: Revision, *, after: Revision, **fields: Any) -> Alert:
 
 
 def analysis(of: Series, **summary: Any) -> SeriesAnalysis:
-    """What the detector says of a series as a whole: nothing, unless ``summary`` says so."""
+    """What the detector finds of a series as a whole: nothing, unless ``summary`` has it."""
     nothing = {
         "count": 0,
         "segments": [],
@@ -243,7 +243,7 @@ def analysis(of: Series, **summary: Any) -> SeriesAnalysis:
 
 
 def known_builds(of: Series) -> SeriesAnalysis:
-    """A history that tells how builds scatter: not at all."""
+    """A history that shows how builds scatter: not at all."""
     return analysis(of, noise=noise(build_pct=0.0))
 
 
@@ -298,7 +298,7 @@ def history(
 ) -> None:
     """A point at each revision around its level, and its comparison with the one before.
 
-    The verdict is what the levels say at a glance, not ministat's: pages only show it.
+    The verdict is what the levels show at a glance, not ministat's: pages only show it.
     """
     points = [
         unsaved_point(of, at, _around(level, spread, index))
@@ -325,6 +325,6 @@ def _around(level: float, spread: float, index: int) -> list[float]:
 
 
 def subscription(of: User | None = None, name: str = "everything", **fields: Any) -> Subscription:
-    """One that asks for everything at once; ``fields`` say otherwise."""
+    """One that asks for everything at once, unless ``fields`` differ."""
     of = of or user(email="ada@example.org")
     return Subscription.objects.create(user=of, name=name, **{"changed_at": DAY_ONE, **fields})

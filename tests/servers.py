@@ -243,7 +243,7 @@ def pytest_load_initial_conftests(args: list[str]) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Say where the servers are, for those who look into a failing run."""
+    """Print where the servers are, for those who look into a failing run."""
     config.stash[STATE] = Path(os.environ["STATE"])
 
 

@@ -1,4 +1,4 @@
-"""A real SMTP server for tests, which can be told to misbehave."""
+"""A real SMTP server for tests, which can be made to misbehave."""
 
 import asyncio
 import threading

@@ -1,4 +1,4 @@
-"""Which way is better is told in one place: what speaks of a series turns when it is turned."""
+"""Which way is better is stored in one place: all that shows a series turns when it is turned."""
 
 from html import unescape
 
@@ -74,7 +74,7 @@ def test_a_young_series_turns_too() -> None:
     verdicts, flags = zip(*Comparison.objects.values_list("verdict", "flag"), strict=True)
     assert "better" in verdicts
     assert "worse" not in verdicts
-    assert set(flags) == {""}  # two points alone tell of losses
+    assert set(flags) == {""}  # two points alone show losses
 
 
 @pytest.mark.parametrize(
@@ -94,13 +94,13 @@ def test_a_young_series_turns_too() -> None:
 )
 def test_pages_and_reports_turn(client: Client, address: str, before: str, after: str) -> None:
     series = lost()
-    told = text(client, address)
-    assert before in told
-    assert after not in told
+    shown = text(client, address)
+    assert before in shown
+    assert after not in shown
     turned(series)
-    told = text(client, address)
-    assert after in told
-    assert before not in told
+    shown = text(client, address)
+    assert after in shown
+    assert before not in shown
 
 
 def test_the_chart_of_the_trend_turns(client: Client) -> None:
@@ -108,16 +108,16 @@ def test_the_chart_of_the_trend_turns(client: Client) -> None:
     series = lost()
     assert "more is better" in client.get(address).content.decode()
     turned(series)
-    told = client.get(address).content.decode()
-    assert "less is better" in told
-    assert "more is better" not in told
+    shown = client.get(address).content.decode()
+    assert "less is better" in shown
+    assert "more is better" not in shown
 
 
 def test_a_trend_of_series_that_differ_states_it(client: Client) -> None:
     arrive(runs_of({(HARDWARE, "pf"): {}, (HARDWARE, "ipfw"): {}}))
     set_direction(series=Series.objects.get(mode__name="pf"), better="less")
-    told = text(client, f"/trends/?tree=freebsd-head&hardware={HARDWARE}")
-    assert "Which way is better differs between these series" in told
+    shown = text(client, f"/trends/?tree=freebsd-head&hardware={HARDWARE}")
+    assert "Which way is better differs between these series" in shown
 
 
 def test_the_api_turns(client: Client) -> None:
@@ -141,9 +141,9 @@ def test_mails_turn_and_those_that_went_keep_their_words() -> None:
     turned(series)
     notify_events()
     assert Mail.objects.get(pk=first.pk).text == went
-    told = compose(Mail.objects.get(pk=first.pk)).text
-    assert "Improvement: pf on Atom T540 is 12" in told
-    assert "% lower" in told
+    shown = compose(Mail.objects.get(pk=first.pk)).text
+    assert "Improvement: pf on Atom T540 is 12" in shown
+    assert "% lower" in shown
 
 
 def test_a_bisect_turns_with_its_chart_and_its_report(client: Client) -> None:
@@ -153,9 +153,9 @@ def test_a_bisect_turns_with_its_chart_and_its_report(client: Client) -> None:
     lab.work(truth, start_bisect(draft=lab.draft(truth), created_by=make.user("ada")))
     number = client.get("/api/v1/bisects").json()["bisects"][0]["number"]
     assert "less is better" in text(client, f"/bisects/{number}.md")
-    told = client.get(f"/bisects/{number}.svg").content.decode()
-    assert "less is better" in told
-    assert "more is better" not in told
+    shown = client.get(f"/bisects/{number}.svg").content.decode()
+    assert "less is better" in shown
+    assert "more is better" not in shown
 
 
 def test_a_series_without_a_direction_of_its_own_has_its_metric_s() -> None:

@@ -89,7 +89,7 @@ def _anchor(title: str) -> str:
     return title.lower().replace(" ", "-").replace("'", "")
 
 
-# What the change log tells of may be gone.
+# What the change log names may be gone.
 @pytest.mark.parametrize(
     "document", [one for one in PAGES if one.name != "CHANGELOG.md"], ids=lambda page: page.name
 )

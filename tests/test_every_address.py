@@ -276,13 +276,13 @@ def expected(address: Address, who: str, right: str, *, public: bool) -> set[str
     """How somebody may be answered: let in, or refused as is due."""
     if may(who, right, public=public):
         return {"let in", "wrong method"}
-    # May be said before it matters who asks, but a private instance tells nothing.
+    # May be answered before it matters who asks, but a private instance reveals nothing.
     unfit = {"wrong method"} if public or who != "stranger" else set[str]()
     return refusals(address, who) | unfit
 
 
 class Answer(NamedTuple):
-    """How somebody is answered at an address, and what ``Cache-Control`` says of that."""
+    """How somebody is answered at an address, and what ``Cache-Control`` has of that."""
 
     address: Address
     method: str
@@ -328,7 +328,7 @@ def ask(client: Client, address: Address, method: str) -> str:
 def test_every_address_has_a_line_with_who_may_use_it() -> None:
     named = {one.name for one in ADDRESSES if not one.is_admin}
     missing = named - RIGHTS.keys()
-    assert not missing, f"say in RIGHTS who may use {sorted(missing)}"
+    assert not missing, f"name in RIGHTS who may use {sorted(missing)}"
     gone = RIGHTS.keys() - {one.name for one in ADDRESSES}
     assert not gone, f"RIGHTS names what is no address: {sorted(gone)}"
 
@@ -351,8 +351,8 @@ def test_nothing_of_the_admin_is_for_others_than_operators(
     settings.PUBLIC = public
     for address in OF_THE_ADMIN:
         for who in ("stranger", TRIAGER):
-            said = {ask(clients[who], address, method) for method in address.methods}
-            assert said == {"sent to sign in"}, f"{who}: {address.path}"
+            answered = {ask(clients[who], address, method) for method in address.methods}
+            assert answered == {"sent to sign in"}, f"{who}: {address.path}"
 
 
 def test_every_address_takes_some_method(answers: Answers) -> None:
@@ -393,5 +393,5 @@ def test_a_forged_form_is_refused_everywhere() -> None:
     for address in ADDRESSES:
         for method in {*address.methods, "POST"} - {"GET"}:
             if rights(address, method) != SECRET:
-                said = ask(client, address, method)
-                assert said in ("refused", "unauthenticated", "wrong method"), address
+                answered = ask(client, address, method)
+                assert answered in ("refused", "unauthenticated", "wrong method"), address

@@ -75,7 +75,7 @@ HEADINGS = {
 
 
 class Figures(HTMLParser):
-    """What stands in each element that says of what its figures are, as (name, text)."""
+    """What stands in each element that names what its figures are of, as (name, text)."""
 
     def __init__(self, html: str) -> None:
         super().__init__()

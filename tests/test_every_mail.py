@@ -1,6 +1,6 @@
 """Each kind of mail, composed from real content, reads as approved, without trace of its templates.
 
-A new kind fails here until ``KINDS`` says how one comes about.
+A new kind fails here until ``KINDS`` has how one comes about.
 """
 
 import re

@@ -83,7 +83,7 @@ def test_no_page_shows_what_its_template_left(of_each: int) -> None:
 
 
 def test_no_page_with_a_lasting_secret_may_be_compressed(reader: Client) -> None:
-    """What a stranger puts into a page must not tell the rest of it by the size of the answer."""
+    """What a stranger puts into a page must not reveal the rest of it by the size of the answer."""
     keys = [endpoint.secret for endpoint in Endpoint.objects.all()]
     holding = {
         address
@@ -115,7 +115,7 @@ def test_what_caches_may_keep_of_a_page(reader: Client, monkeypatch: pytest.Monk
             wrong.append(f"{address}: a part of it may be shown as the page")
         kept = whole.get("Cache-Control", "")
         if "private" not in kept:
-            wrong.append(f"{address}: {kept or 'nothing said'}")
+            wrong.append(f"{address}: {kept or 'no reason'}")
         own = rights(Address(name, address, ("GET",)), "GET") in (VIEWER, TRIAGER, OPERATOR)
         if own and whole.status_code == 200 and "no-store" not in kept:
             wrong.append(f"{address}: {kept}, and a person's own")

@@ -228,7 +228,7 @@ WATCHED = (
     *("events", "trends", "aliases", "status"),
 )
 UNTRIED = {
-    "outbox_test": "mails at once, to wherever it is told; see tests/outbox/test_test_mail.py",
+    "outbox_test": "mails at once, to any address; see tests/outbox/test_test_mail.py",
 }
 
 

@@ -66,16 +66,16 @@ known = st.builds(
 @given(revisions.filter(bool), evidence, known)
 @cases()
 def test_a_run_is_filed_or_has_two_commits_to_choose_from(
-    sent: str, told: Evidence, tree: Known
+    sent: str, sent_with: Evidence, tree: Known
 ) -> None:
-    found = identify(sent, told, tree)
-    assert found == identify(sent, told, tree)
+    found = identify(sent, sent_with, tree)
+    assert found == identify(sent, sent_with, tree)
     if found.waits:
         one, other = (each.revision for each in found.candidates)
         assert one
         assert other
         assert one != other
-        assert told.trust == ""
+        assert sent_with.trust == ""
     else:
         assert found.revision
 
@@ -86,8 +86,8 @@ def test_two_beginnings_of_one_hash_never_contradict_one_another(
     found: str, one: int, other: int
 ) -> None:
     label = f"fbsd14-main.n257521-{found[:one]}"
-    told = Evidence(label=label, label_revision="n257521", kernel_revision="n257521")
-    agreeing = replace(told, kernel_hash=found[:other])
+    by_label = Evidence(label=label, label_revision="n257521", kernel_revision="n257521")
+    agreeing = replace(by_label, kernel_hash=found[:other])
     assert not identify("n257521", agreeing).waits
 
 
@@ -151,10 +151,10 @@ def test_any_evidence_is_read_or_refused(changes: dict[str, Any]) -> None:
         batch = BatchIn.model_validate({"runs": [run_document(evidence=changes)]})
     except ValidationError:
         return
-    told = batch.runs[0].document().evidence
-    assert told is not None
-    assert len(told.session_name) <= 300
-    identify("r303643", told)
+    stored = batch.runs[0].document().evidence
+    assert stored is not None
+    assert len(stored.session_name) <= 300
+    identify("r303643", stored)
 
 
 options = st.from_regex(r"[a-z][a-z.]{0,6}(=-?[0-9]{1,4}(\.[0-9])?|=[a-z]{1,3}|=)?", fullmatch=True)
@@ -252,8 +252,8 @@ def test_any_uploads_and_sessions_are_judged_whatever_their_order(
     drawn: list[Any], history: History | None
 ) -> None:
     made = [
-        upload_of(str(at), build, samples, list(range(len(samples))) if told else None, session)
-        for at, (samples, build, session, told) in enumerate(drawn)
+        upload_of(str(at), build, samples, list(range(len(samples))) if numbered else None, session)
+        for at, (samples, build, session, numbered) in enumerate(drawn)
     ]
     its = [one for one in made if one is not None]
     found, back = judge(its, history), judge(its[::-1], history)

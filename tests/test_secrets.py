@@ -22,7 +22,7 @@ def secrets(settings: Any, token: str) -> list[str]:
     return [settings.SECRET_KEY, PASSWORD, token]
 
 
-def told(content: bytes, secrets: list[str]) -> list[str]:
+def revealed(content: bytes, secrets: list[str]) -> list[str]:
     return [secret for secret in secrets if secret.encode() in content]
 
 
@@ -30,7 +30,7 @@ def told(content: bytes, secrets: list[str]) -> list[str]:
 def test_the_description_of_the_api_holds_no_secret(path: str, secrets: list[str]) -> None:
     response = Client().get(path)
     assert response.status_code == 200
-    assert told(response.content, secrets) == []
+    assert revealed(response.content, secrets) == []
 
 
 @pytest.mark.parametrize(("path", "status"), [("/nowhere/", 404), ("/hardware/", 500)])
@@ -43,7 +43,7 @@ def test_a_page_that_is_missing_or_fails_holds_no_secret(
     client = Client(raise_request_exception=False, headers={"Authorization": f"Bearer {token}"})
     response = client.get(path)
     assert response.status_code == status
-    assert told(response.content, secrets) == []
+    assert revealed(response.content, secrets) == []
     assert b"Traceback" not in response.content
 
 
@@ -53,4 +53,4 @@ def test_a_refusal_does_not_repeat_the_token(path: str, secrets: list[str], toke
         path, "{}", content_type="application/json"
     )
     assert response.status_code == 401
-    assert told(response.content, secrets) == []
+    assert revealed(response.content, secrets) == []

@@ -58,7 +58,7 @@ class World:
         analyse()
 
     def measure(self) -> None:
-        """Three more revisions at another level: findings arise, move, and are told."""
+        """Three more revisions at another level: findings arise, move, and are reported."""
         factor = 0.8 if self._revision % 2 else 1.25
         places = {("Atom/T540", "forwarding"): {0: factor}, ("Xeon/T580", "pf"): {0: 1 / factor}}
         arrive(runs_of(places, count=3, first=self._revision))

@@ -3,9 +3,9 @@
 Runs are laid out without their value files, one file of each is damaged in a way that disks, copies
 and hands do, and the directory is read. Every case is one of
 
-    same      the same runs with the same values, and nothing said
+    same      the same runs with the same values, and nothing reported
     warned    there is a warning or a skip that the whole files did not give
-    silent    other values, another identity or another number of runs, and nothing said
+    silent    other values, another identity or another number of runs, and nothing reported
     crash     an exception
     slow      more than two seconds of processor time
 
@@ -218,19 +218,19 @@ def _subject(name: str, files: Files) -> Subject:
 
 @dataclass(frozen=True)
 class Seen:
-    """What reading a directory gave: the runs' values, and what was said."""
+    """What reading a directory gave: the runs' values, and what was reported."""
 
     runs: tuple[Any, ...]
-    said: frozenset[str]
+    reported: frozenset[str]
 
 
 def look(root: Path) -> Seen:
     outcomes = list(read_directories([root], Overrides()))
     runs = runs_of(outcomes)
     json.dumps([run.document() for run in runs], allow_nan=False)
-    said = [text for run in runs for text in run.warnings]
-    said += [f"{skip.where}: {skip.reason}" for skip in skips_of(outcomes)]
-    return Seen(tuple(map(_essence, runs)), frozenset(said))
+    reported = [text for run in runs for text in run.warnings]
+    reported += [f"{skip.where}: {skip.reason}" for skip in skips_of(outcomes)]
+    return Seen(tuple(map(_essence, runs)), frozenset(reported))
 
 
 def _essence(run: Any) -> Any:
@@ -246,7 +246,7 @@ def judge(root: Path, whole: Seen) -> str:
         return "crash"
     if time.process_time() - start > SLOW_SECONDS:
         return "slow"
-    if seen.said - whole.said:
+    if seen.reported - whole.reported:
         return "warned"
     return "same" if seen.runs == whole.runs else "silent"
 
@@ -311,7 +311,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--cases", type=int, default=CASES, help="damaged files of each kind")
     parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--json", action="store_true", help="one JSON object a kind, one a line")
-    parser.add_argument("--list", action="store_true", help="the cases nothing was said about")
+    parser.add_argument("--list", action="store_true", help="the cases nothing was reported about")
     options = parser.parse_args(arguments)
     study = Study(options.seed)
     counts = study.run(options.cases)

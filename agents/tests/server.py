@@ -159,7 +159,7 @@ def listening(fake: FakeServer) -> Iterator[str]:
         do_GET = do_POST = do  # noqa: N815 (names of http.server)
 
         def log_message(self, *_arguments: Any) -> None:
-            """Say nothing."""
+            """Log nothing."""
 
         def handle(self) -> None:
             try:

@@ -192,7 +192,7 @@ def test_two_runs_share_a_series_at_one_revision_only_where_they_repeat_each_oth
 
 @LONG
 def test_every_configuration_of_the_archive_is_a_mode_of_its_own(runs):
-    """Whatever the golden columns can tell apart within a label, modes tell apart too."""
+    """Whatever the golden columns can distinguish within a label, modes distinguish too."""
     configurations = defaultdict(set)
     for run in runs:
         facts = run.facts
@@ -227,8 +227,10 @@ def test_each_label_read_alone_gives_the_same_runs(runs):
 def test_whole_logs_raise_no_doubt_but_the_one_that_was_cut(runs):
     """New warnings here must be true: this log is a second shorter and lacks its closing line."""
     marks = (": line ", "seconds, the others", "the same file", ".info: no", " no log", "the other")
-    said = [warning for run in runs for warning in run.warnings]
-    doubts = [w for w in said if any(mark in w for mark in marks) and not w.startswith("no .info")]
+    warnings = [warning for run in runs for warning in run.warnings]
+    doubts = [
+        w for w in warnings if any(mark in w for mark in marks) and not w.startswith("no .info")
+    ]
     log = "bench.txabdicate_off.inet6.2.receiver"
     assert doubts == [f"{log}: no closing line, which the others have, after 61 seconds"]
 

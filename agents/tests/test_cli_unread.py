@@ -50,7 +50,7 @@ def test_what_could_not_be_read_is_named_the_others_are_sent_and_the_command_end
 ):
     bench(label, "ipf", cfg="ipf")
     log = label / "bench.ipf.2.receiver"
-    said = {
+    warned = {
         "large": "bench.ipf.2.receiver: has 6.0 GiB, more than the 16.0 MiB that are read",
         "fifo": "bench.ipf.2.receiver: is no regular file",
         "uname": "bench.ipf.info: has 2.0 MiB, more than the 1.0 MiB that are read",
@@ -71,8 +71,8 @@ def test_what_could_not_be_read_is_named_the_others_are_sent_and_the_command_end
     assert labagent("upload", label, "--register") == 1
     assert sorted(run["mode"]["workload"] for run in server.runs.values()) == ["ipfw", "pf"]
     out, err = capsys.readouterr()
-    assert said[damage] in out
-    assert f"{said[damage]} (Atom_C2558_4Cores/Intel_i350/firewalls/" in err
+    assert warned[damage] in out
+    assert f"{warned[damage]} (Atom_C2558_4Cores/Intel_i350/firewalls/" in err
     assert "1 left out, as said above: could not be read" in err
 
 

@@ -1,7 +1,7 @@
 """Whatever stands in a file, reading it takes time in proportion to its length.
 
 Two megabytes of each kind go through every reader under an alarm. A quadratic pattern takes minutes
-for them, a linear one less than a second; the bound only tells these apart.
+for them, a linear one less than a second; the bound only distinguishes these.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The agent alone, in an environment without anything of the server, as docs/agent.md says."""
+"""The agent alone, in an environment without anything of the server, as docs/agent.md states."""
 
 from __future__ import annotations
 

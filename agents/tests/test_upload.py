@@ -1,4 +1,4 @@
-"""Spool, then send; what a server is told of the directories that an upload was read from."""
+"""Spool, then send; what a server is sent of the directories that an upload was read from."""
 
 from __future__ import annotations
 

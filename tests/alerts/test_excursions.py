@@ -256,7 +256,7 @@ def test_an_alert_goes_with_its_machine_into_another_one() -> None:
     alert = Alert.objects.get()
     assert (alert.pk, alert.hardware) == (before.pk, machine("bench/nic"))
 
-    # Half of the runs of r125 are not off: they disagree, and nothing is told of them.
+    # Half of the runs of r125 are not off: they disagree, and nothing is reported of them.
     analyse()
     alert.refresh_from_db()
     assert (alert.is_active, alert.resolution) == (False, "retracted")

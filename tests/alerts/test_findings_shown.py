@@ -49,7 +49,7 @@ def test_both_choose_the_same_and_read_the_same(series: list[Series], days: int 
     meant = Finding.all_kinds.on_display().shown_alone().of_all(series)
     if asof:
         meant = meant.filter(first_detected_at__lte=asof)
-    told = [FindingRow(*row) for row in meant.values_list(*FindingRow._fields)]
-    assert findings_shown([one.pk for one in series], asof=asof) == told
-    assert len({(one.kind, one.state) for one in told}) > 10 or days is not None
-    assert len(told) < len(series)
+    shown = [FindingRow(*row) for row in meant.values_list(*FindingRow._fields)]
+    assert findings_shown([one.pk for one in series], asof=asof) == shown
+    assert len({(one.kind, one.state) for one in shown}) > 10 or days is not None
+    assert len(shown) < len(series)

@@ -28,7 +28,7 @@ from webapp.stats.changes import recoveries
 
 pytestmark = [pytest.mark.long, pytest.mark.django_db(transaction=True)]
 WORKERS = 4
-ANALYSE_UNTIL_TOLD = """
+ANALYSE_UNTIL_NOTIFIED = """
 import os, select, sys, time
 os.environ["DJANGO_SETTINGS_MODULE"] = "webapp.config.settings"
 import django
@@ -46,7 +46,7 @@ def four_workers() -> Iterator[None]:
     """Processes that analyse until the block ends. One that dies makes the test fail."""
     processes = [
         subprocess.Popen(
-            [sys.executable, "-c", ANALYSE_UNTIL_TOLD],
+            [sys.executable, "-c", ANALYSE_UNTIL_NOTIFIED],
             cwd=PROJECT,
             env=environment_of_the_database(),
             stdin=subprocess.PIPE,

@@ -198,12 +198,12 @@ def test_what_people_assigned_is_where_they_put_it_whatever_the_order(
     rows: list[Evidence], seed: int
 ) -> None:
     rows = [replace(row, series=number) for number, row in enumerate(rows, 1)]
-    said = [
+    assignments = [
         Assigned(alert=7, series=row.series, after=row.after, last=row.last) for row in rows[:3]
     ]
     shuffled = random.Random(seed).sample(rows, len(rows))
-    found = group(rows, {}, said, {7: 30})
-    assert group(shuffled, {}, said, {7: 30}) == found
+    found = group(rows, {}, assignments, {7: 30})
+    assert group(shuffled, {}, assignments, {7: 30}) == found
     theirs = {row.finding for one in found if one.alert == 7 for row in one.members}
     assert theirs == {row.finding for row in rows[:3]}
     others = [one for one in found if one.alert is None]
@@ -213,8 +213,8 @@ def test_what_people_assigned_is_where_they_put_it_whatever_the_order(
 def test_what_points_at_a_merged_commit_goes_to_the_alert_that_it_was_merged_into() -> None:
     rows = [finding(1, 9, 10), finding(2, 19, 20), finding(3, 18, 22)]
     found = group(rows, {}, [Assigned(alert=7, series=None, after=15, last=20)], {7: 10})
-    told = [(one.alert, one.suspect, [row.finding for row in one.members]) for one in found]
-    assert told == [(None, 10, [1]), (7, 20, [2, 3])]
+    alerts = [(one.alert, one.suspect, [row.finding for row in one.members]) for one in found]
+    assert alerts == [(None, 10, [1]), (7, 20, [2, 3])]
 
 
 class TestCosts:

@@ -1,4 +1,4 @@
-"""Of two alerts of what is one commit nothing that people said or wait for is lost."""
+"""Of two alerts of what is one commit nothing that people wrote or wait for is lost."""
 
 from datetime import timedelta
 from typing import Any

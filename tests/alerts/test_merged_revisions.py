@@ -1,4 +1,4 @@
-"""Merging revisions keeps what was concluded and said about them."""
+"""Merging revisions keeps what was concluded and noted about them."""
 
 import pytest
 from django.test import Client

@@ -141,7 +141,9 @@ def test_what_was_set_outlives_a_merge_of_what_it_was_set_for(ada: User) -> None
         set_min_effect(scope=Scope.named(scope), percent=percent, actor=ada)
     set_min_effect(scope=Scope.named("mode:forwarding"), percent=9, actor=ada)
     alert = Alert.objects.first()
-    said = Assignment.objects.create(alert=alert, series=here, after=alert.after, last=alert.after)
+    assignment = Assignment.objects.create(
+        alert=alert, series=here, after=alert.after, last=alert.after
+    )
     merge_hardware(source=here.hardware, into=there.hardware)
     merge_modes(source=here.mode, into=Mode.objects.get(name="forwarding"))
     left = Series.objects.named().get()
@@ -152,5 +154,5 @@ def test_what_was_set_outlives_a_merge_of_what_it_was_set_for(ada: User) -> None
         EffectInForce(2, "default"),
     ]
     assert MinEffectChange.objects.count() == 4
-    said.refresh_from_db()
-    assert said.series == left
+    assignment.refresh_from_db()
+    assert assignment.series == left

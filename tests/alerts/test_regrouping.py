@@ -1,4 +1,4 @@
-"""What people say about which findings belong together, and that nothing undoes it but they."""
+"""What people decide about which findings belong together, and that nothing undoes it but they."""
 
 import random
 from typing import Any
@@ -112,7 +112,7 @@ def test_an_undo_of_a_merge_restores_both(ada: User) -> None:
 
 
 def _refine(row: Finding, after: int, last: int) -> None:
-    """The data say now that ``row`` lies after one position and not later than another."""
+    """The data show now that ``row`` lies after one position and not later than another."""
     at = {each.position: each for each in Revision.objects.filter(position__in=(after, last))}
     Finding.objects.filter(pk=row.pk).update(after=at[after], last=at[last])
 

@@ -65,8 +65,8 @@ def commit_among(number: int) -> Revision:
     return Revision.objects.get(name=f"r{115 + number}")
 
 
-def everything_told(alert: Alert, client: Client) -> dict[str, str]:
-    """Whatever is said of the alert, by where."""
+def everything_shown(alert: Alert, client: Client) -> dict[str, str]:
+    """Whatever is shown or sent of the alert, by where."""
     message = compose(Mail.objects.get(kind="alert.opened"))
     digest = make.subscription(Subscription.objects.get().user, "daily", cadence="daily")
     Subscription.objects.filter(pk=digest.pk).update(changed_at=make.DAY_ONE)
@@ -100,25 +100,28 @@ def everything_told(alert: Alert, client: Client) -> dict[str, str]:
 def test_no_author_is_named_while_64_commits_share_the_suspicion(
     alert: Alert, client: Client
 ) -> None:
-    told = everything_told(alert, client)
-    wrong = {where for where, text in told.items() if "last-author" in text}
+    texts = everything_shown(alert, client)
+    wrong = {where for where, text in texts.items() if "last-author" in text}
     assert wrong == set()
-    by_author = {where for where, text in told.items() if "author-1" in text}
+    by_author = {where for where, text in texts.items() if "author-1" in text}
     assert by_author <= {f"/commits/freebsd-head/r{115 + 120}/"}  # the page of that very commit
 
 
 def test_the_number_of_suspects_stands_where_the_commit_would(alert: Alert, client: Client) -> None:
-    told = everything_told(alert, client)
+    notified = everything_shown(alert, client)
     among = "one of 64 commits after r114 up to r115"
     for where in ("subject", "text", "html", "digest", "/feeds/freebsd-head.atom"):
-        assert among in told[where], where
-    assert "began after r114, at the latest here (64 known commits)" in told["/"]
+        assert among in notified[where], where
+    assert "began after r114, at the latest here (64 known commits)" in notified["/"]
     for where in ("/alerts/", f"/alerts/{alert.pk}/", "/hardware/Atom/T540/"):
-        assert "one of 64 commits" in " ".join(told[where].split()), where
-    assert "Subject of last" not in told["subject"] + told["/"] + told["/alerts/"] + told["digest"]
-    answer = json.loads(told[f"/api/v1/alerts/{alert.pk}"])
+        assert "one of 64 commits" in " ".join(notified[where].split()), where
+    assert (
+        "Subject of last"
+        not in notified["subject"] + notified["/"] + notified["/alerts/"] + notified["digest"]
+    )
+    answer = json.loads(notified[f"/api/v1/alerts/{alert.pk}"])
     assert (answer["commit"], answer["commits"]) == (None, 64)
-    hook = json.loads(told["webhook"])
+    hook = json.loads(notified["webhook"])
     assert (hook["commit"], hook["commits"]) == (None, 64)
 
 
@@ -166,14 +169,16 @@ def test_where_the_history_between_is_not_known_nothing_is_named(alert: Alert) -
 
 def test_commits_are_not_counted_where_others_may_lie_between(alert: Alert, client: Client) -> None:
     Revision.objects.update(parent_known=False)
-    told = {where: " ".join(text.split()) for where, text in everything_told(alert, client).items()}
-    assert {where for where, text in told.items() if "64 commits" in text} == set()
-    answer, hook = json.loads(told[f"/api/v1/alerts/{alert.pk}"]), json.loads(told["webhook"])
+    texts = {
+        where: " ".join(text.split()) for where, text in everything_shown(alert, client).items()
+    }
+    assert {where for where, text in texts.items() if "64 commits" in text} == set()
+    answer, hook = json.loads(texts[f"/api/v1/alerts/{alert.pk}"]), json.loads(texts["webhook"])
     for found in (answer, hook):
         assert (found["commit"], found["commits"], found["known_revisions"]) == (None, None, 64)
-    for where in told.keys() - {"webhook", f"/api/v1/alerts/{alert.pk}", "/api/v1/alerts"}:
-        assert "64 revisions known" in told[where], where
-    assert "% sure, 64 revisions known)" in told[f"/alerts/{alert.pk}/"]
+    for where in texts.keys() - {"webhook", f"/api/v1/alerts/{alert.pk}", "/api/v1/alerts"}:
+        assert "64 revisions known" in texts[where], where
+    assert "% sure, 64 revisions known)" in texts[f"/alerts/{alert.pk}/"]
 
 
 @pytest.mark.parametrize(("probability", "is_named"), [(0.79, False), (0.8, True)])
@@ -200,8 +205,10 @@ def test_an_author_is_notified_once_the_commit_is_named_and_not_before(alert: Al
     note_bisect(alert=alert.pk, text="found", named=commit_among(121), probability=0.97)
     notify_events()
     assert [match.subscription for match in matches(asking, [alert.pk])] == [people["guilty"].pk]
-    told = Mail.objects.filter(kind="alert.opened").values_list("recipient__username", flat=True)
-    assert sorted(told) == ["ada", "guilty"]
+    notified = Mail.objects.filter(kind="alert.opened").values_list(
+        "recipient__username", flat=True
+    )
+    assert sorted(notified) == ["ada", "guilty"]
 
 
 def test_a_webhook_hears_of_no_commit_before_one_is_named() -> None:

@@ -1,4 +1,4 @@
-"""What is believed of a series is what all known noises tell, whichever are looked at."""
+"""What is believed of a series is what all known noises show, whichever are looked at."""
 
 from random import Random
 

@@ -72,7 +72,7 @@ def counted_series(unit: str, *counts: int) -> list[dict[str, Any]]:
     return documents
 
 
-def told() -> list[tuple[str, str]]:
+def recorded() -> list[tuple[str, str]]:
     """The events of all findings, in the order they were added."""
     rows = FindingEvent.objects.select_related("revision").order_by("pk")
     return [(row.revision.name, row.kind) for row in rows]
@@ -89,7 +89,7 @@ def analyse() -> None:
 
 
 def present() -> list[dict[str, Any]]:
-    """The live findings without what tells their history."""
+    """The live findings without what records their history."""
     history = {"id", "first_detected_at", "updated_at", "series_id"}
     rows = Finding.objects.live().order_by("series_id", "position").values()
     return [{name: row[name] for name in row if name not in history} for row in rows]
@@ -258,10 +258,10 @@ def test_a_withdrawn_run_takes_its_finding_along_and_brings_it_back(agent: Agent
 def test_analysing_again_writes_nothing_new(agent: Agent) -> None:
     store_runs(agent, *step_series())
     analyse()
-    before = list(Finding.objects.values()), told()
+    before = list(Finding.objects.values()), recorded()
     services.mark_for_analysis(Series.objects.values_list("pk", flat=True))
     analyse()
-    assert (list(Finding.objects.values()), told()) == before
+    assert (list(Finding.objects.values()), recorded()) == before
 
 
 def test_a_step_that_is_taken_back_is_recovered_by_the_revision_that_did_it(agent: Agent) -> None:
@@ -327,14 +327,14 @@ def test_a_size_is_noted_again_only_outside_the_interval_that_was_stated(agent: 
         pps["samples"] = [sample * 0.98 for sample in pps["samples"]]
     store_runs(agent, *documents[: STEP_AT + 5])
     analyse()
-    said = FindingEvent.objects.get()
+    event = FindingEvent.objects.get()
     for document in documents[STEP_AT + 5 :]:
         store_runs(agent, document)
         analyse()
     finding = Finding.objects.get(position=100 + STEP_AT)
-    assert (said.low_pct, said.high_pct) != (finding.low_pct, finding.high_pct)
+    assert (event.low_pct, event.high_pct) != (finding.low_pct, finding.high_pct)
     for row in finding.events.filter(kind="resized"):
-        assert not said.low_pct <= row.change_pct <= said.high_pct  # type: ignore[operator]
+        assert not event.low_pct <= row.change_pct <= event.high_pct  # type: ignore[operator]
 
 
 def test_one_wild_sample_and_one_wild_revision_confirm_nothing(agent: Agent) -> None:

@@ -55,7 +55,7 @@ def analyse() -> None:
 
 
 def verdicts() -> dict[str, str]:
-    """What ministat says of each revision."""
+    """What ministat finds for each revision."""
     rows = Comparison.objects.select_related("revision").order_by("position")
     return {row.revision.name: row.verdict for row in rows}
 

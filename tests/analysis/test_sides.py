@@ -25,11 +25,11 @@ def test_any_text_is_a_side_or_refused_with_the_remedy(text: str) -> None:
     try:
         side = Side.parse(text)
     except SideError as error:
-        told = str(error)
+        refusal = str(error)
     else:
-        told = ""
+        refusal = ""
         assert Side.parse(str(side)) == side
-    assert told == "" or "is not a side: " in told
+    assert refusal == "" or "is not a side: " in refusal
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ def finding() -> Finding:
     return Finding.objects.get()
 
 
-def said_before(finding: Finding, name: str, **changes: float) -> None:
+def recorded_before(finding: Finding, name: str, **changes: float) -> None:
     """As if an earlier version of the method had found it at ``name``."""
     at = Revision.objects.get(name=name)
     before = Revision.objects.get(position=at.position - 1)
@@ -37,7 +37,7 @@ def said_before(finding: Finding, name: str, **changes: float) -> None:
 
 def test_a_finding_that_moved_far_is_superseded_and_its_alert_goes_along(finding: Finding) -> None:
     number = Alert.objects.get().pk
-    said_before(finding, "r108")
+    recorded_before(finding, "r108")
     now = Finding.objects.live().get()
     assert (finding.state, finding.superseded_by) == ("superseded", now)
     assert now.revision.name == "r115"
@@ -50,7 +50,7 @@ def test_a_finding_that_moved_far_is_superseded_and_its_alert_goes_along(finding
 
 
 def test_a_change_of_another_size_elsewhere_supersedes_nothing(finding: Finding) -> None:
-    said_before(finding, "r108", change_pct=-30.0, low_pct=-31.0, high_pct=-29.0)
+    recorded_before(finding, "r108", change_pct=-30.0, low_pct=-31.0, high_pct=-29.0)
     assert (finding.state, finding.superseded_by) == ("retracted", None)
     assert Finding.objects.live().get().revision.name == "r115"
 
@@ -68,7 +68,7 @@ def test_of_two_findings_that_became_one_the_other_is_superseded(finding: Findin
 
 
 def test_what_superseded_is_gone_with_its_successor(finding: Finding) -> None:
-    said_before(finding, "r108")
+    recorded_before(finding, "r108")
     now = Finding.objects.live().get()
     for run in Run.objects.filter(revision__position__gte=115):
         withdraw_run(run=run, by=None, reason="wrong kernel")

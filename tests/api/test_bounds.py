@@ -1,4 +1,4 @@
-"""What an upload may say: each field has its bounds, and what is within them breaks nothing."""
+"""What an upload may contain: each field has its bounds, and what is within them breaks nothing."""
 
 import json
 from typing import Any
@@ -31,7 +31,7 @@ def changed(path: tuple[str | int, ...], value: Any) -> dict[str, Any]:
 
 
 def refused(send: Send, run: Any, path: str) -> str:
-    """What is said of the one field at ``path``; nothing is stored beside it."""
+    """What is answered of the one field at ``path``; nothing is stored beside it."""
     response = send({"runs": [run_document(), run]})
     assert response.status_code == 422, response.content
     assert list(problems(response)) == [f"runs[1].{path}"]
@@ -55,8 +55,8 @@ def refused(send: Send, run: Any, path: str) -> str:
     ],
 )
 def test_a_time_is_iso_8601_with_a_zone_since_1970(send: Send, moment: str) -> None:
-    said = refused(send, changed(("measured_at",), moment), "measured_at")
-    assert any(words in said for words in ("1970", "ISO 8601", "future"))
+    message = refused(send, changed(("measured_at",), moment), "measured_at")
+    assert any(words in message for words in ("1970", "ISO 8601", "future"))
 
 
 @pytest.mark.parametrize(
@@ -73,8 +73,8 @@ def test_the_page_of_a_commit_shows_a_run_with_any_time_that_is_taken(
 def test_a_sample_is_zero_or_within_the_range_whose_squares_are_safe(
     send: Send, value: float
 ) -> None:
-    said = refused(send, run_document(samples=[1.0, value]), "metrics.pps.samples[1]")
-    assert "1e+15" in said
+    message = refused(send, run_document(samples=[1.0, value]), "metrics.pps.samples[1]")
+    assert "1e+15" in message
 
 
 @pytest.mark.parametrize("form", ["1e999", "-1e999", "1" * 400])
@@ -137,8 +137,8 @@ def test_a_text_that_only_looks_like_an_escape_is_taken(send: Send) -> None:
 
 def test_a_mode_is_bounded_as_a_whole(send: Send) -> None:
     options = [f"{letter}" * 100 for letter in "abcd"]
-    said = refused(send, changed(("mode", "options"), options), "mode")
-    assert "400" in said
+    message = refused(send, changed(("mode", "options"), options), "mode")
+    assert "400" in message
 
 
 @pytest.mark.parametrize(

@@ -97,7 +97,7 @@ def test_a_stranger_and_another_lab_store_nothing(send: Send, run: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changed", "said"),
+    ("changed", "message"),
     [
         ({"parent": [5, 0]}, "parent"),
         ({"function": [0]}, "function has 1 entries"),
@@ -116,12 +116,12 @@ def test_a_stranger_and_another_lab_store_nothing(send: Send, run: str) -> None:
     ],
 )
 def test_a_bad_document_is_refused_with_its_field(
-    send: Send, run: str, changed: dict[str, Any], said: str
+    send: Send, run: str, changed: dict[str, Any], message: str
 ) -> None:
     response = post(send, run, profile_document() | changed)
     assert response.status_code == 422
     details = body(response)["error"]["details"]
-    assert any(said in f"{one['path']} {one['message']}" for one in details), details
+    assert any(message in f"{one['path']} {one['message']}" for one in details), details
     assert not Profile.objects.exists()
 
 
@@ -168,7 +168,7 @@ def test_what_functions_cost_is_a_series(send: Send, client: Client) -> None:
 
 
 @pytest.mark.parametrize(
-    ("more", "said"),
+    ("more", "message"),
     [
         ({"fn": [f"f{at}" for at in range(51)]}, "50 of a machine and mode"),
         ({"fn": "nothing"}, "has the function nothing"),
@@ -176,9 +176,9 @@ def test_what_functions_cost_is_a_series(send: Send, client: Client) -> None:
     ],
 )
 def test_what_has_no_series_is_refused_with_its_reason(
-    send: Send, run: str, client: Client, more: dict[str, Any], said: str
+    send: Send, run: str, client: Client, more: dict[str, Any], message: str
 ) -> None:
     post(send, run, profile_document())
     response = client.get("/api/v1/profiles/functions", SUBJECT | more)
     assert response.status_code == 422
-    assert said in json.dumps(body(response))
+    assert message in json.dumps(body(response))

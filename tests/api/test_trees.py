@@ -34,10 +34,10 @@ def test_an_operator_sets_where_commits_are_and_takes_it_back(operator: Client) 
 
 def test_what_is_no_template_is_refused_with_the_remedy(operator: Client) -> None:
     make.tree()
-    status, said = send(operator, "javascript:alert({revision})")
-    assert (status, "begins with https://" in said) == (422, True)
-    status, said = send(operator, "https://example.org/")
-    assert (status, "{revision}, {number} or {hash}" in said) == (422, True)
+    status, answer = send(operator, "javascript:alert({revision})")
+    assert (status, "begins with https://" in answer) == (422, True)
+    status, answer = send(operator, "https://example.org/")
+    assert (status, "{revision}, {number} or {hash}" in answer) == (422, True)
     assert send(operator, TEMPLATE, tree="nowhere")[0] == 422
     assert Tree.objects.get().source_template == ""
 

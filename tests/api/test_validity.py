@@ -1,4 +1,4 @@
-"""Marks of samples in the API: an upload carries them, lists tell them, a lab's agent decides."""
+"""Marks of samples in the API: an upload carries them, lists show them, a lab's agent decides."""
 
 from typing import Any
 from uuid import uuid4

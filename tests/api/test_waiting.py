@@ -1,4 +1,4 @@
-"""Waiting runs in the API: an upload says so, lists tell them, a lab's agent decides."""
+"""Waiting runs in the API: an upload is answered so, lists show them, a lab's agent decides."""
 
 import csv
 import io

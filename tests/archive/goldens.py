@@ -18,7 +18,7 @@ FILED = {
     ("fbsd13-head.340244.D17901", "r340244"): "r340242",
     ("fbsd14-n277567-D33658", "n277567"): "n257521",
 }
-# A count that only a name says is one of all commits
+# A count that only a name gives is one of all commits
 COUNTED = {
     ("fbsd14-n272525", "n272525"): "c272525",
     ("fbsd16-n311215", "n311215"): "c311215",
@@ -64,7 +64,7 @@ class Stored(NamedTuple):
 
 
 def golden_groups() -> dict[Group, Stored]:
-    """`archive.csv` by group, without the rows that say no revision."""
+    """`archive.csv` by group, without the rows that name no revision."""
     values: dict[Group, list[float]] = defaultdict(list)
     files: dict[Group, str] = {}
     for row in golden_rows():
@@ -117,7 +117,7 @@ def stored_groups(system: System) -> dict[Group, list[float]]:
 
 
 def raw_medians() -> dict[str, list[float]]:
-    """What the logs say, by the file that the lab stored its own medians in."""
+    """What the logs contain, by the file that the lab stored its own medians in."""
     groups = json.loads((GOLDENS / "receiver_medians.json").read_text())
     return {
         group["stored_file"]: [float(value) for value in group["expected_median"] if value]

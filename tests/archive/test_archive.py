@@ -32,7 +32,7 @@ pytestmark = [
 RUNS, SERIES = 424, 219
 C2558, C2758 = "Atom_C2558_4Cores/Intel_i350", "Atom_C2758_8Cores/Chelsio_T540-CR"
 E5_2650 = "Xeon_E5-2650_8Cores/Chelsio_T540-CR"
-# Where the raw logs say otherwise: the iteration (from 0), what the lab stored, what the logs say
+# Where the raw logs differ: the iteration (from 0), what the lab stored, what the logs contain
 UPPER_MEDIAN_2 = (C2558, "hw.igb.num_queues", "fbsd10.2", "pps.2", 3)
 UPPER_MEDIAN_4 = (C2558, "hw.igb.num_queues", "fbsd10.2", "pps.4", 2)
 LEFT_OUT = (E5_2650, "firewalls", "fbsd.2017", "311703.pps", 4)

@@ -1,4 +1,4 @@
-"""What agent and server say of the lab archive is what docs/figures.md lists, row by row."""
+"""What agent and server report of the lab archive is what docs/figures.md lists, row by row."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What is said of an archive: each kind once, counted, with its directories."""
+"""What is reported of an archive: each kind once, counted, with its directories."""
 
 import sys
 from collections import Counter
@@ -39,8 +39,8 @@ def test_each_kind_is_reported_once_with_count_and_directories(archive):
     found = outcomes_of(archive)
 
     assert (found.directories, found.runs) == (5, 5)
-    told = {(row.kind, row.reason): row.directories for row in found.rows}
-    assert told == {
+    directories = {(row.kind, row.reason): row.directories for row in found.rows}
+    assert directories == {
         ("skipped", "no usable sample"): {f"{TOPIC}/fbsd12-head.{KERNEL}.D12685": 1},
         ("warning", "the kernel names …, image or label …"): {
             f"{TOPIC}/{FAR}": 1,

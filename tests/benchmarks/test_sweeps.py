@@ -1,4 +1,4 @@
-"""Sweeps over machines and modes, in small: sentences are seldom wrong and tell what there is."""
+"""Sweeps over machines and modes, in small: sentences are seldom wrong and name what there is."""
 
 import pytest
 

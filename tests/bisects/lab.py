@@ -204,7 +204,7 @@ def poll(
 def answer(
     truth: Truth, job: Job, *, uuid: UUID | None = None, now: datetime | None = None
 ) -> None:
-    """Measure what the job asks for and send the result, or say at which stage it failed."""
+    """Measure what the job asks for and send the result, or report at which stage it failed."""
     index = index_of(job.revision)
     if index in truth.unbuildable or index in truth.unbootable:
         stage = "build" if index in truth.unbuildable else "boot"

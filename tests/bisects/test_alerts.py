@@ -1,4 +1,4 @@
-"""Alerts and bisects: started by an alert, and told to it at the end."""
+"""Alerts and bisects: started by an alert, and noted in it at the end."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -133,9 +133,9 @@ def test_a_bisect_of_other_commits_is_none_of_the_alert(alert: Alert) -> None:
 @pytest.mark.django_db
 def test_an_alert_takes_the_commit_that_its_bisect_named(ended: Bisect) -> None:
     assert ended.culprit == lab.revision(9)
-    told = Alert.objects.get()
-    assert told.likeliest == told.named == lab.revision(9)
-    assert told.events.filter(kind="named").get().reason.startswith(f"bisect {ended.pk}: r1009")
+    notified = Alert.objects.get()
+    assert notified.likeliest == notified.named == lab.revision(9)
+    assert notified.events.filter(kind="named").get().reason.startswith(f"bisect {ended.pk}: r1009")
 
 
 @pytest.mark.django_db
@@ -143,17 +143,17 @@ def test_what_a_bisect_named_outlives_the_next_analysis(ended: Bisect) -> None:
     lab.upload(lab.documents(Truth(step_pct=-5.0, seed=8), range(24, 27)))
     analyse()
     reconcile_trees([make.tree().pk])
-    told = Alert.objects.exclude(state="resolved").get()
-    assert told.likeliest == lab.revision(9)
+    notified = Alert.objects.exclude(state="resolved").get()
+    assert notified.likeliest == lab.revision(9)
 
 
 @pytest.mark.django_db
 def test_the_mail_at_the_end_names_the_commit_and_goes_to_those_who_were_mailed(
     ended: Bisect,
 ) -> None:
-    told = Mail.objects.filter(kind="bisect.done", thread=f"alert:{ended.alert_id}")
-    assert sorted(told.values_list("recipient__username", flat=True)) == ["ada", "bob"]
-    message = compose_done(told.get(recipient__username="ada"))
+    notified = Mail.objects.filter(kind="bisect.done", thread=f"alert:{ended.alert_id}")
+    assert sorted(notified.values_list("recipient__username", flat=True)) == ["ada", "bob"]
+    message = compose_done(notified.get(recipient__username="ada"))
     assert message.subject.startswith(f"[driftline] bisect {ended.pk}: r1009 made the step")
     assert "\n" not in message.subject
     assert f"/bisects/{ended.pk}/" in message.text
@@ -188,8 +188,8 @@ def test_who_stopped_the_mails_about_an_alert_hears_of_no_bisect(alert: Alert) -
     Subscription.objects.filter(pk=late.pk).update(enabled=False)
     with pytest.raises(NothingToSay, match="switched off"):
         compose_done(mail)
-    told = Mail.objects.filter(kind="bisect.done").values_list("recipient__username", flat=True)
-    assert sorted(told) == ["ada", "eve"]
+    notified = Mail.objects.filter(kind="bisect.done").values_list("recipient__username", flat=True)
+    assert sorted(notified) == ["ada", "eve"]
 
 
 @pytest.mark.django_db

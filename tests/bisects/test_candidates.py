@@ -1,4 +1,4 @@
-"""Candidates are measured once more where the tree says so."""
+"""Candidates are measured once more where the tree allows it."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What a forecast says: one number, or two where one would be true of neither."""
+"""What a forecast states: one number, or two where one would be true of neither."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ ONE = Way(20, 35, 6.5, 11.0, 15)
 SEVERAL = Way(45, 90, 15.0, 30.0, 9)
 
 
-def told(several: Way | None) -> Forecast:
+def forecast_of(several: Way | None) -> Forecast:
     return Forecast(
         21, 40, 7.0, 13.0, 24, {Kind.SINGLE: 0.997, Kind.RANGE: 0.003}, ONE, several, 0.045
     )
@@ -28,7 +28,7 @@ def left(chance: float) -> dict[str, Any]:
 
 
 def test_before_the_start_both_kinds_have_their_number_and_hours() -> None:
-    assert forecasting._sentence(told(SEVERAL)) == (
+    assert forecasting._sentence(forecast_of(SEVERAL)) == (
         "About 20 boots, 6 h 30 (90 % within 35 boots, 11 h 00), if one commit is guilty; about "
         "45 boots, 15 h 00 (90 % within 90 boots, 30 h 00), if several are, which has a "
         "chance of 4 % before anything is measured. "
@@ -38,7 +38,7 @@ def test_before_the_start_both_kinds_have_their_number_and_hours() -> None:
 
 @pytest.mark.parametrize("several", [None, Way(15, 90, 5.0, 30.0, 9)])
 def test_one_number_is_given_where_several_take_no_more(several: Way | None) -> None:
-    assert forecasting._sentence(told(several)).startswith(
+    assert forecasting._sentence(forecast_of(several)).startswith(
         "About 21 boots, 7 h 00; 90 % of the time at most 40 boots. Of 24"
     )
 

@@ -132,8 +132,8 @@ def test_analyses_in_between_change_neither_the_alert_nor_its_mails(bisect: Bise
             break
         analyse()
         assert Alert.objects.get().is_active
-    told = Mail.objects.values_list("kind", flat=True)
-    assert sorted(told) == ["alert.opened", "bisect.done"]
+    kinds = Mail.objects.values_list("kind", flat=True)
+    assert sorted(kinds) == ["alert.opened", "bisect.done"]
     assert Alert.objects.get().likeliest == lab.revision(9)
 
 

@@ -40,7 +40,7 @@ def built(truth: Truth, bisect: Bisect, **digests: Any) -> Bisect:
     return Bisect.objects.with_subjects().get(pk=bisect.pk)
 
 
-def said(bisect: Bisect) -> list[tuple[str, int | None]]:
+def kinds_of(bisect: Bisect) -> list[tuple[str, int | None]]:
     return list(bisect.acts.values_list("kind", "index"))
 
 
@@ -48,9 +48,9 @@ def test_a_commit_built_as_its_parent_is_ruled_out_whatever_the_boots_show(
     truth: Truth, bisect: Bisect
 ) -> None:
     bisect = built(truth, bisect, r1009=ONE)
-    assert said(bisect) == []
+    assert kinds_of(bisect) == []
     bisect = built(truth, bisect, r1008=ONE, r1010=OTHER)
-    assert said(bisect) == [("same", 9)]
+    assert kinds_of(bisect) == [("same", 9)]
     view = view_of(bisect)
     assert view.chances[9] == 0
     assert [act.reason for act in view.acts] == [
@@ -79,7 +79,7 @@ def test_boots_of_one_kernel_count_as_those_of_one_build(truth: Truth, bisect: B
 
 def test_a_fact_that_is_no_digest_rules_nothing_out(truth: Truth, bisect: Bisect) -> None:
     bisect = built(truth, bisect, r1003="unknown", r1004="unknown", r1005=7, r1006=7, r1007=None)
-    assert said(bisect) == []
+    assert kinds_of(bisect) == []
 
 
 def test_a_withdrawn_run_shows_no_digest(truth: Truth, bisect: Bisect) -> None:
@@ -87,7 +87,7 @@ def test_a_withdrawn_run_shows_no_digest(truth: Truth, bisect: Bisect) -> None:
     Run.objects.filter(facts__kernel_sha256=ONE).update(
         withdrawn_at=bisect.created_at, withdrawn_reason="wrong kernel"
     )
-    assert said(built(truth, bisect, r1004=ONE)) == []
+    assert kinds_of(built(truth, bisect, r1004=ONE)) == []
 
 
 def test_a_person_can_take_it_back(truth: Truth, bisect: Bisect) -> None:
@@ -101,7 +101,7 @@ def test_a_person_can_take_it_back(truth: Truth, bisect: Bisect) -> None:
         revision=lab.revision(9),
     )
     advance_bisect(bisect=bisect.pk)
-    assert said(bisect) == [("same", 9), ("allow", 9)]
+    assert kinds_of(bisect) == [("same", 9), ("allow", 9)]
     assert view_of(bisect).chances[9] > 0
 
 
@@ -110,7 +110,7 @@ def test_where_every_build_is_the_same_nobody_is_blamed() -> None:
     bisect = lab.start(truth)
     bisect = built(truth, bisect, r1000=ONE, r1001=ONE, r1002=ONE, r1003=ONE)
     assert bisect.state == "paused"
-    ((kind, index),) = said(bisect)
+    ((kind, index),) = kinds_of(bisect)
     assert (kind, index) == ("pause", None)
     assert "look at the machine" in bisect.acts.get().reason
 

@@ -1,4 +1,4 @@
-"""A bisect whose range does not hold the culprit: what page, report, JSON and mail say of it."""
+"""A bisect whose range does not hold the culprit: what page, report, JSON and mail state of it."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""What the files that commits touch say of suspects, before anything is measured."""
+"""What the files that commits touch show of suspects, before anything is measured."""
 
 from typing import Any
 

@@ -275,7 +275,7 @@ def test_a_pinned_revision_is_measured_next(bisect: Bisect, ada: User, truth: Tr
 
 
 @pytest.mark.parametrize(
-    ("kind", "index", "said"),
+    ("kind", "index", "message"),
     [
         ("exclude", 0, "no suspect"),
         ("pin", None, "name one from r1000 to r1016"),
@@ -284,10 +284,10 @@ def test_a_pinned_revision_is_measured_next(bisect: Bisect, ada: User, truth: Tr
     ],
 )
 def test_an_act_without_sense_is_refused(
-    bisect: Bisect, ada: User, kind: str, index: int | None, said: str
+    bisect: Bisect, ada: User, kind: str, index: int | None, message: str
 ) -> None:
     revision = None if index is None else lab.revision(index)
-    with pytest.raises(BisectError, match=said):
+    with pytest.raises(BisectError, match=message):
         act_on_bisect(bisect=bisect.pk, kind=kind, actor=ada, reason="why", revision=revision)
 
 

@@ -101,7 +101,7 @@ def fits(page: Page, name: str, wide: int = 1280, narrow: int = 390) -> None:
 
 
 class Fingers:
-    """Touches of a page, told to Chromium as the screen would."""
+    """Touches of a page, sent to Chromium as the screen would."""
 
     def __init__(self, page: Page) -> None:
         self._session = page.context.new_cdp_session(page)

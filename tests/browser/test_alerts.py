@@ -39,7 +39,7 @@ def inbox(live_server: LiveServer, page: Page) -> Page:
 
 
 def headline_of(alert: Alert) -> str:
-    """What tells the page of an alert from that of another."""
+    """What distinguishes the page of an alert from that of another."""
     return f"at {alert.likeliest}"
 
 

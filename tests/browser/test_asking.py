@@ -71,17 +71,17 @@ def test_more_runs_are_asked_for_and_a_gap_filled_from_the_card(
     expect(boots).to_have_value("7")
     card.get_by_role("button", name="More runs of this point").click()
 
-    said = chart.get_by_role("status")
-    expect(said).to_contain_text(f"7 boots of {along[3].name}")
+    status = chart.get_by_role("status")
+    expect(status).to_contain_text(f"7 boots of {along[3].name}")
     drawn(chart)
     expect(card).to_contain_text(f"{along[3].name}")  # still B
     expect(card).to_contain_text("already asked, job")
     expect(card.get_by_role("button", name="More runs of this point")).to_have_count(0)
     card.get_by_role("button", name="Fill this gap").last.click()
-    expect(said).to_contain_text(f"of {along[5].name} on")
+    expect(status).to_contain_text(f"of {along[5].name} on")
     jobs = Job.objects.order_by("pk").values_list("revision__name", "purpose")
     assert list(jobs) == [(along[3].name, "more runs"), (along[5].name, "fill gap")]
-    said.get_by_role("link").click()
+    status.get_by_role("link").click()
     expect(chart.get_by_role("heading", level=1)).to_contain_text(along[5].name)
 
 

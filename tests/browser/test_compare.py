@@ -32,7 +32,7 @@ OFFSETS = (0.0, -1.0, 1.0, -0.4, 0.5)
 @pytest.fixture
 @kept
 def vimage() -> None:
-    """Five machines, three modes, as published; the last of them tells nothing of its builds."""
+    """Five machines, three modes, as published; the last of them shows nothing of its builds."""
     at = make.revision("r317849", subject="Enable VIMAGE in GENERIC <on> amd64 & i386")
     for (machine, mode), (factor, scatter) in CHANGES.items():
         on = make.hardware(machine)

@@ -62,11 +62,11 @@ WRITES = "SELECT relname, n_tup_ins + n_tup_upd + n_tup_del FROM pg_stat_xact_us
 
 
 class Promise(NamedTuple):
-    """What the page that follows ``says``, and which tables have changed by then. ``typed``: what a
+    """What the page that follows ``shows``; which tables have changed by then. ``typed``: what a
     person enters before; nothing unless a field is required.
     """
 
-    says: str
+    shows: str
     changes: str = ""
     typed: Mapping[str, str] = {}
     ticked: bool = False
@@ -440,8 +440,8 @@ class Visitor:
         changed.discard(AUDIT)
         if self.user and changed and not is_logged:
             self.wrong.append(f"{press.key} changed {sorted(changed)} without an entry in the log")
-        if promise.says not in words(html) or not promise.fits(changed):
-            found = f"changed {sorted(changed)}, answered {answer.status_code} {said_on(html)}"
+        if promise.shows not in words(html) or not promise.fits(changed):
+            found = f"changed {sorted(changed)}, answered {answer.status_code} {answers_on(html)}"
             self.wrong.append(f"{press.key} on {press.address} {found}; expected {promise}")
         if press.method == "post" and self.user and self.user.role == User.Role.OPERATOR:
             again = send(client, press, promise).status_code
@@ -462,12 +462,12 @@ def send(client: Client, press: Press, promise: Promise) -> Any:
     return client.post(press.target, dict(sent.lists()), follow=True)
 
 
-def said_on(html: str) -> list[str]:
-    """What the page says to who pressed."""
-    said = re.finditer(
+def answers_on(html: str) -> list[str]:
+    """What the page answers who pressed."""
+    messages = re.finditer(
         r'(?s)<(\w+)[^>]* (?:role="(?:status|alert)"|class="errorlist).*?</\1>', html
     )
-    return [words(one[0]) for one in said]
+    return [words(one[0]) for one in messages]
 
 
 class Digests:
@@ -536,7 +536,7 @@ def test_every_form_does_what_it_promises(reading: Page) -> None:
     for visitor in others:
         for address, html in visitor.pages().items():
             visitor.wrong += [
-                f"{press.key}: {UNKNOWN.says}"
+                f"{press.key}: {UNKNOWN.shows}"
                 for press in visitor.find(address, html)
                 if not promises_of(press)
             ]

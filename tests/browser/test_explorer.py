@@ -36,7 +36,7 @@ def visit(page: Page, live_server: LiveServer, address: str, width: int = 1440) 
 
 
 def asked(page: Page, key: str) -> list[str]:
-    """What the address says; the page is asked, because the browser tells of changes later."""
+    """What the address states; the page is asked, because the browser reports changes later."""
     return parse_qs(urlsplit(page.evaluate("location.href")).query).get(key, [])
 
 

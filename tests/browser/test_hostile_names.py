@@ -101,48 +101,48 @@ def test_what_an_agent_uploads_is_never_markup_in_a_trend_chart(
 ) -> None:
     """Tooltip, legend, axes and annotations, in the page and in the picture of the server."""
     names = [f"r{300_000 + at}" for at in range(12)]
-    said, refused = dict(UPLOADED), run_document(mode=mode(UPLOADED["mode"]))
+    sent, refused = dict(UPLOADED), run_document(mode=mode(UPLOADED["mode"]))
     assert send(refused).status_code == 422
-    said["mode"] = said["mode"].replace("/", "").replace(" ", "_")
+    sent["mode"] = sent["mode"].replace("/", "").replace(" ", "_")
     for name, level in zip(names, [100.0] * 6 + [80.0] * 6, strict=True):
         document = run_document(
             revision=name,
-            hardware=said["hardware"],
-            mode=mode(said["mode"]),
+            hardware=sent["hardware"],
+            mode=mode(sent["mode"]),
             samples=[level, level + 1, level - 1, level + 0.5, level - 0.5],
         )
-        document["metrics"]["pps"]["unit"] = said["unit"]
+        document["metrics"]["pps"]["unit"] = sent["unit"]
         answer = send(document)
         assert answer.status_code == 201, answer.content
     history = tmp_path / "history.jsonl"
     history.write_text(
-        "\n".join(json.dumps({"revision": one, "subject": said["subject"]}) for one in names)
+        "\n".join(json.dumps({"revision": one, "subject": sent["subject"]}) for one in names)
     )
     call_command("import_revisions", str(history), tree="freebsd-head")
-    told = {"kind": "note", "text": said["note"], "lab": "netlab"}
+    event = {"kind": "note", "text": sent["note"], "lab": "netlab"}
     place = {"tree": "freebsd-head", "first": names[2], "last": names[2]}
-    answer = send(told | place, path="/api/v1/events", query="")
+    answer = send(event | place, path="/api/v1/events", query="")
     assert answer.status_code == 201, answer.content
     analyse()
 
-    page.goto(f"{live_server.url}/trends/?{urlencode({'hardware': said['hardware']})}")
+    page.goto(f"{live_server.url}/trends/?{urlencode({'hardware': sent['hardware']})}")
     drawn(page)
     annotations = texts(page, "#live .annotation-text")
-    assert any(text.startswith(f"pps, {said['unit']}") for text in annotations)
-    assert any(said["note"][:20] in text for text in annotations)
+    assert any(text.startswith(f"pps, {sent['unit']}") for text in annotations)
+    assert any(sent["note"][:20] in text for text in annotations)
     page.mouse.move(*middle_of_point(page, 8))
-    expect(page.locator("#tip")).to_contain_text(said["subject"])
-    expect(page.locator("#tip")).to_contain_text(said["mode"])
-    expect(page.locator("#series")).to_contain_text(said["mode"])
+    expect(page.locator("#tip")).to_contain_text(sent["subject"])
+    expect(page.locator("#tip")).to_contain_text(sent["mode"])
+    expect(page.locator("#series")).to_contain_text(sent["mode"])
     page.mouse.click(*middle_of_point(page, 8))
-    expect(page.locator("#card")).to_contain_text(str(Hardware.objects.get(name=said["hardware"])))
+    expect(page.locator("#card")).to_contain_text(str(Hardware.objects.get(name=sent["hardware"])))
     unharmed(page)
     page.route("**/plotly*.js", lambda route: route.abort())
     page.reload()
     expect(page.locator("#hint")).to_contain_text("Drawn by the server")
     drawing = page.locator("#plot .only-wide svg")
-    expect(drawing).to_contain_text(said["unit"])
-    expect(drawing).to_contain_text(said["note"][:20])
+    expect(drawing).to_contain_text(sent["unit"])
+    expect(drawing).to_contain_text(sent["note"][:20])
     unharmed(page)
 
 
@@ -162,8 +162,8 @@ def test_a_bisect_chart_shows_names_as_they_are(
     expect(page.locator("#chart svg .boot").first).to_be_visible()
     assert f"{unit}, more is better" in texts(page, "#chart .axis-title")
     assert all(text.endswith(HOSTILE) for text in texts(page, "#chart text.mono"))
-    told = texts(page, "#chart .boot title")
-    assert any(HOSTILE in text and unit in text for text in told)
+    titles = texts(page, "#chart .boot title")
+    assert any(HOSTILE in text and unit in text for text in titles)
     unharmed(page)
 
 
@@ -172,8 +172,8 @@ def test_every_page_shows_names_as_they_are(
 ) -> None:
     tree, revision = quote(HOSTILE, safe=""), quote(revisions[3].name, safe="")
     side = [f"{HOSTILE}:{revisions[at].name}" for at in (2, 3)]
-    said: list[str] = []
-    page.on("console", lambda message: said.append(message.text))
+    console: list[str] = []
+    page.on("console", lambda message: console.append(message.text))
     for address in (
         "/",
         "/hardware/",
@@ -188,4 +188,4 @@ def test_every_page_shows_names_as_they_are(
     ):
         page.goto(live_server.url + address)
         unharmed(page)
-        assert json.dumps(said) == "[]", address
+        assert json.dumps(console) == "[]", address

@@ -1,4 +1,4 @@
-"""What `.ci/run` calls, in a checkout of its own with a `make` that only says what it is to do."""
+"""What `.ci/run` calls, in a checkout of its own with a `make` that only prints its targets."""
 
 import os
 import shutil

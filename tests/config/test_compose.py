@@ -1,4 +1,4 @@
-"""docker-compose.yml: what can be said of it without a container engine."""
+"""docker-compose.yml: what can be tested of it without a container engine."""
 
 import json
 import os

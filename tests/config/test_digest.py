@@ -164,13 +164,13 @@ def test_an_alert_that_the_clock_closed_is_the_same_alert() -> None:
 
 
 def test_a_bisect_is_written_with_the_names_of_its_commits() -> None:
-    told = []
+    rows = []
     for _ in range(2):
         with instance():  # ids are never given twice, so the second one has others
             lab.start(lab.Truth())
-            told.append(list(rows_of(next(part for part in PARTS if part.name == "bisects"))))
-    assert told[0] == told[1]
-    assert f'"{lab.name(9)}"' in told[0][0]
+            rows.append(list(rows_of(next(part for part in PARTS if part.name == "bisects"))))
+    assert rows[0] == rows[1]
+    assert f'"{lab.name(9)}"' in rows[0][0]
 
 
 def test_the_command_prints_one_line_a_part_and_states_when_it_is_not_final() -> None:

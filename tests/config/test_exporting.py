@@ -83,8 +83,8 @@ def test_kcidb_itself_takes_the_reports(series: Series) -> None:
 
 
 def test_git_log_shows_what_was_found(series: Series, repository: Path) -> None:
-    said = printed("export_notes", "--tree", series.tree.name, "--git", str(repository))
-    assert said == "1 commits have notes\n"
+    output = printed("export_notes", "--tree", series.tree.name, "--git", str(repository))
+    assert output == "1 commits have notes\n"
     log = git(repository, "log", "--notes=driftline", "--format=%s|%N")
     assert "change 2|Driftline: pps -8.0 % in forwarding on Atom_C2758/T540-CR, worse" in log
     assert log.count("Driftline:") == 1
@@ -96,8 +96,8 @@ def test_git_log_shows_what_was_found(series: Series, repository: Path) -> None:
 def test_commits_that_a_repository_lacks_are_counted(series: Series, tmp_path: Path) -> None:
     other = tmp_path / "other"
     git(tmp_path, "init", "-q", str(other))
-    said = printed("export_notes", "--tree", series.tree.name, "--git", str(other))
-    assert said == f"0 commits have notes; 1 commits are not in {other}\n"
+    output = printed("export_notes", "--tree", series.tree.name, "--git", str(other))
+    assert output == f"0 commits have notes; 1 commits are not in {other}\n"
 
 
 @pytest.mark.parametrize("command", ["export_kcidb", "export_notes"])

@@ -1,4 +1,4 @@
-"""What a stranger puts into a page must not tell the rest of it by the size of the answer."""
+"""What a stranger puts into a page must not reveal the rest of it by the size of the answer."""
 
 import re
 

@@ -73,7 +73,7 @@ def test_a_process_that_comes_for_another_is_added_up_too(tmp_path: Path) -> Non
 
 
 def require_sum(server: Server, directory: Path, before: int = 0) -> int:
-    """Whoever answers tells all that were asked."""
+    """Whoever answers lists all that were asked."""
     wait_until(lambda: len(processes(directory, "counter")) >= 2)
     asked = before + ask_all(server, directory)
     # An answer serves for two seconds, of either process.

@@ -20,7 +20,7 @@ SECRET = "what only a variable holds"
 
 
 class Clock:
-    """Time that passes when told to."""
+    """Time that passes when a test moves it."""
 
     def __init__(self) -> None:
         self.now = 1000.0
@@ -130,14 +130,14 @@ def test_290_of_a_kind_are_one_entry_and_one_sum(
     before = printed.getvalue()
     assert before.count("LookupError") == 1
     once.summarize()
-    said = printed.getvalue().removeprefix(before)
-    assert "repeated" in said
+    last = printed.getvalue().removeprefix(before)
+    assert "repeated" in last
     if style == "json":
-        entry: dict[str, Any] = json.loads(said)
+        entry: dict[str, Any] = json.loads(last)
         assert entry["times"] == 289
         assert "LookupError" in entry["what"]
     else:
-        assert "times=289" in said
+        assert "times=289" in last
 
 
 def test_the_next_window_begins_with_an_entry(printed: io.StringIO, once: OncePerKind) -> None:

@@ -1,4 +1,4 @@
-"""What takes the database too long is cut off, said, and leaves nothing behind."""
+"""What takes the database too long is cut off, reported, and leaves nothing behind."""
 
 import json
 import subprocess

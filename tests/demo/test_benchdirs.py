@@ -55,7 +55,7 @@ def simulated_runs(tmp_path_factory: pytest.TempPathFactory) -> list[Run]:
     return read(root, tree=simulated.TREE)
 
 
-def told(run: Run) -> tuple[str, str]:
+def mode_and_variant(run: Run) -> tuple[str, str]:
     """Mode and variant as the server files it."""
     image = run.evidence.image if run.evidence else ""
     found = read_options(ModeName.parse(str(run.mode)), BUILTIN_RULES, image=image)
@@ -73,7 +73,9 @@ def test_each_published_row_is_a_run_of_its_tree_kernel_hardware_and_mode(
         for block in publication.blocks
         for row in block.rows
     }
-    found = {(run.tree, run.revision, run.hardware, *told(run)): run for run in published}
+    found = {
+        (run.tree, run.revision, run.hardware, *mode_and_variant(run)): run for run in published
+    }
     assert found.keys() == wanted.keys()
     assert all(wanted[key].fit(run.samples[0].values) for key, run in found.items())
 

@@ -53,7 +53,7 @@ KINDS = {
 
 NEAR = {"noise": 5, "drift": 20}
 """Revisions that it may lie elsewhere: a change of noise shows by and by, and a drift that ended
-twenty revisions ago is told up to the newest one."""
+twenty revisions ago is reported up to the newest one."""
 
 
 @kept
@@ -110,8 +110,8 @@ def test_everything_planted_is_found_as_what_it_is_and_nothing_else(
     assert kinds == {"level": 4, "slow": 2, "excursion": 1}
 
     page = client.get("/trends/").content.decode()
-    told = r"pf-statefull lost 7\.[5-9] to 8\.[0-5] % at r363457"
-    assert re.search(told, page), "the last change that was planted, of 8 %"
+    sentence = r"pf-statefull lost 7\.[5-9] to 8\.[0-5] % at r363457"
+    assert re.search(sentence, page), "the last change that was planted, of 8 %"
 
 
 @pytest.fixture

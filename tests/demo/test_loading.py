@@ -71,15 +71,15 @@ class TestRealPath:
     def test_everything_is_stored_analysed_and_known(
         self, live_server: LiveServer, make_loading: MakeLoading
     ) -> None:
-        said: list[str] = []
-        make_loading(server=live_server.url, parts=[published_part], say=said.append).load()
+        lines: list[str] = []
+        make_loading(server=live_server.url, parts=[published_part], say=lines.append).load()
         assert Run.objects.filter(agent__lab__simulated=False).count() == PUBLISHED_RUNS
         assert not Series.objects.dirty().exists()
         assert Comparison.objects.exists()
         assert Revision.objects.get(name="r303643").author_name == "mjg"
         assert not Token.objects.usable().exists()
         assert User.objects.filter(username="demo", is_superuser=True).exists()
-        assert "password" in said[-1]
+        assert "password" in lines[-1]
 
     @pytest.mark.long
     def test_the_simulated_lab_is_too(

@@ -12,7 +12,7 @@ NOW = make.DAY_ONE + timedelta(days=100)
 
 
 def event(text: str = "new NIC", *, source: str = "person", **fields: Any) -> LabEvent:
-    """One of the usual hardware a day after the first, unless ``fields`` say otherwise."""
+    """One of the usual hardware a day after the first, unless ``fields`` differ."""
     extra = {
         name: fields.pop(name) for name in ("external_id", "agent", "created_by") if name in fields
     }

@@ -1,4 +1,4 @@
-"""Canaries: when a job is asked for, and what their boots say."""
+"""Canaries: when a job is asked for, and what their boots show."""
 
 import threading
 from datetime import timedelta

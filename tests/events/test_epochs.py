@@ -42,7 +42,7 @@ def dated(documents: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def epoch(**fields: Any) -> LabEvent:
-    """One that begins on the machine in the night before r115, unless ``fields`` say otherwise."""
+    """One that begins on the machine in the night before r115, unless ``fields`` differ."""
     if "hardware" not in fields:
         fields["hardware"] = Hardware.objects.get(name=ATOM)
     if "first" not in fields:

@@ -65,13 +65,13 @@ class TestComparing:
         before = {ending: self.report(ending) for ending in ("txt", "md")}
         epoch(2)
         for ending, text in before.items():
-            told = self.report(ending)
-            lines = told.splitlines()
+            report = self.report(ending)
+            lines = report.splitlines()
             (line,) = (line for line in lines if EPOCH_BETWEEN in line)
             assert EPOCH_BETWEEN not in text
             assert line.endswith(f"{EPOCH_BETWEEN}.")
             assert line.removesuffix(f" {EPOCH_BETWEEN}.") in text.splitlines()
-            without = told.replace(f" {EPOCH_BETWEEN}.", "").replace(f" ({OTHER_EPOCH})", "")
+            without = report.replace(f" {EPOCH_BETWEEN}.", "").replace(f" ({OTHER_EPOCH})", "")
             assert without == text
         assert f"({OTHER_EPOCH}) |" in self.report("md")
         assert EPOCH_BETWEEN in self.page()
@@ -82,8 +82,8 @@ class TestComparing:
         sides = [("a", "r1"), ("b", "r2"), ("b", "r3")]
         query = urlencode([(side, f"freebsd-head:{revision}") for side, revision in sides])
         lines = Client().get(f"/compare.txt?{query}").content.decode().splitlines()
-        told = [line for line in lines if line.startswith("- ")]
-        assert [EPOCH_BETWEEN in line for line in told] == [False, True]
+        items = [line for line in lines if line.startswith("- ")]
+        assert [EPOCH_BETWEEN in line for line in items] == [False, True]
 
     def report(self, ending: str) -> str:
         query = urlencode({"a": "freebsd-head:r1", "b": "freebsd-head:r2"})

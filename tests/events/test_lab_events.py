@@ -156,7 +156,7 @@ def test_an_edited_epoch_has_the_series_of_before_and_after_analysed_anew() -> N
     epoch = event(begins_epoch=True)
     Series.objects.update(dirty_from=None, dirty_since=None)
     same = {"kind": "other", "begins_epoch": True, "happened_at": epoch.happened_at}
-    fields = EventFields(text="said better", hardware=make.hardware(), **same)
+    fields = EventFields(text="stated better", hardware=make.hardware(), **same)
     edit_event(event=epoch.pk, fields=fields, actor=make.user(), now=NOW)
     assert dirty() == set()
     fields = EventFields(text="the other one", hardware=xeon, **same)

@@ -1,4 +1,4 @@
-"""Small experiments: two kernels on one machine, as a lab's directory says them."""
+"""Small experiments: two kernels on one machine, as a lab's directory has them."""
 
 from collections.abc import Sequence
 

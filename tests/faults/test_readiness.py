@@ -1,4 +1,4 @@
-"""What /readyz of a whole instance says while its parts are stopped, for real."""
+"""What /readyz of a whole instance answers while its parts are stopped, for real."""
 
 import json
 import os

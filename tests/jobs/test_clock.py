@@ -12,7 +12,7 @@ from webapp.jobs.services.leasing import correct_times
 
 pytestmark = pytest.mark.django_db
 LATER = NOW + timedelta(days=3)
-"""What the clock said before it was corrected."""
+"""What the clock showed before it was corrected."""
 
 
 def test_a_job_leased_ahead_of_time_is_queued_again_a_lease_after_the_correction() -> None:

@@ -151,10 +151,10 @@ def test_a_job_queued_again_by_hand_has_all_its_attempts() -> None:
 
 
 def test_every_end_of_a_job_is_reported() -> None:
-    told: list[int] = []
+    notified: list[int] = []
 
     def listen(job: Job, **_: object) -> None:
-        told.append(job.pk)
+        notified.append(job.pk)
 
     job_ended.connect(listen)
     try:
@@ -163,7 +163,7 @@ def test_every_end_of_a_job_is_reported() -> None:
         fail(taken())
     finally:
         job_ended.disconnect(listen)
-    assert told == [cancelled.pk, failed.pk]
+    assert notified == [cancelled.pk, failed.pk]
 
 
 def test_an_end_is_undone_with_what_a_receiver_writes() -> None:

@@ -289,17 +289,17 @@ def test_what_a_migration_encrypts_is_encrypted_with_the_key_of_the_backup(
 
 
 @pytest.mark.parametrize(
-    ("changed", "says"),
+    ("changed", "message"),
     [
         ({"migrations": {"results": ["0999_later"]}}, r"later version .*results\.0999_later"),
         ({"postgres": 99}, "is of PostgreSQL 99, and this server is PostgreSQL"),
     ],
 )
 def test_a_backup_of_a_later_version_is_refused(
-    changed: dict[str, Any], says: str, tmp_path: Path
+    changed: dict[str, Any], message: str, tmp_path: Path
 ) -> None:
     path = write(tmp_path / "later.backup", **changed)
-    with pytest.raises(BackupError, match=says):
+    with pytest.raises(BackupError, match=message):
         restoring.restore(connection.settings_dict, path, nothing)
 
 

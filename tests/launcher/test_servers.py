@@ -1,4 +1,4 @@
-"""Finding the servers' programs, and saying what to install."""
+"""Finding the servers' programs, and naming what to install."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""supervisord: what it is told, and what is said when a program cannot run."""
+"""supervisord: what it is given, and what is printed when a program cannot run."""
 
 import configparser
 import shlex

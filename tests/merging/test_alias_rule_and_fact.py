@@ -26,7 +26,7 @@ def _fresh() -> None:
 
 def sent(day: int, cpu: str, queues: int, hardware: str = OLD) -> dict[str, Any]:
     """A run of an image, with an option that a rule may take for a knob; of its fact `cpu` and of
-    the knob it tells a value."""
+    the knob it gives a value."""
     facts = {"cpu": cpu, "sysctl": {KNOB: queues}}
     return run(
         f"r{day}",
@@ -121,7 +121,7 @@ AS_MEANT = {
     f"{NEW} forwarding+{KNOB}=4~uma": {("r1", 1), ("r4", 1)},
     f"{NEW} forwarding+{KNOB}=8~uma": {("r2", 1), ("r3", 1)},
 }
-TOLD_AS_SENT = {
+FACTS_AS_SENT = {
     (OLD, "cpu", "Atom", "01", "02"),
     (OLD, "cpu", "Xeon", "03", "03"),
     (OLD, f"sysctl.{KNOB}", "4", "01", "01"),
@@ -129,7 +129,7 @@ TOLD_AS_SENT = {
     (NEW, "cpu", "Xeon", "04", "04"),
     (NEW, f"sysctl.{KNOB}", "4", "04", "04"),
 }
-TOLD_AS_MEANT = {(NEW, "cpu", "Atom", "01", "02"), (NEW, "cpu", "Xeon", "03", "04")}
+FACTS_AS_MEANT = {(NEW, "cpu", "Atom", "01", "02"), (NEW, "cpu", "Xeon", "03", "04")}
 """What is a knob of the mode is no fact of the machine."""
 
 
@@ -140,7 +140,7 @@ def test_in_whatever_order_they_come_and_go_runs_and_facts_are_those_of_what_hol
     given = documents()
     upload(*given)
     runs = stored()
-    assert (filed(), facts()) == (AS_SENT, TOLD_AS_SENT)
+    assert (filed(), facts()) == (AS_SENT, FACTS_AS_SENT)
     on_the_way = []
 
     undoes = []
@@ -148,16 +148,16 @@ def test_in_whatever_order_they_come_and_go_runs_and_facts_are_those_of_what_hol
         undoes.append(ACTS[number]())
         on_the_way.append((filed(), facts()))
         assert facts() == found_anew()
-    assert (filed(), facts()) == (AS_MEANT, TOLD_AS_MEANT)
+    assert (filed(), facts()) == (AS_MEANT, FACTS_AS_MEANT)
     again = upload(*given)
     assert len(again.known) == len(given)
     assert (filed(), stored()) == (AS_MEANT, runs)
 
-    for take_back, (was_filed, was_told) in zip(
-        reversed(undoes), [*reversed(on_the_way[:-1]), (AS_SENT, TOLD_AS_SENT)], strict=True
+    for take_back, (was_filed, were_facts) in zip(
+        reversed(undoes), [*reversed(on_the_way[:-1]), (AS_SENT, FACTS_AS_SENT)], strict=True
     ):
         take_back()
-        assert (filed(), facts()) == (was_filed, was_told)
+        assert (filed(), facts()) == (was_filed, were_facts)
     assert stored() == runs
 
 
@@ -169,7 +169,7 @@ def test_taken_back_in_any_order_all_is_as_it_was_sent(order: list[int]) -> None
     for number in order:
         undoes[number]()
         assert facts() == found_anew()
-    assert (filed(), facts()) == (AS_SENT, TOLD_AS_SENT)
+    assert (filed(), facts()) == (AS_SENT, FACTS_AS_SENT)
 
 
 def test_what_comes_while_all_hold_is_filed_and_reported_likewise_and_goes_back_with_them() -> None:
@@ -178,10 +178,10 @@ def test_what_comes_while_all_hold_is_filed_and_reported_likewise_and_goes_back_
     upload(given[0], given[3])
     undoes += [add_workload(), add_hardware()]
     upload(given[1], given[2])
-    assert (filed(), facts()) == (AS_MEANT, TOLD_AS_MEANT)
+    assert (filed(), facts()) == (AS_MEANT, FACTS_AS_MEANT)
     for take_back in undoes:
         take_back()
-    assert (filed(), facts()) == (AS_SENT, TOLD_AS_SENT)
+    assert (filed(), facts()) == (AS_SENT, FACTS_AS_SENT)
     assert len(upload(*given).known) == 4
 
 

@@ -1,6 +1,6 @@
 """Whatever points at hardware, a mode, a series or a revision has an answer to its merge.
 
-A new foreign key fails here until it is said what becomes of it, and `GOES_WITH_…` say so too where
+A new foreign key fails here until its line names what becomes of it, and `GOES_WITH_…` too where
 it is not simply to point at the one that stays.
 """
 
@@ -126,5 +126,5 @@ def test_every_foreign_key_has_an_answer(model: type[Model]) -> None:
     ],
 )
 def test_what_goes_is_what_is_stated_to_go(model: type[Model], goes: tuple[object, ...]) -> None:
-    said = {field for field, fate in FATES[model].items() if fate == GOES}
-    assert {name(field) for field in goes} == said
+    stated = {field for field, fate in FATES[model].items() if fate == GOES}
+    assert {name(field) for field in goes} == stated

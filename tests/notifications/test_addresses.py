@@ -20,7 +20,7 @@ NEW = "ada@lab.example.org"
 
 
 def ask(client: Client, address: str = NEW) -> str:
-    """What the page of the account says to a new address."""
+    """What the page of the account answers to a new address."""
     fields = {"email": address, "time_zone": "UTC", "aliases": "", "quiet_from": ""}
     answer = client.post("/account/", fields, follow=True)
     return words(answer.content.decode())
@@ -75,7 +75,7 @@ def test_a_link_that_is_old_cut_made_up_or_overtaken_changes_nothing(
         old = new.token
     made_up = TimestampSigner(salt="other").sign_object([ada.pk, ada.email, NEW, 0])
     gone = NewAddress(ada.pk, "before@example.org", NEW, 0)
-    for token, said in (
+    for token, message in (
         (old, "older than 7 days"),
         (new.token[:-2], "not complete"),
         (made_up, "not complete"),
@@ -84,7 +84,9 @@ def test_a_link_that_is_old_cut_made_up_or_overtaken_changes_nothing(
         (NewAddress(ada.pk + 1, "", NEW, 0).token, "changed after this link"),
     ):
         answer = client.post(f"/account/address/{token}/")
-        assert (answer.status_code, said in words(answer.content.decode())) == (404, True), said
+        assert (answer.status_code, message in words(answer.content.decode())) == (404, True), (
+            message
+        )
     ada.refresh_from_db()
     assert ada.email == "ada@example.org"
 

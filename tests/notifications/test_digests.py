@@ -109,5 +109,5 @@ def test_a_digest_posted_before_the_clock_was_set_back_costs_no_other_day() -> N
     assert post_digests(now=MONDAY_MORNING + DAY) == 1
     third = alert(MONDAY_MORNING + 2 * DAY, number=2)
     assert post_digests(now=MONDAY_MORNING + 3 * DAY) == 1
-    told = [mail.data["alerts"] for mail in Mail.objects.order_by("data__until")]
-    assert told == [[first.pk], [second.pk], [third.pk]]
+    mailed = [mail.data["alerts"] for mail in Mail.objects.order_by("data__until")]
+    assert mailed == [[first.pk], [second.pk], [third.pk]]

@@ -1,4 +1,4 @@
-"""An excursion of a machine wherever alerts are told and counted: of one revision, by no commit."""
+"""An excursion of a machine wherever alerts are shown or counted: one revision, no commit."""
 
 from datetime import timedelta
 
@@ -16,7 +16,7 @@ from webapp.outbox.messages import compose
 from webapp.outbox.models import Endpoint, HookDelivery, Mail
 
 pytestmark = pytest.mark.django_db
-TOLD = "at r300060, one revision, back afterwards"
+SENTENCE = "at r300060, one revision, back afterwards"
 DAY = timedelta(days=1)
 
 
@@ -59,11 +59,11 @@ def test_digests_and_feeds_state_that_it_is_back_and_blame_no_commit(
 
     for form in (digest.text, digest.html):
         assert f"pf-statefull on {odd.hardware}" in form
-        assert TOLD in form
+        assert SENTENCE in form
         assert "regression since" not in form
     assert odd.hardware is not None
     for feed in ("freebsd-head", f"hardware/{odd.hardware.name}"):
-        assert TOLD in client.get(f"/feeds/{feed}.atom").content.decode()
+        assert SENTENCE in client.get(f"/feeds/{feed}.atom").content.decode()
 
 
 def test_one_that_came_and_went_within_the_day_is_in_no_digest(odd: Alert) -> None:

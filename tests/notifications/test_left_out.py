@@ -1,4 +1,4 @@
-"""Samples that an alert does not rest on are named wherever the alert is told."""
+"""Samples that an alert does not rest on are named wherever the alert is shown."""
 
 from typing import Any
 
@@ -84,7 +84,7 @@ def test_of_many_a_mail_names_the_first_and_counts_the_others(
 def test_webhooks_and_the_api_show_it_at_the_finding() -> None:
     alert = arrive(STEP)
 
-    (told,) = hook()["findings"]
+    (hooked,) = hook()["findings"]
     (finding,) = Client().get(f"/api/v1/alerts/{alert.pk}").json()["findings"]
 
     expected = {
@@ -94,12 +94,12 @@ def test_webhooks_and_the_api_show_it_at_the_finding() -> None:
         "kinds": {"clock-step": 1},
         "text": LEFT_OUT,
     }
-    assert told["left_out"] == [expected]
+    assert hooked["left_out"] == [expected]
     assert finding["left_out"] == [expected]
 
 
 def test_where_all_samples_count_nothing_is_stated() -> None:
-    """Marks on revisions that no finding rests on are not told either."""
+    """Marks on revisions that no finding rests on are not shown either."""
     alert = arrive(2)
 
     found = message()

@@ -1,4 +1,4 @@
-"""What the mails about alerts say."""
+"""What the mails about alerts state."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""Who is told what, when alerts change."""
+"""Who is notified of what, when alerts change."""
 
 from datetime import timedelta
 from typing import Any

@@ -1,4 +1,4 @@
-"""A slow loss wherever alerts are told: as one that went on, in which parts, and by no commit."""
+"""A slow loss wherever alerts are shown: as one that went on, in which parts, and by no commit."""
 
 from datetime import timedelta
 
@@ -15,7 +15,7 @@ from webapp.outbox.models import Endpoint, HookDelivery, Mail
 
 pytestmark = pytest.mark.django_db
 PARTS = [{"after": "r300010", "up_to": "r300020", "change_pct": -3.1}]
-TOLD = "the largest part: −3.1 % from r300010 to r300020"
+LARGEST = "the largest part: −3.1 % from r300010 to r300020"
 
 
 @pytest.fixture
@@ -53,7 +53,7 @@ def test_its_mail_names_the_window_the_parts_and_no_commit(slow: Alert) -> None:
     assert message.subject.endswith(window)
     assert message.subject.startswith("[driftline] -7.2% pf-statefull on ")
     for form in (message.text, message.html):
-        assert f"{window}; {TOLD}, and 1 more (1 worse)." in form
+        assert f"{window}; {LARGEST}, and 1 more (1 worse)." in form
         assert "Suspects" not in form
         assert "Spread boots over the window" in form
         assert f"/alerts/{slow.pk}/#next" in form
@@ -104,18 +104,18 @@ def test_digests_and_feeds_state_the_same(slow: Alert, client: Client) -> None:
 
     digest = compose(Mail.objects.get())
 
-    told = f"between r300000 and r300117, no single commit; {TOLD}"
-    assert told in digest.text
-    assert told in digest.html
-    assert told in client.get("/feeds/freebsd-head.atom").content.decode()
+    sentence = f"between r300000 and r300117, no single commit; {LARGEST}"
+    assert sentence in digest.text
+    assert sentence in digest.html
+    assert sentence in client.get("/feeds/freebsd-head.atom").content.decode()
     assert slow.hardware is not None
     feed = client.get(f"/feeds/hardware/{slow.hardware.name}.atom").content.decode()
-    assert told in feed
+    assert sentence in feed
 
 
 def test_its_page_and_the_api_name_the_parts(slow: Alert, client: Client) -> None:
     page = client.get(f"/alerts/{slow.pk}/").content.decode()
-    assert f"no single commit; {TOLD}; one other series lost" in page
+    assert f"no single commit; {LARGEST}; one other series lost" in page
 
     answer = client.get(f"/api/v1/alerts/{slow.pk}").json()
     assert (answer["kind"], answer["commit"]) == ("slow", None)

@@ -1,4 +1,4 @@
-"""A kind of mail for tests: what composes it does as its attributes say."""
+"""A kind of mail for tests: what composes it does as its attributes ask."""
 
 from webapp.outbox.messages import Message
 from webapp.outbox.models import Mail

@@ -93,6 +93,6 @@ def answering(answer: bytes) -> Behaviour:
 
 
 def silent(connection: socket.socket) -> None:
-    """Take everything and say nothing."""
+    """Take everything and answer nothing."""
     while connection.recv(65536):
         pass

@@ -230,7 +230,7 @@ def test_matrix_is_written_to_by_its_token_over_several_requests(
 
 
 @pytest.mark.parametrize(
-    ("url", "host", "says"),
+    ("url", "host", "content"),
     [
         (SLACK, "hooks.slack.com", b'"text": "Rehearsal"'),
         (f"discord://417429632418316298/{KEY}{KEY}", "discord.com", b"Rehearsal"),
@@ -239,7 +239,7 @@ def test_matrix_is_written_to_by_its_token_over_several_requests(
         ("matrixs://token@chat.example/!a:chat.example", "chat.example", b""),
     ],
 )
-def test_each_service_is_asked_over_tls_at_its_address(url: str, host: str, says: bytes) -> None:
+def test_each_service_is_asked_over_tls_at_its_address(url: str, host: str, content: bytes) -> None:
     asked: list[tuple[str, Any]] = []
 
     class Seen(channels.Conversation):
@@ -251,7 +251,7 @@ def test_each_service_is_asked_over_tls_at_its_address(url: str, host: str, says
     channels._notify(url, "Driftline", "Rehearsal", talk)
     address, body = asked[0]
     assert address.startswith((f"https://{host}/", f"https://{host}:443/"))
-    assert says in (body.encode() if isinstance(body, str) else body)
+    assert content in (body.encode() if isinstance(body, str) else body)
 
 
 def test_an_address_that_a_service_gives_for_its_channel_becomes_the_url_of_one() -> None:

@@ -1,5 +1,5 @@
 """Endpoints that are as slow as they like, or break off: nobody else waits for them, and what did
-not arrive whole is not said to have arrived."""
+not arrive whole is not reported to have arrived."""
 
 import socket
 import threading

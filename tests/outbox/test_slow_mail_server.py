@@ -19,7 +19,7 @@ class InAHurry(smtp.Hurried):
 
 
 def conversing(until: bytes, then: bytes) -> Behaviour:
-    """Say yes until ``until`` is heard, then drip ``then``."""
+    """Accept until ``until`` is heard, then drip ``then``."""
 
     def behaviour(connection: Any) -> None:
         connection.sendall(b"220 here\r\n")

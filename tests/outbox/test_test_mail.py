@@ -1,4 +1,4 @@
-"""`manage.py test_mail` holds a real conversation, and says what to do when it fails."""
+"""`manage.py test_mail` holds a real conversation, and prints what to do when it fails."""
 
 from typing import Any
 

@@ -76,9 +76,7 @@ def along() -> list[Revision]:
 @pytest.fixture
 @kept
 def loss() -> list[Revision]:
-    """Six revisions: pf loses a tenth at the fourth, of which a finding, an alert and an analysis
-    tell.
-    """
+    """Six revisions: pf loses a tenth at the fourth, with its finding, alert and analysis."""
     revisions = make.revisions(6)
     series = make.series(in_mode="pf")
     make.history(series, revisions, [100.0] * 3 + [90.0] * 3)

@@ -120,7 +120,7 @@ def test_a_triager_asks_for_more_runs_and_comes_back_where_they_were(client: Cli
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "message"),
     [
         ({"tree": "nowhere"}, "Tree: “nowhere” is not known here"),
         ({"revision": "r\x009"}, "Revision: “r9” is not known here"),
@@ -133,14 +133,14 @@ def test_a_triager_asks_for_more_runs_and_comes_back_where_they_were(client: Cli
     ],
 )
 def test_a_request_that_makes_no_sense_names_the_field(
-    client: Client, changes: dict[str, str], said: str
+    client: Client, changes: dict[str, str], message: str
 ) -> None:
     make.revision("r1"), make.hardware(), make.mode()
     client.force_login(_triager())
     sent = {**FORM, **changes, "next": "https://elsewhere.example/"}
     answer = client.post("/jobs/request/", sent, follow=True)
     assert answer.redirect_chain[0][0] == "/agents/"
-    assert said in answer.content.decode()
+    assert message in answer.content.decode()
     assert not Job.objects.exists()
 
 

@@ -33,7 +33,7 @@ def test_it_is_the_largest_unit_of_natural_time(moment: datetime) -> None:
 
 
 @pytest.mark.parametrize(
-    ("back", "told"),
+    ("back", "stated"),
     [
         (timedelta(), "now"),
         (timedelta(seconds=1), "a second ago"),
@@ -44,8 +44,8 @@ def test_it_is_the_largest_unit_of_natural_time(moment: datetime) -> None:
         (timedelta(days=366), "1\N{NO-BREAK SPACE}year ago"),
     ],
 )
-def test_what_it_states(back: timedelta, told: str) -> None:
-    assert relative(NOW - back, NOW) == told
+def test_what_it_states(back: timedelta, stated: str) -> None:
+    assert relative(NOW - back, NOW) == stated
 
 
 def test_the_exact_time_is_there_on_hover_and_unknown_is_a_dash() -> None:

@@ -27,8 +27,8 @@ def test_every_kind_of_event_has_its_verb() -> None:
 )
 def test_a_line_states_who_did_what(kind: str, reason: str, actor: str | None, line: str) -> None:
     user = User(username=actor) if actor else None
-    (told,) = lines_of_events([AlertEvent(at=AT, kind=kind, reason=reason, actor=user)])
-    assert (f"{told.who} {told.did}", told.at) == (line, AT)
+    (row,) = lines_of_events([AlertEvent(at=AT, kind=kind, reason=reason, actor=user)])
+    assert (f"{row.who} {row.did}", row.at) == (line, AT)
 
 
 def test_revisions_stand_as_a_list_in_a_sentence() -> None:

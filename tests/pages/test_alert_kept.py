@@ -40,7 +40,7 @@ def test_what_was_drawn_before_costs_three_statements_less(
 
 
 def _rename(revision: Revision) -> None:
-    """The versions of series tell of their revisions as well."""
+    """The versions of series change with their revisions as well."""
     Revision.objects.filter(pk=revision.pk).update(name="r999999")
     Series.objects.update(version=F("version") + 1)
 

@@ -418,10 +418,10 @@ def test_what_is_not_confirmed_and_what_did_not_move_is_distinguished(
         "pages/alerts/what-is-not-confirmed-and-what-did-not-move",
         client.get(f"/alerts/{at.pk}/?show=others"),
     )
-    told = client.get(f"/api/v1/alerts/{at.pk}").json()
-    assert [row["hardware"] for row in told["candidates"]] == ["Celeron/I350"]
-    assert {row["mode"] for row in told["unmoved"]} == {"pf", "forwarding"}
-    assert all(row["smallest_visible"] > 0 for row in told["unmoved"])
+    answer = client.get(f"/api/v1/alerts/{at.pk}").json()
+    assert [row["hardware"] for row in answer["candidates"]] == ["Celeron/I350"]
+    assert {row["mode"] for row in answer["unmoved"]} == {"pf", "forwarding"}
+    assert all(row["smallest_visible"] > 0 for row in answer["unmoved"])
 
 
 def test_a_canary_that_moved_is_named(visit: Visit, mixed: Alert) -> None:

@@ -1,4 +1,4 @@
-"""What the page of a bisect says of boots, and how it names who leads."""
+"""What the page of a bisect states of boots, and how it names who leads."""
 
 import re
 
@@ -25,7 +25,7 @@ def dot(index: int, value: float, half: float = 0.8, **more: object) -> Dot:
 
 
 @pytest.mark.parametrize(
-    ("value", "half", "said"),
+    ("value", "half", "text"),
     [
         (100.1, 0.8, "old level"),
         (97.9, 0.8, "new level"),
@@ -36,9 +36,9 @@ def dot(index: int, value: float, half: float = 0.8, **more: object) -> Dot:
     ],
 )
 def test_a_boot_is_on_the_level_that_its_interval_holds(
-    value: float, half: float, said: str
+    value: float, half: float, text: str
 ) -> None:
-    assert level_of(dot(4, value, half), 100.0, 98.0) == said
+    assert level_of(dot(4, value, half), 100.0, 98.0) == text
 
 
 def test_what_the_machine_moved_is_taken_off_first() -> None:

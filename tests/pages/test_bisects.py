@@ -85,13 +85,13 @@ def test_its_json_and_its_chart_agree(client: Client, ended: Bisect) -> None:
     page = client.get(f"/bisects/{ended.pk}/").content.decode()
     bars = re.findall(r'height="([\d.]+)" class="bw"><title>(\S+): ', page)
     assert document["culprit"] == "r1009"
-    told = client.get(f"/api/v1/bisects/{ended.pk}").json()
-    assert 0 < told["other_change_up_to_percent"] == document["other_change_up_to_percent"] < 2
-    assert not told["first_of_several"]
-    assert told["forecast"] == document["forecast"]
-    assert told["forecast"]["one"]["boots_median"] < told["forecast"]["several"]["boots_p90"]
-    assert 0 < told["forecast"]["several_chance"] < 0.1
-    assert told["left"] is None
+    answer = client.get(f"/api/v1/bisects/{ended.pk}").json()
+    assert 0 < answer["other_change_up_to_percent"] == document["other_change_up_to_percent"] < 2
+    assert not answer["first_of_several"]
+    assert answer["forecast"] == document["forecast"]
+    assert answer["forecast"]["one"]["boots_median"] < answer["forecast"]["several"]["boots_p90"]
+    assert 0 < answer["forecast"]["several_chance"] < 0.1
+    assert answer["left"] is None
     assert max(bars, key=lambda bar: float(bar[0]))[1] == "r1009"
     assert "NaN" not in page
 
@@ -130,15 +130,15 @@ def test_suspects_that_touch_only_what_cannot_matter_are_counted_and_named(
     BisectSettings.objects.create(tree=make.tree(), unlikely_paths="share/man/\n")
     touched = Revision.objects.filter(name__in=["r1003", "r1016"])
     touched.update(paths=["share/man/man4/em.4"], path_count=1)
-    said = "2 of 16 commits touch only what cannot matter: they begin with 5 % of the weight"
+    sentence = "2 of 16 commits touch only what cannot matter: they begin with 5 % of the weight"
     form = visit(f"/bisects/new/?{PARTS}&effect=-2")
-    assert said in form
+    assert sentence in form
     assert "r1003 only share/man/ Change number 3" in form
     bisect = start_bisect(draft=lab.draft(truth), created_by=make.user("ada"))
     page = visit(f"/bisects/{bisect.pk}/")
-    assert said in page
+    assert sentence in page
     assert "A cross: touches only what cannot matter." in page
-    assert said in client.get(f"/bisects/{bisect.pk}.md").content.decode()
+    assert sentence in client.get(f"/bisects/{bisect.pk}.md").content.decode()
     document = client.get(f"/api/v1/bisects/{bisect.pk}").json()
     assert [one["revision"] for one in document["unlikely"]] == ["r1003", "r1016"]
     crosses = re.findall(

@@ -124,7 +124,7 @@ def test_page_json_markdown_and_mail_state_what_each_machine_shows(client: Clien
     measured = [row["action"] for row in document["decisions"] if "measures" in row["action"]]
     assert f"measures r1000 on {HERE}, r1000 on {THERE}" in page
     assert f"measures r1000 on {HERE}, r1000 on {THERE}" in text
-    assert all(f" on {HERE}" in said or f" on {THERE}" in said for said in measured)
+    assert all(f" on {HERE}" in line or f" on {THERE}" in line for line in measured)
     first, second = document["subjects"]
     assert (first["hardware"], second["hardware"]) == (lab.HARDWARE, OTHER)
     assert first["leads"]

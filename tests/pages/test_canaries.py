@@ -1,4 +1,4 @@
-"""`/canaries/`, and what other pages say of them."""
+"""`/canaries/`, and what other pages show of them."""
 
 from collections.abc import Callable
 

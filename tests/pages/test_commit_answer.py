@@ -1,4 +1,4 @@
-"""The answer that the page of a commit opens with: what it did, and who says so."""
+"""The answer that the page of a commit opens with: what it did, and on what evidence."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -127,11 +127,11 @@ def test_the_commit_and_its_comparison_claim_the_same(client: Client) -> None:
     arrive([run(303643, times(PF, by), workload=one) for one, by in factors.items()])
     before, after = Revision.objects.order_by("position")
     sides = sides_of([before, after])
-    told = {
+    counted = {
         counts(client.get(address).content.decode())
         for address in (page(after), f"/compare/{sides}", f"/compare.md{sides}")
     }
-    assert told == {
+    assert counted == {
         "2 of 3 comparisons prove a difference over the whole table, 1 differs by itself"
     }
     outcomes = client.get(f"/api/v1/compare{sides}").json()["headline"]["outcomes"]

@@ -33,7 +33,7 @@ def row_of(mode: str) -> str:
 @pytest.fixture
 @kept
 def pair() -> tuple[Revision, Revision]:
-    """forwarding gains 80 %, pf stays but scatters too much to tell."""
+    """forwarding gains 80 %, pf stays but scatters too much to judge."""
     before, after = make.revision("r303642"), make.revision("r303643")
     make.run(before, in_mode="forwarding", samples=OLD)
     make.run(after, in_mode="forwarding", samples=NEW)

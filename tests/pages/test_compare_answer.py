@@ -1,4 +1,4 @@
-"""What a comparison says as a whole: sentences, panels, long and hostile tables, strangers."""
+"""What a comparison states as a whole: sentences, panels, long and hostile tables, strangers."""
 
 from collections.abc import Callable
 from typing import Any

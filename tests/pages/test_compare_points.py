@@ -1,4 +1,4 @@
-"""The compare page reads points: it says what samples say, in few statements."""
+"""The compare page reads points: it compares as samples do, in few statements."""
 
 import pytest
 from django.db import connection

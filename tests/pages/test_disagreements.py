@@ -1,4 +1,4 @@
-"""Runs that disagree, as pages say it, and what people do about them."""
+"""Runs that disagree, as pages state it, and what people do about them."""
 
 import re
 from collections.abc import Callable

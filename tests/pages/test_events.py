@@ -1,4 +1,4 @@
-"""`/events/`, and where other pages tell of events and releases."""
+"""`/events/`, and where other pages show events and releases."""
 
 from collections.abc import Callable
 from datetime import date, timedelta

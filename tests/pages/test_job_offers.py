@@ -127,13 +127,13 @@ def test_what_was_asked_for_is_stated_and_not_queued_again(
     tess: Client, along: list[Revision]
 ) -> None:
     form = shown(tess, address(along[7]))[0]
-    said = words(tess.post("/jobs/request/", form, follow=True).content.decode())
+    received = words(tess.post("/jobs/request/", form, follow=True).content.decode())
     job = Job.objects.get()
-    assert f"Queued: job {job.pk} , 5 boots of {along[7].name} on" in said
-    said = words(
+    assert f"Queued: job {job.pk} , 5 boots of {along[7].name} on" in received
+    received = words(
         tess.post("/jobs/request/", form | {"purpose": "confirm"}, follow=True).content.decode()
     )
-    assert f"Already asked: job {job.pk} , 5 boots" in said
+    assert f"Already asked: job {job.pk} , 5 boots" in received
     assert Job.objects.count() == 1
     assert shown(tess, address(along[7])) == []
     page = tess.get(address(along[7])).content.decode()
@@ -265,9 +265,9 @@ def test_of_a_candidate_and_its_parent_only_what_is_not_asked_is_asked(
     confirm = shown(tess, path)[0]
     tess.post("/jobs/request/", confirm | {"revision": [along[5].name]})
     assert shown(tess, path)[0]["revision"] == [along[6].name]
-    said = words(tess.post("/jobs/request/", confirm, follow=True).content.decode())
-    assert "Queued: job" in said
-    assert "Already asked: job" in said
+    received = words(tess.post("/jobs/request/", confirm, follow=True).content.decode())
+    assert "Queued: job" in received
+    assert "Already asked: job" in received
     assert Job.objects.count() == 2
 
 

@@ -193,13 +193,13 @@ def test_the_button_shows_that_one_is_mailed_and_takes_it_back(tess: Client) -> 
     machine = make.hardware()
     User.objects.update(email="tess@example.org")
     subscribe = f"{PAGE}subscribe/"
-    said = words(tess.post(subscribe, {"act": "on"}, follow=True).content.decode())
-    assert "You are mailed of every change on this machine, at tess@example.org." in said
-    assert "Mailed to you: stop" in said
+    answer = words(tess.post(subscribe, {"act": "on"}, follow=True).content.decode())
+    assert "You are mailed of every change on this machine, at tess@example.org." in answer
+    assert "Mailed to you: stop" in answer
     make.subscription(User.objects.get(username="tess"), "all machines")
-    said = words(tess.post(subscribe, {"act": "off"}, follow=True).content.decode())
-    assert "unless another of your subscriptions asks for them" in said
-    assert "Mail me its changes" in said
+    answer = words(tess.post(subscribe, {"act": "off"}, follow=True).content.decode())
+    assert "unless another of your subscriptions asks for them" in answer
+    assert "Mail me its changes" in answer
     assert not Subscription.objects.get(hardware=machine).enabled
     tess.post(subscribe, {"act": "on"})
     assert Subscription.objects.get(hardware=machine).enabled, "switched on again, not doubled"
@@ -216,8 +216,8 @@ def test_a_narrower_subscription_of_the_same_name_is_not_taken_for_it(tess: Clie
 def test_who_has_no_address_is_shown_that_no_mail_comes(client: Client) -> None:
     make.hardware()
     client.force_login(make.user("nomail"))
-    said = words(client.post(f"{PAGE}subscribe/", follow=True).content.decode())
-    assert "once your account has an e-mail address" in said
+    answer = words(client.post(f"{PAGE}subscribe/", follow=True).content.decode())
+    assert "once your account has an e-mail address" in answer
 
 
 def test_who_is_not_signed_in_is_asked_to(client: Client) -> None:

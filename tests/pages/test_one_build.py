@@ -1,4 +1,4 @@
-"""What pages, the API, feeds and webhooks say of an alert that rests on one build a side."""
+"""What pages, the API, feeds and webhooks state of an alert that rests on one build a side."""
 
 import re
 from collections.abc import Callable
@@ -132,8 +132,8 @@ def test_no_commit_and_no_author_is_named(client: Client) -> None:
     alert = the_alert()
     event = alert.events.get(kind="opened")
     findings = Finding.objects.with_subjects().with_revisions()
-    told = payload_of("alert.opened", event, alert, list(findings), suspicion_of(alert))
+    payload = payload_of("alert.opened", event, alert, list(findings), suspicion_of(alert))
 
     assert suspicion_of(alert).commit is None
-    assert (told["commit"], told["one_build"]) == (None, True)
-    assert told["findings"][0]["one_build"]["state"] == "open"
+    assert (payload["commit"], payload["one_build"]) == (None, True)
+    assert payload["findings"][0]["one_build"]["state"] == "open"

@@ -149,7 +149,7 @@ def test_a_mail_being_sent_is_not_dropped_under_its_sender(operator: User, clien
 
 
 @pytest.mark.parametrize(
-    ("mode", "said"),
+    ("mode", "message"),
     [
         (Mode.ACCEPT, "The test mail to op@example.org left."),
         (Mode.REFUSE, "did not leave. The server answered 550 5.1.1 nobody of that name."),
@@ -157,7 +157,7 @@ def test_a_mail_being_sent_is_not_dropped_under_its_sender(operator: User, clien
     ],
 )
 def test_a_test_mail_states_how_it_went(
-    operator: User, client: Client, settings: Any, mode: Mode, said: str
+    operator: User, client: Client, settings: Any, mode: Mode, message: str
 ) -> None:
     with mail_server() as server:
         server.mode = mode
@@ -165,7 +165,7 @@ def test_a_test_mail_states_how_it_went(
         settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", server.port
         form = {"address": "op@example.org"}
         page = client.post("/outbox/test/", form, follow=True).content.decode()
-    assert said in words(page)
+    assert message in words(page)
     assert len(server.mails) == (mode is Mode.ACCEPT)
 
 

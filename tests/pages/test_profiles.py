@@ -186,7 +186,7 @@ def test_a_truncated_profile_is_drawn_and_not_tested(agent: Agent, client: Clien
 
 
 @pytest.mark.parametrize(
-    ("address", "said"),
+    ("address", "message"),
     [
         ("/profiles/side/?side=nowhere:r1:x:y", "no tree"),
         ("/profiles/side/?side=freebsd-head:r303642:bench/nic:pf", "no profile of"),
@@ -196,10 +196,10 @@ def test_a_truncated_profile_is_drawn_and_not_tested(agent: Agent, client: Clien
         ("/profiles/diff/?a=999999&b=1", "no profile of 999999"),
     ],
 )
-def test_what_is_not_there_is_named(both: str, client: Client, address: str, said: str) -> None:
+def test_what_is_not_there_is_named(both: str, client: Client, address: str, message: str) -> None:
     response = client.get(address)
     assert response.status_code == 404
-    assert said in response.content.decode().lower().replace("&#x27;", "'")
+    assert message in response.content.decode().lower().replace("&#x27;", "'")
 
 
 def test_a_function_opens_its_callers_and_callees(both: str, client: Client) -> None:
@@ -520,7 +520,7 @@ def test_a_difference_and_a_profile_lead_to_the_series(series: str, client: Clie
 
 
 @pytest.mark.parametrize(
-    ("more", "said"),
+    ("more", "message"),
     [
         ({"fn": "nothing@kernel"}, "o profile that takes part has the function nothing@kernel"),
         (
@@ -534,11 +534,11 @@ def test_a_difference_and_a_profile_lead_to_the_series(series: str, client: Clie
     ],
 )
 def test_what_has_no_series_is_named(
-    series: str, client: Client, more: dict[str, Any], said: str | None
+    series: str, client: Client, more: dict[str, Any], message: str | None
 ) -> None:
     response = client.get("/profiles/functions/", SUBJECT | more)
-    assert response.status_code == (404 if said else 200)
-    assert (said or "") in words(response.content.decode())
+    assert response.status_code == (404 if message else 200)
+    assert (message or "") in words(response.content.decode())
 
 
 def test_one_revision_is_no_series(agent: Agent, client: Client) -> None:

@@ -1,4 +1,4 @@
-"""The page that says how good the alerts were."""
+"""The page that shows how good the alerts were."""
 
 import re
 from collections.abc import Callable
@@ -165,7 +165,7 @@ def test_an_operator_sets_what_is_proposed_with_one_click(client: Client, ada: U
     response = client.post("/thresholds/set/", form, follow=True)
     assert response.redirect_chain[0][0] == "/quality/"
     text = words(response.content.decode())
-    assert "0 of 1 judged alerts were real" in text  # what people said stays said
+    assert "0 of 1 judged alerts were real" in text  # what people judged stays judged
     assert "None: no finding of these days was called not real" in text
     assert MinEffectChange.objects.get().after == 4.5
 

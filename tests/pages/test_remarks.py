@@ -67,8 +67,8 @@ def fetched(client: Client, *addresses: str) -> dict[str, str]:
 
 def missing(page: str, exports: dict[str, str]) -> dict[str, set[str]]:
     """The remarks of a page that an export lacks, by export."""
-    said = remarks(page)
-    lacking = {name: {one for one in said if one not in text} for name, text in exports.items()}
+    shown = remarks(page)
+    lacking = {name: {one for one in shown if one not in text} for name, text in exports.items()}
     return {name: found for name, found in lacking.items() if found}
 
 

@@ -19,7 +19,7 @@ def first(client: Client, text: str) -> str:
 
 
 def groups(client: Client, text: str) -> dict[str, list[str]]:
-    """The labels of the hits by the name of their group, as the API tells them."""
+    """The labels of the hits by the name of their group, as the API lists them."""
     answer = client.get("/api/v1/search", {"q": text})
     assert answer.status_code == 200, answer.content
     return {

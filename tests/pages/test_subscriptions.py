@@ -1,4 +1,4 @@
-"""Subscriptions, the account, the mail in the browser, and the alert as a mail told it."""
+"""Subscriptions, the account, the mail in the browser, and the alert as it was mailed."""
 
 from datetime import time, timedelta
 
@@ -74,7 +74,7 @@ def test_one_subscribes_and_sees_what_would_have_matched(
 
 def test_a_mistake_is_shown_beside_its_field(client: Client, ada: User) -> None:
     make.subscription(ada, "mine")
-    for fields, said in (
+    for fields, message in (
         (wanted(), "choose another"),
         (wanted(name=""), "required"),
         (wanted(name="x", severity="-1"), "greater than or equal"),
@@ -83,7 +83,7 @@ def test_a_mistake_is_shown_beside_its_field(client: Client, ada: User) -> None:
     ):
         answer = client.post("/subscriptions/", fields)
         assert answer.status_code == 400
-        assert said in words(answer.content.decode())
+        assert message in words(answer.content.decode())
     assert Subscription.objects.count() == 1
 
 
@@ -158,7 +158,7 @@ def test_people_set_their_names_quiet_hours_and_address(client: Client, ada: Use
     assert (ada.quiet_from, ada.quiet_until) == (time(22), time(7, 30))
     assert not ada.is_staff
     assert "mjg@FreeBSD.org" in client.get("/account/").content.decode()
-    for change, said in (
+    for change, message in (
         ({"quiet_from": ""}, "Give both ends"),
         ({"quiet_from": "07:30"}, "Give another time"),
         ({"time_zone": "Mars/Olympus"}, "Select a valid choice"),
@@ -168,7 +168,7 @@ def test_people_set_their_names_quiet_hours_and_address(client: Client, ada: Use
     ):
         answer = client.post("/account/", settings | change)
         assert answer.status_code == 400
-        assert said in words(answer.content.decode())
+        assert message in words(answer.content.decode())
 
 
 def test_a_mails_link_shows_what_the_mail_reported(client: Client, alert: Alert) -> None:

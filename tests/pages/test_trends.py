@@ -360,7 +360,7 @@ def test_samples_are_never_read(client: Client) -> None:
 
 def test_the_number_of_queries_does_not_grow_with_series_or_points(queries: Counted) -> None:
     short = make.revisions(3)
-    for mode in ("pf", "ipfw"):  # of one alone the newest points are told, by one query more
+    for mode in ("pf", "ipfw"):  # of one alone the newest points are named, by one query more
         make.history(make.series(in_mode=mode), short, [100.0] * 3)
     few, few_figure = queries("/trends/"), queries("/trends/figure.json")
     longer = make.revisions(20, first=400_000)
@@ -497,8 +497,8 @@ def test_the_interval_of_many_points_is_that_of_each_summary(client: Client) -> 
     series = make.series()
     for at, samples in zip(along, ([9.0, 10.0, 11.0], [5.0, 5.0], [7.0]), strict=True):
         make.point(series, at, samples)
-    told = figure(client)["series"][0]
+    series_shown = figure(client)["series"][0]
     for at, point in enumerate(Point.objects.of_series(series)):
         low, high = point.summary.interval() or (None, None)
-        assert told["low"][at] == (low if low is None else pytest.approx(low, rel=1e-5))
-        assert told["high"][at] == (high if high is None else pytest.approx(high, rel=1e-5))
+        assert series_shown["low"][at] == (low if low is None else pytest.approx(low, rel=1e-5))
+        assert series_shown["high"][at] == (high if high is None else pytest.approx(high, rel=1e-5))

@@ -1,4 +1,4 @@
-"""Runs that wait for a decision, as the page says it, and deciding there."""
+"""Runs that wait for a decision, as the page shows it, and deciding there."""
 
 import re
 from collections.abc import Callable

@@ -38,14 +38,14 @@ def mode(workload: str, *options: str) -> dict[str, Any]:
 
 
 def analyse() -> None:
-    """As the worker does it: analyse what is dirty, and tell who is to be told."""
+    """As the worker does it: analyse what is dirty, and notify whom it concerns."""
     while analyse_dirty_series().finished:
         pass
     notify_events()
 
 
-def said() -> dict[str, str]:
-    """Revision → what ministat says of it, in the order of positions (of one series)."""
+def ministat_verdicts() -> dict[str, str]:
+    """Revision → what ministat finds for it, in the order of positions (of one series)."""
     rows = Comparison.objects.select_related("revision").order_by("position")
     return {row.revision.name: row.verdict for row in rows}
 

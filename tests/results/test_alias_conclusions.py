@@ -1,4 +1,4 @@
-"""What was concluded and said of a series outlives an alias and its undo."""
+"""What was concluded and noted of a series outlives an alias and its undo."""
 
 import pytest
 

@@ -48,7 +48,7 @@ class TestSameRun:
         assert points() == {"bench/nic fastforwarding r1"}
 
     def test_a_description_that_differs_is_no_conflict(self) -> None:
-        """The digest tells of the position; what is stored is compared as it was sent."""
+        """The digest names the position; what is stored is compared as it was sent."""
         upload(sent := run())
         alias()
         assert upload(sent | {"position": 1}).known

@@ -42,8 +42,8 @@ def day(number: int) -> datetime:
     return DAY_ZERO + timedelta(days=number)
 
 
-def told(number: int | None, hardware: str = "bench/nic", **facts: Any) -> dict[str, Any]:
-    """A run of a day that tells these facts."""
+def with_facts(number: int | None, hardware: str = "bench/nic", **facts: Any) -> dict[str, Any]:
+    """A run of a day that has these facts."""
     at = day(number).isoformat() if number is not None else None
     return run_document(hardware=hardware, measured_at=at, facts=facts)
 
@@ -150,14 +150,14 @@ pytestmark = pytest.mark.django_db
 
 
 def test_a_fact_has_a_first_and_a_last_day() -> None:
-    upload(told(1, cpu="Atom"), told(5, cpu="Atom"), told(7, cpu="Xeon"))
+    upload(with_facts(1, cpu="Atom"), with_facts(5, cpu="Atom"), with_facts(7, cpu="Xeon"))
     assert intervals() == [(1, "Atom", 5), (7, "Xeon", 7)]
 
 
 def test_an_old_archive_that_comes_later_ends_no_newer_fact() -> None:
-    upload(told(7, cpu="Xeon"))
-    upload(told(9, cpu="Xeon"))
-    upload(told(1, cpu="Atom"), history=True)
+    upload(with_facts(7, cpu="Xeon"))
+    upload(with_facts(9, cpu="Xeon"))
+    upload(with_facts(1, cpu="Atom"), history=True)
     assert intervals() == [(1, "Atom", 1), (7, "Xeon", 9)]
     (holding,) = HardwareFact.objects.newest()
     assert holding.value == "Xeon"
@@ -165,14 +165,14 @@ def test_an_old_archive_that_comes_later_ends_no_newer_fact() -> None:
 
 def test_a_value_in_the_middle_cuts_an_interval_where_its_runs_are() -> None:
     for at in (1, 3, 6, 9):
-        upload(told(at, cpu="Atom"))
-    upload(told(4, cpu="Xeon"))
+        upload(with_facts(at, cpu="Atom"))
+    upload(with_facts(4, cpu="Xeon"))
     assert intervals() == [(1, "Atom", 3), (4, "Xeon", 4), (6, "Atom", 9)]
 
 
 def test_a_run_without_a_time_counts_when_it_arrived() -> None:
-    upload(told(1, cpu="Atom"))
-    upload(told(None, cpu="Xeon"))
+    upload(with_facts(1, cpu="Atom"))
+    upload(with_facts(None, cpu="Xeon"))
     assert [value for _, value, _ in intervals()] == ["Atom", "Xeon"]
 
 
@@ -181,7 +181,7 @@ def test_any_order_of_uploads_gives_the_same_facts_as_finding_them_anew() -> Non
     for trial in range(12):
         name = f"bench{trial}/nic"
         documents = [
-            told(
+            with_facts(
                 shuffle.randrange(12),
                 name,
                 cpu=shuffle.choice("abc"),
@@ -205,8 +205,8 @@ def test_any_order_of_uploads_gives_the_same_facts_as_finding_them_anew() -> Non
 
 def test_machines_alike_have_names_of_their_own() -> None:
     for name in ("amd1/nic0", "amd2/nic0", "amd2/nic1", "amd3/T540"):
-        upload(told(1, name, cpu="EPYC", nic="T540"))
-        upload(told(2, name, cpu="EPYC", nic="T540"))
+        upload(with_facts(1, name, cpu="EPYC", nic="T540"))
+        upload(with_facts(2, name, cpu="EPYC", nic="T540"))
     called = {machine.name: str(machine) for machine in Hardware.objects.all()}
     assert called == {
         "amd1/nic0": "EPYC T540",
@@ -230,16 +230,16 @@ def called(name: str) -> set[str]:
 
 def test_a_machine_is_called_as_registered_where_a_few_readmes_name_another() -> None:
     copied, own = {"nic": "Intel 82580"}, {"nic": "Dual port Intel 82599EB"}
-    upload(*(told(at, SLIPPED, typed=own) for at in range(19)), history=True)
-    upload(*(told(at, SLIPPED, typed=copied) for at in (20, 21)), history=True)
+    upload(*(with_facts(at, SLIPPED, typed=own) for at in range(19)), history=True)
+    upload(*(with_facts(at, SLIPPED, typed=copied) for at in (20, 21)), history=True)
     assert called(SLIPPED) == {"Dual port Intel 82599EB"}
-    upload(*(told(at, SLIPPED, typed=copied) for at in range(30, 70)), history=True)
+    upload(*(with_facts(at, SLIPPED, typed=copied) for at in range(30, 70)), history=True)
     assert called(SLIPPED) == {"Intel 82599EB"}
 
 
 def test_a_typed_fact_that_names_nothing_registered_is_no_name() -> None:
-    upload(told(1, SLIPPED, typed={"nic": "Dell R630, 2 Intel E5-2697A"}), history=True)
-    upload(told(1, "Atom_C2758/T540", typed={"nic": "Quad Chelsio T540-CR"}), history=True)
+    upload(with_facts(1, SLIPPED, typed={"nic": "Dell R630, 2 Intel E5-2697A"}), history=True)
+    upload(with_facts(1, "Atom_C2758/T540", typed={"nic": "Quad Chelsio T540-CR"}), history=True)
     assert called(SLIPPED) == {"Intel 82599EB"}
     assert called("Atom_C2758/T540") == {"Quad Chelsio T540-CR"}
     rename_hardware(
@@ -249,7 +249,7 @@ def test_a_typed_fact_that_names_nothing_registered_is_no_name() -> None:
 
 
 def test_what_is_measured_names_a_machine_before_what_is_typed() -> None:
-    upload(told(1, SLIPPED, nic="82599ES SFI/SFP+", typed={"nic": "Intel 82599EB"}))
+    upload(with_facts(1, SLIPPED, nic="82599ES SFI/SFP+", typed={"nic": "Intel 82599EB"}))
     assert called(SLIPPED) == {"82599ES SFI/SFP+"}
 
 
@@ -271,7 +271,7 @@ def test_a_model_is_named_by_itself_and_not_by_its_vendor(
 
 
 def test_a_replaced_run_gives_no_facts_any_more() -> None:
-    document = told(1, cpu="Atom")
+    document = with_facts(1, cpu="Atom")
     upload(document)
     other = {**document, "facts": {"cpu": "Xeon"}, "build_id": "another"}
     upload(other, replace=True)
@@ -279,7 +279,7 @@ def test_a_replaced_run_gives_no_facts_any_more() -> None:
 
 
 def test_a_run_sent_again_changes_nothing() -> None:
-    document = told(1, cpu="Atom")
+    document = with_facts(1, cpu="Atom")
     upload(document)
     upload(document)
     assert intervals() == [(1, "Atom", 1)]
@@ -287,9 +287,9 @@ def test_a_run_sent_again_changes_nothing() -> None:
 
 def test_merged_hardware_has_the_facts_of_both() -> None:
     upload(
-        told(1, "old/nic", cpu="Atom"),
-        told(3, "new/nic", cpu="Atom"),
-        told(2, "new/nic", cpu="Xeon"),
+        with_facts(1, "old/nic", cpu="Atom"),
+        with_facts(3, "new/nic", cpu="Atom"),
+        with_facts(2, "new/nic", cpu="Xeon"),
     )
     old, new = (Hardware.objects.get(name=name) for name in ("old/nic", "new/nic"))
     merge_hardware(source=old, into=new)
@@ -300,7 +300,7 @@ def test_the_number_of_statements_does_not_grow_with_the_batch() -> None:
     counts = []
     for size in (1, 2, 8, 30):
         runs = [
-            told(at, cpu=f"cpu {at % 3}", sysctl={f"a.b{at % 7}": at}, uname=f"FreeBSD {at}")
+            with_facts(at, cpu=f"cpu {at % 3}", sysctl={f"a.b{at % 7}": at}, uname=f"FreeBSD {at}")
             for at in range(size)
         ]
         with CaptureQueriesContext(connection) as captured:
@@ -312,7 +312,7 @@ def test_the_number_of_statements_does_not_grow_with_the_batch() -> None:
 
 
 def test_filling_prints_what_it_did() -> None:
-    upload(told(1, cpu="Atom"), told(2, cpu="Xeon"), told(2, "other/nic"))
+    upload(with_facts(1, cpu="Atom"), with_facts(2, cpu="Xeon"), with_facts(2, "other/nic"))
     HardwareFact.objects.all().delete()
     out = StringIO()
     call_command("fill_facts", stdout=out)
@@ -331,8 +331,8 @@ def texts() -> list[str]:
 
 
 def test_a_changed_fact_is_an_event_that_names_both_values() -> None:
-    upload(told(1, cpu="Atom"))
-    upload(told(2, cpu="Xeon"))
+    upload(with_facts(1, cpu="Atom"))
+    upload(with_facts(2, cpu="Xeon"))
     event = LabEvent.objects.get()
     assert event.text == "cpu: Xeon, before Atom"
     assert (event.kind, event.source, event.begins_epoch) == ("hardware", "fact", False)
@@ -340,8 +340,8 @@ def test_a_changed_fact_is_an_event_that_names_both_values() -> None:
 
 
 def test_several_facts_that_change_together_are_one_event() -> None:
-    upload(told(1, cpu="Atom", bios="1.0", typed={"nic": "i350"}))
-    upload(told(2, cpu="Xeon", bios="1.1", typed={"nic": "T540"}))
+    upload(with_facts(1, cpu="Atom", bios="1.0", typed={"nic": "i350"}))
+    upload(with_facts(2, cpu="Xeon", bios="1.1", typed={"nic": "T540"}))
     assert texts() == [
         "bios: 1.1, before 1.0\ncpu: Xeon, before Atom\nnic: T540, before i350 (typed)"
     ]
@@ -362,33 +362,33 @@ def test_several_facts_that_change_together_are_one_event() -> None:
     ],
 )
 def test_no_event_is_made_of(first: dict[str, str], second: dict[str, str]) -> None:
-    upload(told(1, **first))
-    upload(told(2, **second))
+    upload(with_facts(1, **first))
+    upload(with_facts(2, **second))
     assert texts() == []
 
 
 def test_imported_history_shows_changes_and_records_no_event() -> None:
-    upload(*(told(at, cpu=f"cpu {at}") for at in range(6)), history=True)
+    upload(*(with_facts(at, cpu=f"cpu {at}") for at in range(6)), history=True)
     assert len(intervals()) == 6
     assert texts() == []
 
 
 def test_what_arrives_late_records_no_event() -> None:
-    upload(told(5, cpu="Xeon"))
-    upload(told(2, cpu="Atom"))
+    upload(with_facts(5, cpu="Xeon"))
+    upload(with_facts(2, cpu="Atom"))
     assert texts() == []
 
 
 def test_an_event_that_was_withdrawn_does_not_come_back() -> None:
-    upload(told(1, cpu="Atom"))
-    upload(told(2, cpu="Xeon"))
-    upload(told(2, cpu="Xeon"))
+    upload(with_facts(1, cpu="Atom"))
+    upload(with_facts(2, cpu="Xeon"))
+    upload(with_facts(2, cpu="Xeon"))
     assert len(texts()) == 1
 
 
 def test_a_batch_that_is_refused_leaves_no_fact() -> None:
     an_agent()
-    document = told(1, cpu="Atom")
+    document = with_facts(1, cpu="Atom")
     with pytest.raises(Exception, match="hardware"):
         upload(document, register=False)
     assert not HardwareFact.objects.exists()

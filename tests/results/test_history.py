@@ -7,7 +7,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from tests.results.steps import analyse, measured, names_of, places, said, upload
+from tests.results.steps import analyse, measured, ministat_verdicts, names_of, places, upload
 from webapp.analysis.models import Comparison
 from webapp.merging.services import merge_revisions
 from webapp.results.commit_documents import CommitDocument
@@ -195,11 +195,11 @@ def test_a_renumbered_tree_is_analysed_anew() -> None:
     upload(*(measured(name, f, position=p) for name, f, p in [("a", 1, 1), ("b", 0.9, 2)]))
     upload(measured("c", 1.0, position=3))
     analyse()
-    assert said() == {"b": "worse", "c": "better"}
+    assert ministat_verdicts() == {"b": "worse", "c": "better"}
     take(commit("a", position=10), commit("c", position=20), commit("b", position=30))
     assert places() == [("a", 10), ("c", 20), ("b", 30)]
     analyse()
-    assert said() == {"c": "cannot tell", "b": "worse"}
+    assert ministat_verdicts() == {"c": "cannot tell", "b": "worse"}
     assert list(Comparison.objects.values_list("position", flat=True)) == [20, 30]
 
 

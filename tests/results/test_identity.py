@@ -1,4 +1,4 @@
-"""Which commit a run measured, by what kernel, image and directory say."""
+"""Which commit a run measured, by what kernel, image and directory name."""
 
 from dataclasses import replace
 
@@ -235,5 +235,5 @@ def test_words_in_a_label_are_no_hashes(word: str) -> None:
 
 
 def test_a_hash_that_the_kernel_names_instead_of_a_number_is_no_second_candidate() -> None:
-    told = replace(OF_GIT, kernel_revision=HASH, kernel_hash="1234567890a")
-    assert [one.revision for one in identify("n257521", told).candidates] == [HASH, "n257521"]
+    of_commit = replace(OF_GIT, kernel_revision=HASH, kernel_hash="1234567890a")
+    assert [one.revision for one in identify("n257521", of_commit).candidates] == [HASH, "n257521"]

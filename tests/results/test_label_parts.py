@@ -28,7 +28,7 @@ RULES = st.builds(
 )
 
 
-def told(mode: str, *rules: PartRule, image: str = "") -> tuple[str, str]:
+def read(mode: str, *rules: PartRule, image: str = "") -> tuple[str, str]:
     found = read_options(ModeName.parse(mode), rules or BUILTIN_RULES, image=image)
     return str(found.mode), found.variant
 
@@ -61,18 +61,18 @@ def told(mode: str, *rules: PartRule, image: str = "") -> tuple[str, str]:
 def test_the_rules_that_come_with_the_program(
     sent: str, image: str, mode: str, variant: str
 ) -> None:
-    assert told(sent, image=image) == (mode, variant)
+    assert read(sent, image=image) == (mode, variant)
 
 
 def test_the_first_rule_that_fits_decides() -> None:
     option, vendor = PartRule("yandex", "option"), PartRule("yandex", "vendor")
-    assert told("pf+yandex", option, vendor) == ("pf+yandex", "")
-    assert told("pf+yandex", vendor, option) == ("pf", "yandex")
+    assert read("pf+yandex", option, vendor) == ("pf+yandex", "")
+    assert read("pf+yandex", vendor, option) == ("pf", "yandex")
 
 
 def test_a_rule_may_call_a_part_otherwise() -> None:
     rule = PartRule("[Yy]andex*", "vendor", "yandex")
-    assert told("pf+Yandex-2017", rule) == told("pf+yandex", rule) == ("pf", "yandex")
+    assert read("pf+Yandex-2017", rule) == read("pf+yandex", rule) == ("pf", "yandex")
 
 
 @pytest.mark.parametrize(
@@ -87,19 +87,19 @@ def test_a_rule_may_call_a_part_otherwise() -> None:
     ],
 )
 def test_a_knob_and_its_value(pattern: str, name: str, part: str, knob: str) -> None:
-    assert told(f"pf+{part}", PartRule(pattern, "knob", name)) == (f"pf+{knob}", "")
+    assert read(f"pf+{part}", PartRule(pattern, "knob", name)) == (f"pf+{knob}", "")
 
 
 def test_a_workload_takes_the_place_of_the_usual_one_and_leaves_any_other() -> None:
     rule = PartRule("ipsec", "workload")
-    assert told("forwarding+ipsec", rule) == ("ipsec", "")
-    assert told("null+ipsec", rule) == ("ipsec+null", "")
+    assert read("forwarding+ipsec", rule) == ("ipsec", "")
+    assert read("null+ipsec", rule) == ("ipsec+null", "")
 
 
 def test_traffic_does_not_take_the_place_of_traffic() -> None:
     rule = PartRule("inet?", "traffic")
-    assert told("pf+inet6", rule) == ("pf@inet6", "")
-    assert told("pf@inet4+inet6", rule) == ("pf@inet4+inet6", "")
+    assert read("pf+inet6", rule) == ("pf@inet6", "")
+    assert read("pf@inet4+inet6", rule) == ("pf@inet4+inet6", "")
 
 
 def test_parts_that_a_document_names_come_first_in_their_order_and_once() -> None:

@@ -77,15 +77,15 @@ def test_another_day_is_another_mail(root: User) -> None:
 def test_the_mail_names_who_tried_what_and_that_nothing_was_changed(root: User) -> None:
     uuids = stored(12)
     steal(*uuids)
-    said = message()
-    assert "evil/control" in said.subject
-    assert "netlab" in said.subject
-    assert "nothing was changed" in said.text.lower()
-    assert "12 runs" in said.text
-    assert "and 2 more" in said.text
-    assert "r20" in said.text
-    assert "bench nic" in said.html
-    assert "{" not in said.text + said.html.split("<body")[1]
+    refusal = message()
+    assert "evil/control" in refusal.subject
+    assert "netlab" in refusal.subject
+    assert "nothing was changed" in refusal.text.lower()
+    assert "12 runs" in refusal.text
+    assert "and 2 more" in refusal.text
+    assert "r20" in refusal.text
+    assert "bench nic" in refusal.html
+    assert "{" not in refusal.text + refusal.html.split("<body")[1]
 
 
 def test_every_operator_hears_of_it_unless_the_lab_names_people(root: User) -> None:
@@ -104,8 +104,8 @@ def test_it_is_logged_once(root: User) -> None:
     with capture_logs() as logs:
         steal(*uuids)
         steal(*uuids)
-    said = [one for one in logs if "another lab" in one["event"]]
-    assert [(one["agent"], one["runs"]) for one in said] == [("evil/control", 2)]
+    refusal = [one for one in logs if "another lab" in one["event"]]
+    assert [(one["agent"], one["runs"]) for one in refusal] == [("evil/control", 2)]
 
 
 def test_a_collision_without_replace_is_no_attempt(root: User) -> None:

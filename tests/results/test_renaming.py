@@ -164,7 +164,7 @@ def test_replaced_under_the_present_name_it_leaves_the_former_series() -> None:
 
 
 def test_what_is_described_otherwise_and_named_otherwise_moves() -> None:
-    """The digest tells of a position, which changes nothing that is stored."""
+    """The digest names a position, which changes nothing that is stored."""
     upload(sent := former())
     recorded = upload(present(sent) | {"position": 303643})
     assert recorded.refiled == set(recorded.known)

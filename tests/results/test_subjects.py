@@ -7,7 +7,16 @@ import pytest
 from django.db import connection, connections, transaction
 
 from tests.documents import run_document
-from tests.results.steps import FLAT, an_agent, analyse, measured, mode, names_of, said, upload
+from tests.results.steps import (
+    FLAT,
+    an_agent,
+    analyse,
+    measured,
+    ministat_verdicts,
+    mode,
+    names_of,
+    upload,
+)
 from webapp.alerts.services import analyse_dirty_series
 from webapp.analysis.models import Comparison, SeriesAnalysis
 from webapp.merging.services import merge_hardware, merge_modes, merge_revisions
@@ -101,7 +110,7 @@ def test_merged_hardware_pools_its_samples_and_is_analysed_anew() -> None:
     analyse()
     merge_hardware(source=hardware("source"), into=hardware("into"))
     analyse()
-    assert said() == {"r20": "worse", "r30": "better", "r40": "worse"}
+    assert ministat_verdicts() == {"r20": "worse", "r30": "better", "r40": "worse"}
     assert [point.n for point in Point.objects.order_by("position")] == [10, 5, 5, 5]
     assert (Series.objects.count(), SeriesAnalysis.objects.count()) == (1, 1)
     assert not Run.objects.exclude(hardware__name="into").exists()
@@ -179,11 +188,11 @@ def test_a_thing_is_not_merged_into_itself_or_another_labs() -> None:
 def test_merged_revisions_pool_their_samples_and_names() -> None:
     upload(measured("r10"), measured("r20", 0.9), measured("abcdef1", 0.9, position=15))
     analyse()
-    assert said() == {"abcdef1": "worse", "r20": "cannot tell"}
+    assert ministat_verdicts() == {"abcdef1": "worse", "r20": "cannot tell"}
     source = Revision.objects.get(name="abcdef1")
     merge_revisions(source=source, into=Revision.objects.get(name="r20"))
     analyse()
-    assert said() == {"r20": "worse"}
+    assert ministat_verdicts() == {"r20": "worse"}
     assert [point.n for point in Point.objects.order_by("position")] == [5, 10]
     assert names_of("r20") == {"r20", "abcdef1"}
 

@@ -17,10 +17,10 @@ def suggested(seed: int) -> tuple[set[frozenset[str]], set[frozenset[str]]]:
 
 
 def test_nine_of_ten_suggestions_are_right_and_four_of_five_twins_are_found() -> None:
-    told = [suggested(seed) for seed in SEEDS]
-    right = sum(len(found & truth) for found, truth in told)
-    precision = right / sum(len(found) for found, _ in told)
-    recall = right / sum(len(truth) for _, truth in told)
+    suggestions = [suggested(seed) for seed in SEEDS]
+    right = sum(len(found & truth) for found, truth in suggestions)
+    precision = right / sum(len(found) for found, _ in suggestions)
+    recall = right / sum(len(truth) for _, truth in suggestions)
     print(f"precision {precision:.3f}, recall {recall:.3f} of {right} right ones")
     assert precision >= 0.9
     assert recall >= 0.8

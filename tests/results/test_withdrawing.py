@@ -3,7 +3,7 @@
 import pytest
 from django.utils import timezone
 
-from tests.results.steps import analyse, measured, said, upload
+from tests.results.steps import analyse, measured, ministat_verdicts, upload
 from webapp.accounts.models import User
 from webapp.results.documents import Unprocessable
 from webapp.results.models import Point, Run, Series
@@ -57,7 +57,7 @@ def test_its_series_are_analysed_anew_from_there() -> None:
     withdraw_run(run=the_run(), by=None, reason="bad")
     assert Series.objects.get().dirty_from == 20
     analyse()
-    assert said() == {"r30": "cannot tell"}
+    assert ministat_verdicts() == {"r30": "cannot tell"}
 
 
 def test_withdrawing_or_restoring_twice_changes_nothing_more() -> None:

@@ -1,4 +1,4 @@
-"""Releases and days as revisions: their place where the tree tells it; else they wait for it."""
+"""Releases and days as revisions: their place where the tree has it; else they wait for it."""
 
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -167,7 +167,7 @@ def test_no_name_is_refused_for_want_of_a_place(name: str) -> None:
 
 
 def labelled(name: str, kernel: str = "", **fields: Any) -> dict[str, Any]:
-    """A run whose directory says ``name``, and its kernel something or nothing."""
+    """A run whose directory gives ``name``, and its kernel something or nothing."""
     found = {"label": name, "label_revision": name, "kernel_revision": kernel}
     return measured(name, evidence=found, **fields)
 

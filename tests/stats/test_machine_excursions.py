@@ -20,7 +20,7 @@ def points(builds: np.ndarray, rng: np.random.Generator) -> list[Point]:
     ]
 
 
-def told(series: list[Point]) -> tuple[list[Finding], list[Finding]]:
+def excursions_of(series: list[Point]) -> tuple[list[Finding], list[Finding]]:
     """Excursions of the series alone, and those that count where others agree."""
     state = advance(start(), series)
     found = present(state, "more").others
@@ -42,7 +42,7 @@ def test_what_lies_between_five_and_eight_deviations_counts_only_with_others() -
     builds = rng.normal(0, 0.005, REVISIONS)
     builds[AT] = -0.03
 
-    alone, faint = told(points(builds, rng))
+    alone, faint = excursions_of(points(builds, rng))
 
     assert not alone
     (one,) = faint
@@ -56,7 +56,7 @@ def test_a_larger_one_is_shown_alone_and_not_twice() -> None:
     builds = rng.normal(0, 0.005, REVISIONS)
     builds[AT] = -0.3
 
-    alone, faint = told(points(builds, rng))
+    alone, faint = excursions_of(points(builds, rng))
 
     assert [one.first.label for one in alone] == ["r40"]
     assert not faint
@@ -68,7 +68,7 @@ def test_neither_one_wild_sample_nor_the_newest_revision_counts() -> None:
     series[AT] = Point(AT, "r40", [*list(series[AT].samples)[:4], 1e5])
     series[-1] = Point(REVISIONS - 1, "r59", [0.965e6 + i for i in range(5)])
 
-    alone, faint = told(series)
+    alone, faint = excursions_of(series)
 
     assert not alone
     assert not faint
@@ -83,6 +83,6 @@ def test_noise_makes_no_modes_agree_however_much_they_share(shared: float) -> No
         off: Counter[str] = Counter()
         for of_mode in own:
             builds = 0.01 * (np.sqrt(shared) * common + np.sqrt(1 - shared) * of_mode)
-            alone, faint = told(points(builds, rng))
+            alone, faint = excursions_of(points(builds, rng))
             off.update(one.first.label for one in (*alone, *faint))
         assert not any(modes_agree(count, 3) for count in off.values())

@@ -12,9 +12,9 @@ from webapp.stats.option_cost import PairedRun, Ratios, ratios
 MONDAY, TUESDAY = date(2016, 8, 1), date(2016, 8, 2)
 
 
-def run(key: int, *samples: float, build: str = "", **told: object) -> PairedRun:
-    boots = told.pop("boots", list(range(len(samples))))
-    return PairedRun(key, build or f"build {key}", samples, boots, **told)  # type: ignore[arg-type]
+def run(key: int, *samples: float, build: str = "", **fields: object) -> PairedRun:
+    boots = fields.pop("boots", list(range(len(samples))))
+    return PairedRun(key, build or f"build {key}", samples, boots, **fields)  # type: ignore[arg-type]
 
 
 def values(found: list[Ratios]) -> list[float]:

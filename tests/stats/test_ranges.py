@@ -41,8 +41,8 @@ def test_no_change_gives_a_false_verdict_in_at_most_five_of_a_hundred_comparison
     for _ in range(trials):
         values = revisions(rng, series, 2 * count, memory)
         changes = compare_ranges([(row[:count], row[count:]) for row in values])
-        told = verdicts(changes, [True] * series, 2.0)
-        false += "better" in told or "worse" in told
+        found = verdicts(changes, [True] * series, 2.0)
+        false += "better" in found or "worse" in found
     assert false / trials <= 0.05
 
 

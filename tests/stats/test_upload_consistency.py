@@ -1,4 +1,4 @@
-"""Whether uploads of one revision agree: what must be caught, and what nobody can tell."""
+"""Whether uploads of one revision agree: what must be caught, and what nobody can know."""
 
 import json
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What a database says, without what differs between two ways to the same content."""
+"""What a database contains, without what differs between two ways to the same content."""
 
 from typing import Any
 

@@ -36,7 +36,7 @@ class Upload:
     process: "subprocess.Popen[str]"
 
     def wait(self, seconds: float = UPLOAD_SECONDS) -> str:
-        """The line it closes with; fails with what it said when it did not succeed."""
+        """The line it closes with; fails with what it printed when it did not succeed."""
         out, err = self.process.communicate(timeout=seconds)
         assert self.process.returncode == 0, f"exit {self.process.returncode}: {out}{err}"
         return out.strip()

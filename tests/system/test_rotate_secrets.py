@@ -109,9 +109,9 @@ def test_codes_sessions_and_signatures_outlive_the_key(launch: Launch) -> None:
         assert ping(first, receiver, hook)
         former = instance.read_secret_key(launch.state)
 
-        said = launch.manage("rotate_secrets")
+        printed = launch.manage("rotate_secrets")
         launch.wait_until_ready()
-        assert "1 webhooks and channels, 2 second factors" in said
+        assert "1 webhooks and channels, 2 second factors" in printed
         assert instance.read_former_keys(launch.state) == [former]
         assert "Sign out" in first.get("/account/")
         second = Browser(launch)

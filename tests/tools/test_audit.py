@@ -17,7 +17,7 @@ SKIPPED = {"name": "three", "skip_reason": "three could not be audited"}
 
 
 @pytest.mark.parametrize(
-    ("packages", "status", "says"),
+    ("packages", "status", "line"),
     [
         ([GOOD], NONE_KNOWN, "No known vulnerability in 1 packages."),
         ([GOOD, BAD, SKIPPED], SOME, "two 2.0: PYSEC-1, mended in 2.1"),
@@ -27,10 +27,10 @@ SKIPPED = {"name": "three", "skip_reason": "three could not be audited"}
     ],
 )
 def test_what_is_not_known_is_distinguished_from_what_is_good(
-    packages: list[object], status: int, says: str
+    packages: list[object], status: int, line: str
 ) -> None:
     found, lines = meaning(json.dumps({"dependencies": packages}), "No known vulnerabilities found")
-    assert (found, lines[0]) == (status, says)
+    assert (found, lines[0]) == (status, line)
 
 
 @pytest.mark.parametrize("answer", ["", "{", "[]", '{"fixes": []}'])

@@ -20,7 +20,7 @@ from tests.places import PROJECT
 from webapp.launcher.servers import find_postgres
 
 VARYING = re.compile(r"^(--.*|\\(un)?restrict .*|SET .*|SELECT pg_catalog\.set_config.*|)$")
-"""Lines of a dump that say when and by which program it was made."""
+"""Lines of a dump that state when and by which program it was made."""
 
 A_LAB = """
 INSERT INTO labs_lab (id, name, description, simulated, created_at)

@@ -1,4 +1,4 @@
-"""Filling in: what a server says stays data."""
+"""Filling in: what a server sends stays data."""
 
 from __future__ import annotations
 
@@ -98,5 +98,5 @@ def test_a_job_that_could_do_harm_is_refused(key, value):
 
 
 def test_the_value_of_a_knob_reaches_the_commands():
-    told = placeholders(Job.parse(job(mode="forwarding+a+hw.cxgbe.nXxq=5")), Path("/d"))
-    assert (told["workload"], told["options"]) == ("forwarding", "a,hw.cxgbe.nXxq=5")
+    found = placeholders(Job.parse(job(mode="forwarding+a+hw.cxgbe.nXxq=5")), Path("/d"))
+    assert (found["workload"], found["options"]) == ("forwarding", "a,hw.cxgbe.nXxq=5")

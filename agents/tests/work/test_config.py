@@ -138,7 +138,7 @@ def test_a_lab_that_can_work_passes_the_check_and_the_doctor(labagent, lab, caps
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         (lambda lab, bench: bench.chmod(0o644), "bin/bench is not executable: chmod +x "),
         (lambda lab, bench: bench.unlink(), "no program 'bench' on the PATH"),
@@ -149,18 +149,18 @@ def test_a_lab_that_can_work_passes_the_check_and_the_doctor(labagent, lab, caps
     ],
 )
 def test_a_program_that_cannot_be_started_fails_the_check_and_the_doctor(
-    labagent, lab, capsys, change, said
+    labagent, lab, capsys, change, message
 ):
     change(lab, lab.parent / "bin" / "bench")
     assert labagent("work", "--config", lab, "--check") == 3
-    assert said in capsys.readouterr().out
+    assert message in capsys.readouterr().out
     assert labagent("doctor", "--config", lab) == 1
     assert "FAIL  lab: A/B: run: " in (out := capsys.readouterr().out)
-    assert said in out
+    assert message in out
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("sever = 1\n" + GOOD, "sever is not known"),
         ('token_file = "none"\n' + GOOD, "cannot read the token in"),
@@ -168,12 +168,12 @@ def test_a_program_that_cannot_be_started_fails_the_check_and_the_doctor(
     ],
 )
 def test_the_doctor_names_what_is_wrong_with_the_labs_file(
-    labagent, lab, environ, capsys, text, said
+    labagent, lab, environ, capsys, text, message
 ):
     del environ["DRIFTLINE_TOKEN"]
     lab.write_text(text)
     assert labagent("doctor", "--config", lab) == 1
     out = capsys.readouterr().out
     assert "FAIL  lab: " in out
-    assert said in out
+    assert message in out
     assert "server: https://driftline.test answers" in out

@@ -149,16 +149,16 @@ def test_signing_in_with_an_account_of_ones_own_does_not_reset_the_count(address
 
 
 def test_a_name_that_does_not_exist_is_counted_as_one_that_does(address: str) -> None:
-    said = [knock(Client(), address, name="nobody").status_code for _ in range(6)]
-    assert said == [200] * 5 + [429]
+    statuses = [knock(Client(), address, name="nobody").status_code for _ in range(6)]
+    assert statuses == [200] * 5 + [429]
 
 
 def test_one_ipv6_network_is_one_address() -> None:
-    said = [
+    statuses = [
         knock(Client(), f"2001:db8:0:{next(_addresses) // 1000}::{number:x}").status_code
         for number in range(1, 7)
     ]
-    assert said == [200] * 5 + [429]
+    assert statuses == [200] * 5 + [429]
 
 
 def test_a_clock_that_was_set_back_keeps_nobody_out(address: str) -> None:
@@ -172,18 +172,18 @@ def test_a_clock_that_was_set_back_keeps_nobody_out(address: str) -> None:
 def test_the_client_is_whom_the_nearest_trusted_proxy_names(address: str) -> None:
     with override_settings(PROXIES=1):
         for number in range(6):
-            said = knock(
+            last = knock(
                 Client(), "127.0.0.1", **{"x-forwarded-for": f"10.0.0.{number}, {address}"}
             )
-        assert said.status_code == 429
+        assert last.status_code == 429
         other = {"x-forwarded-for": "203.0.113.5"}
         assert is_in(knock(Client(), "127.0.0.1", RIGHT, **other))
 
 
 def test_without_a_trusted_proxy_nobody_names_an_address_for_himself(address: str) -> None:
     for number in range(6):
-        said = knock(Client(), address, **{"x-forwarded-for": f"10.0.0.{number}"})
-    assert said.status_code == 429
+        last = knock(Client(), address, **{"x-forwarded-for": f"10.0.0.{number}"})
+    assert last.status_code == 429
 
 
 def test_the_present_password_is_not_guessed_on_the_page_that_changes_it(address: str) -> None:

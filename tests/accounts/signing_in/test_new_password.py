@@ -70,7 +70,7 @@ def test_a_mailed_link_sets_a_new_password_once(
     assert link.startswith("https://perf.example.org/sign-in/new-password/")
     strict = Client(enforce_csrf_checks=True)
     form = strict.get(path_of(link))["Location"]
-    assert link.rpartition("-")[2] not in form  # else other pages were told it as their referrer
+    assert link.rpartition("-")[2] not in form  # else other pages got it as their referrer
     assert strict.post(form, FORM).status_code == 403
     client.get(path_of(link))
     assert "too short" in text_of(client.post(form, {"password1": "x1", "password2": "x1"}))

@@ -30,7 +30,7 @@ EVE = {"email": "ada@example.org", "email_verified": False, "preferred_username"
 
 @pytest.fixture
 def at(settings: Any) -> Iterator[str]:
-    """A provider that knows Ada and Eve, who says that Ada's address is hers."""
+    """A provider that knows Ada and Eve, who vouches for Ada's address."""
     with provider(settings, ada=ADA, eve=EVE, bob={"preferred_username": "bob b"}) as url:
         yield url
 

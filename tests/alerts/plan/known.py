@@ -1,4 +1,4 @@
-"""What is known of a tree, made of little: tests say only what matters to them."""
+"""What is known of a tree, made of little: tests name only what matters to them."""
 
 from dataclasses import replace
 from typing import Any

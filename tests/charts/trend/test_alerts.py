@@ -38,12 +38,12 @@ def test_an_alert_of_several_series_is_drawn_once() -> None:
 
 def test_the_chart_links_its_alerts_and_states_their_state_in_words() -> None:
     trend = replace(a_trend(a_series()), alerts=[a_mark(7, 2), a_mark(8, 0, is_open=False)])
-    told = [
+    shown = [
         (one["x"], one["text"], one["hovertext"])
         for one in figure(trend)["layout"]["annotations"]
         if "bgcolor" in one
     ]
-    assert told == [
+    assert shown == [
         (2, '<a href="/alerts/7/" target="_self">7</a>', "Alert 7 new"),
         (0, '<a href="/alerts/8/" target="_self">8</a>', "Alert 8 resolved"),
     ]

@@ -61,15 +61,15 @@ class Server:
         where = ("127.0.0.1", self.port)
         return HTTPConnection(*where, timeout=ANSWER_SECONDS, source_address=(source, 0))
 
-    def raw(self, *said: bytes, source: str = "127.0.0.1") -> socket.socket:
-        """A connection over which so much was said."""
+    def raw(self, *sent: bytes, source: str = "127.0.0.1") -> socket.socket:
+        """A connection over which so much was sent."""
         opened = socket.socket()
         # Little is taken on its behalf by the system.
         opened.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         opened.settimeout(ANSWER_SECONDS)
         opened.bind((source, 0))
         opened.connect(("127.0.0.1", self.port))
-        for each in said:
+        for each in sent:
             opened.sendall(each)
         return opened
 

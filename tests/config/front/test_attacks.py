@@ -55,7 +55,7 @@ def token(transactional_db: None) -> str:
 
 @dataclass
 class Attack:
-    """Connections that say something, then send ``rest`` bytes as fast as they are taken, then one
+    """Connections that begin something, send ``rest`` bytes as fast as they are taken, then one
     of ``drip`` each half second. One thread serves them all, and reads nothing."""
 
     connections: list[socket.socket]
@@ -98,12 +98,14 @@ class Attack:
 
 @contextlib.contextmanager
 def attacking(
-    server: Server, said: Sequence[bytes], *, rest: int = 0, drip: bytes = b""
+    server: Server, beginnings: Sequence[bytes], *, rest: int = 0, drip: bytes = b""
 ) -> Iterator[Attack]:
     """The connections are there inside, spread over twelve addresses."""
     with contextlib.ExitStack() as stack:
         sources = itertools.cycle(ADDRESSES)
-        opened = [stack.enter_context(server.raw(each, source=next(sources))) for each in said]
+        opened = [
+            stack.enter_context(server.raw(each, source=next(sources))) for each in beginnings
+        ]
         attack, over = Attack(opened, rest, drip), threading.Event()
         thread = threading.Thread(target=attack.go_on, args=(over,))
         thread.start()
@@ -138,7 +140,7 @@ HALF_A_HEAD = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: "
 
 
 @pytest.mark.parametrize(
-    ("said", "count", "drip"),
+    ("beginnings", "count", "drip"),
     [
         pytest.param(HALF_A_HEAD, 440, b"x", id="half heads"),
         pytest.param(FORM, 2880, b"x", id="half bodies"),
@@ -147,9 +149,9 @@ HALF_A_HEAD = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: "
     ],
 )
 def test_others_are_answered_during(
-    server: Server, token: str, said: bytes, count: int, drip: bytes
+    server: Server, token: str, beginnings: bytes, count: int, drip: bytes
 ) -> None:
-    with attacking(server, [said] * count, drip=drip):
+    with attacking(server, [beginnings] * count, drip=drip):
         require_answers(server, token)
     require_answers(server, token)
 
@@ -278,8 +280,8 @@ def test_bodies_that_do_not_come_are_answered_408(
         "POST /api/v1/runs", f"Authorization: Bearer {token}", "Content-Length: 1000000"
     )
     with contextlib.ExitStack() as stack:
-        said = [(hasty, FORM), (hasty, large + PIECE * 2), (server, large + PIECE * 2)]
-        opened = [stack.enter_context(each.raw(text)) for each, text in said]
+        beginnings = [(hasty, FORM), (hasty, large + PIECE * 2), (server, large + PIECE * 2)]
+        opened = [stack.enter_context(each.raw(text)) for each, text in beginnings]
         assert [status_of(heard(each)) for each in opened] == [408, 408, 408]
 
 

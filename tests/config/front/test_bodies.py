@@ -39,7 +39,7 @@ def authorized(transactional_db: None) -> dict[str, str]:
 
 
 def pieces(size: int) -> Iterator[bytes]:
-    """A body of which nobody says how long it is."""
+    """A body whose length nobody states."""
     for _ in range(size // len(PIECE)):
         yield PIECE
 

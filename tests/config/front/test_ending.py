@@ -1,4 +1,4 @@
-"""What a web server does and says when it is told to end."""
+"""What a web server does and prints when it is to end."""
 
 import threading
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ AT_ONCE, ASKED = 10, 60
 
 @dataclass(frozen=True)
 class Ended:
-    """Of one that was told to end while an upload came in, after pages that failed."""
+    """Of one that was ended while an upload came in, after pages that failed."""
 
     failing: list[int]
     page: int

@@ -82,14 +82,14 @@ class Machines(Rig):
         state.mkdir()
         own = variables(state)
         shutil.copytree(own["DRIFTLINE_STATIC_ROOT"], state / "static")
-        with (state / "launcher-said").open("w") as said:
+        with (state / "launcher-printed").open("w") as printed:
             self.started[name] = subprocess.Popen(
                 command,
                 cwd=PROJECT,
                 env=own | {"DRIFTLINE_STATIC_ROOT": str(state / "static")} | dict(given),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
-                stderr=said,
+                stderr=printed,
                 text=True,
                 start_new_session=True,
             )
@@ -99,8 +99,8 @@ class Machines(Rig):
         for name, process in self.started.items():
             assert process.stdout
             line = process.stdout.readline()
-            said = self.launch.state.with_name(name) / "launcher-said"
-            assert line.startswith("ready "), f"{name}: {line}{said.read_text()}"
+            printed = self.launch.state.with_name(name) / "launcher-printed"
+            assert line.startswith("ready "), f"{name}: {line}{printed.read_text()}"
         wait_for(lambda: self.launch.status() == 200, START_SECONDS)
 
     def stop(self) -> None:

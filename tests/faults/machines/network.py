@@ -39,13 +39,13 @@ class Network:
 
     def cut_off(self, *names: str) -> None:
         """Nothing reaches these machines from now on, and nothing comes from them."""
-        self._say(" ".join(self._interfaces[name] for name in names))
+        self._send(" ".join(self._interfaces[name] for name in names))
 
     def join(self) -> None:
         """All reach one another again."""
-        self._say("")
+        self._send("")
 
-    def _say(self, line: str) -> None:
+    def _send(self, line: str) -> None:
         assert self._switch.stdin
         assert self._switch.stdout
         self._switch.stdin.write(f"{line}\n")

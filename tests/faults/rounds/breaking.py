@@ -189,9 +189,9 @@ def dripping() -> Iterator[int]:
 
 def two_instances(rig: Rig, _work: Work, _draw: random.Random) -> Broken:
     """A second launcher on the same STATE is refused, and the first one works on."""
-    status, _, said = Launch(rig.launch.state, port=free_port()).begin().end()
-    refused = status == 1 and "is in use: process" in said and "Traceback" not in said
-    return Broken(wrong="" if refused else f"exit {status}: {said}")
+    status, _, printed = Launch(rig.launch.state, port=free_port()).begin().end()
+    refused = status == 1 and "is in use: process" in printed and "Traceback" not in printed
+    return Broken(wrong="" if refused else f"exit {status}: {printed}")
 
 
 def stale_pid_files(rig: Rig, _work: Work, _draw: random.Random) -> Broken:

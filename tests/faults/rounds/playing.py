@@ -30,7 +30,7 @@ SENT = "SELECT message_id FROM outbox_mail WHERE state = 'sent'"
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one round. `outcome` is `identical`, or says what is wrong."""
+    """What became of one round. `outcome` is `identical`, or what is wrong."""
 
     fault: str
     outcome: str
@@ -111,8 +111,8 @@ def _round(
 
 
 def _one_line(failure: Exception) -> str:
-    said = getattr(failure, "stderr", None) or str(failure)
-    return f"{type(failure).__name__}: {' '.join(str(said).split())[-1000:]}"
+    reason = getattr(failure, "stderr", None) or str(failure)
+    return f"{type(failure).__name__}: {' '.join(str(reason).split())[-1000:]}"
 
 
 def _compared(found: dict[str, str], wanted: dict[str, str]) -> str:

@@ -63,7 +63,7 @@ class Rig:
     def make_sound(self) -> str:
         """After a round, whatever became of it: the instance as it was begun, nothing beside it.
 
-        Says which processes nobody had ended.
+        Returns which processes nobody had ended.
         """
         if not self._is_sound():
             self.end()

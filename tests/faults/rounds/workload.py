@@ -131,7 +131,7 @@ class Work:
             self.restart_agent()
 
     def finish(self) -> None:
-        """Wait until everything is stored, analysed, found and told."""
+        """Wait until everything is stored, analysed, found and reported."""
         end = time.monotonic() + PATIENCE_SECONDS
         while not self._all_sent():
             if time.monotonic() > end:

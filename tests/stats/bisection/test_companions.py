@@ -1,4 +1,4 @@
-"""Other series measured in the same boots: they tell what the machine did, not who did it."""
+"""Other series measured in the same boots: they show what the machine did, not who did it."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Forecasts: their worlds are drawn from what is believed, and say what they rest on."""
+"""Forecasts: their worlds are drawn from what is believed, and state what they rest on."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What one more boot is expected to tell."""
+"""What one more boot is expected to show."""
 
 import numpy as np
 import pytest

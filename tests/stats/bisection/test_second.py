@@ -73,15 +73,15 @@ def test_a_revision_that_cannot_be_booted_is_not_asked_for():
     assert other.actions[0].index == usual - 1
 
 
-@pytest.mark.parametrize(("ratio", "said"), [(0.3, True), (-0.3, False)])
-def test_where_boots_ran_out_the_sign_decides_also_where_builds_may_scatter(ratio, said):
+@pytest.mark.parametrize(("ratio", "expected"), [(0.3, True), (-0.3, False)])
+def test_where_boots_ran_out_the_sign_decides_also_where_builds_may_scatter(ratio, expected):
     now = decide(WANDERS, Evidence(searched(-2.45))).posterior
     assert ending.is_sharp(WANDERS, now)
     assert ending.may_scatter(now)
 
     undecided = replace(now, rest=replace(now.rest, ratio=ratio))
 
-    assert ending.is_first_of_several(WANDERS, undecided) is said
+    assert ending.is_first_of_several(WANDERS, undecided) is expected
 
 
 def test_of_a_machine_that_moved_the_sign_decides_nothing():
@@ -129,8 +129,10 @@ def test_what_a_second_change_can_still_hide_is_stated_where_boots_ran_out():
     assert outcome.kind is Kind.SINGLE
     assert not outcome.several
     assert outcome.other > SHARE * 2.0
-    said = f"Another change of up to {100 * expm1(outcome.other / 100):.1f} % in this range is not"
-    assert said in outcome.text
+    sentence = (
+        f"Another change of up to {100 * expm1(outcome.other / 100):.1f} % in this range is not"
+    )
+    assert sentence in outcome.text
 
 
 def test_of_a_machine_that_moved_it_is_stated_that_nothing_is_known():

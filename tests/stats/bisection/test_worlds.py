@@ -14,7 +14,7 @@ PLAN = Plan(weights=(1.0,) * 16, effect=-2.0, noise=Noise(0.3, 0.4))
 PAST = tuple(Boot(-back, 0.01 * back) for back in range(6))
 SEEN = Believed.of(PLAN, Evidence(PAST))
 USUAL = 4
-"""The node of the noise that is as history says, with builds that do not scatter."""
+"""The node of the noise that is as history has it, with builds that do not scatter."""
 
 
 def rng():

@@ -1,4 +1,4 @@
-"""What detection says about series whose truth is known, both ways round."""
+"""What detection finds in series whose truth is known, both ways round."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Curves: the wave of one period, and how a curve and the levels beside it are told apart."""
+"""Curves: the wave of one period, and how a curve and the levels beside it are distinguished."""
 
 import numpy as np
 import pytest

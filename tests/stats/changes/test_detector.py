@@ -26,8 +26,8 @@ def stepped(count, *steps):
     return shift
 
 
-def at(told):
-    return [change.revision.position for change in told.analysis.changes]
+def at(detected):
+    return [change.revision.position for change in detected.analysis.changes]
 
 
 LONG = stepped(560, (150, -0.05), (300, 0.04), (500, -0.06))
@@ -41,29 +41,29 @@ def test_what_is_found_does_not_depend_on_the_pieces_in_which_points_came():
         state = advance(state, points[first : first + 37])
         state = State.from_data(json.loads(json.dumps(state.to_data())))
 
-    told = present(state, "more")
+    detected = present(state, "more")
 
-    assert told == detect(points)
-    assert at(told) == [150, 300, 500]
-    assert [one.first.position for one in told.others.excursions] == [60]
+    assert detected == detect(points)
+    assert at(detected) == [150, 300, 500]
+    assert [one.first.position for one in detected.others.excursions] == [60]
 
 
 def test_levels_reach_across_what_is_settled():
-    told = detect(series(LONG))
+    detected = detect(series(LONG))
 
-    ends = [(one.first.position, one.last.position) for one in told.analysis.segments]
+    ends = [(one.first.position, one.last.position) for one in detected.analysis.segments]
     assert ends == [(0, 149), (150, 299), (300, 499), (500, 559)]
-    assert [one.count for one in told.analysis.segments] == [150, 150, 200, 60]
+    assert [one.count for one in detected.analysis.segments] == [150, 150, 200, 60]
 
 
 @pytest.mark.parametrize("beyond", [-65, -63, -2, -1, 0, 1, 2, 8, 64])
 def test_a_change_where_a_window_begins_is_reported_once(beyond):
     at_index, count = BLOCK + GUARD + beyond, KEPT + BLOCK + 16
-    told = detect(series(stepped(count, (at_index, -0.05)), seed=at_index + 1))
+    detected = detect(series(stepped(count, (at_index, -0.05)), seed=at_index + 1))
 
-    assert [abs(one - at_index) <= 1 for one in at(told)] == [True]
-    assert sum(one.count for one in told.analysis.segments) == count
-    ends = [(one.first.position, one.last.position) for one in told.analysis.segments]
+    assert [abs(one - at_index) <= 1 for one in at(detected)] == [True]
+    assert sum(one.count for one in detected.analysis.segments) == count
+    ends = [(one.first.position, one.last.position) for one in detected.analysis.segments]
     assert [last + 1 for _, last in ends] == [*(first for first, _ in ends[1:]), count]
 
 
@@ -107,10 +107,10 @@ def test_the_fold_finds_when_and_levels_find_how_large():
     points = series(stepped(60, (30, -0.08)))
     [online] = online_analysis.detect(points).changes
 
-    told = detect(points)
+    detected = detect(points)
 
-    [change] = told.analysis.changes
-    [step] = told.others.steps
+    [change] = detected.analysis.changes
+    [step] = detected.others.steps
     assert change.confirmed_by == online.confirmed_by
     assert (change.change_pct, change.low_pct) == (step.finding.pct, step.finding.low_pct)
     assert change.low_pct < 100 * np.expm1(-0.08) < change.high_pct
@@ -127,35 +127,39 @@ def test_levels_that_return_stand_although_the_fold_finds_none():
     else:
         pytest.fail("the online update reports some in each series")
 
-    told = detect(points)
+    detected = detect(points)
 
-    found = at(told)
+    found = at(detected)
     assert len(found) >= 5
-    assert all(change.confirmed_by is not None for change in told.analysis.changes)
+    assert all(change.confirmed_by is not None for change in detected.analysis.changes)
 
 
 def test_what_the_fold_takes_for_steps_in_growing_noise_does_not_stand():
-    told, online = 0, 0
+    detected, online = 0, 0
     for seed in range(6):
         rng = np.random.default_rng(seed)
         values = np.concatenate((draw(rng, np.zeros(100)), draw(rng, np.zeros(80), NOISY)))
         points = series_of(values)
         online += len(online_analysis.detect(points).changes)
-        told += len([one for one in detect(points).analysis.changes if one.state == "confirmed"])
+        detected += len(
+            [one for one in detect(points).analysis.changes if one.state == "confirmed"]
+        )
 
     assert online >= 6
-    assert told <= 2
+    assert detected <= 2
 
 
 def test_what_the_fold_takes_for_steps_among_two_modes_does_not_stand():
-    told, online = 0, 0
+    detected, online = 0, 0
     for seed in range(4):
         points = series_of(with_modes(np.random.default_rng(seed), 0.0, 0.2, -18.0))
         online += len(online_analysis.detect(points).changes)
-        told += len([one for one in detect(points).analysis.changes if one.state == "confirmed"])
+        detected += len(
+            [one for one in detect(points).analysis.changes if one.state == "confirmed"]
+        )
 
     assert online >= 12
-    assert told <= 1
+    assert detected <= 1
 
 
 def test_a_young_series_has_the_word_of_the_fold():
@@ -168,11 +172,11 @@ def test_a_change_that_only_the_fold_finds_is_retracted_once_levels_could_bear_i
     for seed in range(60):
         points = series(stepped(70, (35, -0.016)), seed)
         online = online_analysis.detect(points)
-        told = detect(points)
-        if online.changes and not told.others.steps:
+        detected = detect(points)
+        if online.changes and not detected.others.steps:
             break
     else:
         pytest.fail("both agree in each series")
 
-    assert told.analysis.changes == ()
-    assert online.changes[0].revision in [one.revision for one in told.analysis.retracted]
+    assert detected.analysis.changes == ()
+    assert online.changes[0].revision in [one.revision for one in detected.analysis.retracted]

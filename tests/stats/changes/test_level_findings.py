@@ -81,8 +81,8 @@ def test_what_is_reported_of_excursions_stays_when_the_series_goes_on():
     points = series(placed(600, *recurring))
 
     for count in (70, KEPT + BLOCK - 1, KEPT + BLOCK, 600):
-        told = detect(points[:count]).others.excursions
-        assert [one.first.position for one in told] == [30, 45]
+        excursions = detect(points[:count]).others.excursions
+        assert [one.first.position for one in excursions] == [30, 45]
 
 
 def test_two_revisions_that_are_far_off_together_are_a_level():
@@ -247,8 +247,10 @@ def test_a_step_beside_a_wave_is_reported():
     findings = [find(series(shift, seed=seed)) for seed in range(10)]
 
     assert all(119 in near or 120 in near or 121 in near for near in map(starts, findings))
-    told = [one for each in findings for one in each.changes if abs(one.first.position - 120) <= 1]
-    assert sum(one.low_pct < 6 < one.high_pct for one in told) >= 8
+    found_near = [
+        one for each in findings for one in each.changes if abs(one.first.position - 120) <= 1
+    ]
+    assert sum(one.low_pct < 6 < one.high_pct for one in found_near) >= 8
 
 
 def test_levels_that_return_at_equal_distances_are_no_wave():

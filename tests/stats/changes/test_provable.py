@@ -1,4 +1,4 @@
-"""The smallest provable change is told only where the noise is known well enough to tell it."""
+"""The smallest provable change is stated only where the noise is known well enough."""
 
 import random
 
@@ -39,7 +39,7 @@ def test_equal_values_prove_nothing_small() -> None:
 
 
 def test_what_only_a_multiple_would_show_is_no_figure() -> None:
-    """With two samples of each of six revisions the formula says hundreds of thousands percent."""
+    """With two samples of each of six revisions the formula gives hundreds of thousands percent."""
     assert analysed(6, 30.0, n=2).smallest is None
 
 
@@ -49,6 +49,6 @@ def test_a_series_that_is_known_states_what_it_can_prove() -> None:
     assert 0.5 < found.pct < 5
 
 
-@pytest.mark.parametrize(("percent", "told"), [(None, None), (99.0, 99.0), (754_445_135.0, None)])
-def test_what_is_worth_telling(percent: float | None, told: float | None) -> None:
-    assert worth_telling(percent) == told
+@pytest.mark.parametrize(("percent", "stated"), [(None, None), (99.0, 99.0), (754_445_135.0, None)])
+def test_what_is_worth_telling(percent: float | None, stated: float | None) -> None:
+    assert worth_telling(percent) == stated

@@ -87,8 +87,8 @@ def test_after_a_step_levels_are_looked_for_with_each_revision():
 
     looks = looks_of(points)
 
-    told = next(at for at in range(201, 300) if detect(points[:at]).analysis.changes)
-    assert set(range(told + 1, 200 + detector.FRESH)) <= set(looks)
+    first_found = next(at for at in range(201, 300) if detect(points[:at]).analysis.changes)
+    assert set(range(first_found + 1, 200 + detector.FRESH)) <= set(looks)
 
 
 def test_where_levels_were_not_looked_for_the_last_one_goes_on():

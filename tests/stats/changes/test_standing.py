@@ -79,15 +79,15 @@ def test_after_a_dip_a_third_level_begins_and_the_dip_is_an_excursion(third):
 def test_what_comes_over_ten_revisions_is_one_change_that_names_them_all():
     shift = levels(100, ())
     shift[50:] = np.log(0.94) * np.minimum(np.arange(1, 51) / 10, 1)
-    told = 0
+    undecided = 0
     for seed in range(3 * MANY):
         steps = find(series_of(draw(np.random.default_rng(seed), shift))).steps
         inside = [one for one in steps if 45 <= one.finding.first.position <= 65]
         if len(inside) == 1 and inside[0].finding.low_pct < -6 < inside[0].finding.high_pct:
             chances = [chance for *_, chance in inside[0].locations]
             assert sum(chances) >= 0.95
-            told += max(chances) < 0.5
-    assert told >= 0.75 * 3 * MANY
+            undecided += max(chances) < 0.5
+    assert undecided >= 0.75 * 3 * MANY
 
 
 def test_the_changes_of_any_staircase_lie_in_order_each_among_its_suspects():

@@ -1,4 +1,4 @@
-"""Young series: what is said before a series has shown how its builds scatter."""
+"""Young series: what is found before a series has shown how its builds scatter."""
 
 import numpy as np
 import pytest
@@ -44,12 +44,12 @@ def test_builds_that_scatter_four_times_as_much_as_runs_are_no_changes():
     """Of 150 series 69 had a candidate, and 13 a confirmed change, while the guess was trusted."""
     candidates = changes = 0
     for seed in range(150):
-        said = [
+        states_by_time = [
             {change.state for change in analysis.changes}
             for analysis in online(simulated(seed=seed, revisions=12, scatter=WIDE_BUILDS))
         ]
-        candidates += any("candidate" in states for states in said)
-        changes += any("confirmed" in states for states in said)
+        candidates += any("candidate" in states for states in states_by_time)
+        changes += any("confirmed" in states for states in states_by_time)
 
     assert candidates <= 6
     assert changes <= 5

@@ -73,7 +73,7 @@ def test_one_change_has_nothing_to_differ_from() -> None:
 
 
 def _called_different(changes: list[float], rng: np.random.Generator) -> float:
-    """The share of simulated worlds whose machines are said to differ."""
+    """The share of simulated worlds whose machines are reported to differ."""
     called = 0
     for _ in range(TRIALS):
         found = []

@@ -1,4 +1,4 @@
-"""Verdicts: their order, their numbers against slow references, and what they must never say."""
+"""Verdicts: their order, their numbers against slow references, and what they must never claim."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Summaries compared in one call say what single comparisons of the samples say."""
+"""Summaries compared in one call give what single comparisons of the samples give."""
 
 from collections.abc import Sequence
 

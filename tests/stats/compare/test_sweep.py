@@ -1,4 +1,4 @@
-"""What may be said of modes over machines: levels by hand, and simulated truth."""
+"""What may be stated of modes over machines: levels by hand, and simulated truth."""
 
 from dataclasses import replace
 from math import log1p, sqrt

@@ -141,9 +141,9 @@ def test_constant_sets_that_differ_are_a_difference_without_error() -> None:
 
 def test_levels_are_named_as_the_program_names_them() -> None:
     baseline, other = summarize([1, 2, 3]), summarize([1, 2, 4])
-    said = [difference_lines(difference(baseline, other, c), baseline)[0] for c in LEVELS]
-    assert said[0] == "No difference proven at 80.0% confidence"
-    assert said[-1] == "No difference proven at 99.5% confidence"
+    sentences = [difference_lines(difference(baseline, other, c), baseline)[0] for c in LEVELS]
+    assert sentences[0] == "No difference proven at 80.0% confidence"
+    assert sentences[-1] == "No difference proven at 99.5% confidence"
 
 
 @pytest.mark.parametrize("count", [0, 8])

@@ -32,7 +32,7 @@ def changed(**samples: int) -> Stacks:
 
 
 def grown(stacks: Stacks, jitter: tuple[int, ...] = (0, 3, -2, 1, -1)) -> Side:
-    """A side whose packet costs what its samples say: `STACKS` cost one at 1,000,000 a second."""
+    """A side whose packet costs what its samples show: `STACKS` cost one at 1,000,000 a second."""
     return side(stacks, jitter, pps=1e6 * sum(STACKS.values()) / sum(stacks.values()))
 
 

@@ -209,10 +209,10 @@ def test_forecasts_are_printed_with_a_mixture_of_both_kinds(monkeypatch):
     ]
     monkeypatch.setattr(forecast_table, "ROWS", rows)
 
-    said = list(lines(trials=2, seed=1, spread=here, rows=slice(0, 2)))
+    table = list(lines(trials=2, seed=1, spread=here, rows=slice(0, 2)))
 
-    assert [line.split(" | ")[1] for line in said[1:3]] == ["one commit", "several"]
-    assert "mixture with 4.5% of several" in said[3]
+    assert [line.split(" | ")[1] for line in table[1:3]] == ["one commit", "several"]
+    assert "mixture with 4.5% of several" in table[3]
     assert len(list(lines(trials=2, seed=1, spread=here, rows=slice(1, 2)))) == 2
 
 

@@ -23,7 +23,7 @@ def test_it_moves_towards_series_of_the_same_hardware_and_workload():
 
 
 def test_eight_series_of_the_machine_take_its_place():
-    """4 % is nearest to 1.8 · 1.2⁴ = 3.73 %; what other machines tell counts no more."""
+    """4 % is nearest to 1.8 · 1.2⁴ = 3.73 %; what other machines show counts no more."""
     own = [Known(4.0, 20.0), *[Known(4.0, 20.0, same_workload=False)] * 7]
     others = [Known(1.0, 20.0, same_hardware=False)] * 20
 

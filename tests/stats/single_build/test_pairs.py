@@ -164,11 +164,11 @@ def test_what_is_reported_of_it():
     (pair,) = pairs_of(series(0.0, -11.4))
     judged = judge(pair, NoisePrior(), 3)
 
-    told = figures_of(judged, NoisePrior())
+    figures = figures_of(judged, NoisePrior())
 
-    assert told.low < -log1p(-0.114) < told.high
-    assert told.low < told.sure
-    assert told.turning_pct == pytest.approx(2.9, abs=0.05)
+    assert figures.low < -log1p(-0.114) < figures.high
+    assert figures.low < figures.sure
+    assert figures.turning_pct == pytest.approx(2.9, abs=0.05)
 
 
 @given(

@@ -1,4 +1,4 @@
-"""What a run says of its commit is sent as it was read; its identity does not follow the filing."""
+"""What a run names of its commit is sent as read; its identity does not follow the filing."""
 
 from __future__ import annotations
 

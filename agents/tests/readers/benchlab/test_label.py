@@ -1,4 +1,4 @@
-"""What the names of directories and images say."""
+"""What the names of directories and images state."""
 
 import pytest
 from hypothesis import given

@@ -53,7 +53,7 @@ def uname_of(release):
     ("label", "release"), [("fbsd12-head", "12.0-CURRENT"), ("fbsd11.1", "11.1-STABLE")]
 )
 def test_a_run_without_any_revision_is_skipped_and_named(tmp_path, label, release):
-    """A branch moves: that it was this branch names no commit, whatever version the label says."""
+    """A branch moves: that it was this branch names no commit, whatever version the label has."""
     bench(label_dir(tmp_path, label), "pf", cfg="pf", uname=uname_of(release))
     (skip,) = skipped(tmp_path)
     assert (skip.reason, skip.where) == (NO_REVISION, f"{TOPIC}/{label}/pf")

@@ -174,8 +174,8 @@ def test_an_iteration_with_fewer_seconds_than_the_others_is_named(tmp_path, labe
     path = label / "bench.pf.2.receiver"
     path.write_text("".join(path.read_text().splitlines(keepends=True)[:28]))
     (run,) = read(tmp_path)
-    said = "bench.pf.2.receiver: no closing line, which the others have, after 19 seconds"
-    assert said in run.warnings
+    warning = "bench.pf.2.receiver: no closing line, which the others have, after 19 seconds"
+    assert warning in run.warnings
     path.write_text(receiver_log(1001.5, seconds=3))
     (run,) = read(tmp_path)
     assert "bench.pf.2.receiver: 18 seconds, the others 21" in run.warnings
@@ -192,11 +192,11 @@ def test_one_info_that_names_another_kernel_than_all_others_of_its_image_is_name
         bench(label, cfg, [7000.0 + value], cfg=cfg)
     info = label / "bench.b.info"
     info.write_text(info.read_text().replace("12.0", "13.0"))
-    said = {str(run.mode): run.warnings for run in read(tmp_path)}
-    assert said.pop("b") == (
+    warnings = {str(run.mode): run.warnings for run in read(tmp_path)}
+    assert warnings.pop("b") == (
         "the kernel names r317849 13.0-CURRENT, of the other runs r317849 12.0-CURRENT",
     )
-    assert not any(said.values())
+    assert not any(warnings.values())
 
 
 def test_a_value_file_that_begins_with_anything_else_is_named(tmp_path, label):

@@ -1,4 +1,4 @@
-"""A log that is not as it was written says so, with the line."""
+"""A log that is not as it was written is reported, with the line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said of an iteration that may not measure the machine under test."""
+"""What is reported of an iteration that may not measure the machine under test."""
 
 from __future__ import annotations
 
@@ -223,11 +223,11 @@ def test_the_interval_that_was_asked_for_is_not_far_from_itself():
 
 def test_a_log_that_states_throttled_is_quoted():
     lines = receiver(noisy()).splitlines(keepends=True)
-    said = b"coretemp0: critical temperature detected, suggest system shutdown\n"
-    (one,) = judge({"receiver": b"".join([*lines[:20], said, *lines[20:]])})
+    line = b"coretemp0: critical temperature detected, suggest system shutdown\n"
+    (one,) = judge({"receiver": b"".join([*lines[:20], line, *lines[20:]])})
     assert (one.code, one.text) == (
         "throttled",
-        f"line 21 of the receiver's log says: {said.decode().strip()}",
+        f"line 21 of the receiver's log says: {line.decode().strip()}",
     )
 
 
