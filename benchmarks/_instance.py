@@ -79,12 +79,12 @@ class Instance:
             connection.execute(statement.encode())
 
     def cpu_seconds(self) -> dict[str, float]:
-        """Processor time of each program with its processes; empty where /proc does not tell."""
+        """Processor time of each program with its processes; empty where /proc does not show it."""
         return self._sum(cpu_seconds)
 
     def memory_mb(self) -> dict[str, float]:
         """Memory of each program with its processes, pages that are shared by n counted as 1/n;
-        empty where /proc does not tell.
+        empty where /proc does not show it.
         """
         return self._sum(_memory_mb)
 

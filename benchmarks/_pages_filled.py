@@ -62,7 +62,7 @@ def _step(along: list[Revision]) -> int:
 
 
 def _series(mode: str, along: list[Revision], level: float, noise: Random) -> None:
-    """One series of the first machine: runs, points, and what the detector would say of them."""
+    """One series of the first machine: runs, points, and what the detector would find in them."""
     step = _step(along)
     steps = [level] * step + [level * 0.9] * (len(along) - step)
     levels = [height * noise.gauss(1, 0.01) for height in steps]

@@ -16,9 +16,9 @@ NO_ANSWER = "closed without an answer"
 
 @dataclass(frozen=True)
 class Kind:
-    """What a client says at once, what it says each time, and how many bytes it takes each time."""
+    """What a client sends at once, what each time, and how many bytes it takes each time."""
 
-    said: bytes
+    first: bytes
     drip: bytes
     takes: int
 
@@ -54,15 +54,15 @@ class SlowClient:
         # Small, so that the server notices soon that nothing is taken.
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         self._socket.settimeout(1)
-        self._heard, self._unsaid = b"", self._kind.said
+        self._heard, self._unsent = b"", self._kind.first
         with contextlib.suppress(OSError):  # next time
             self._socket.connect(("127.0.0.1", self._port))
         self._socket.setblocking(False)
 
     def step(self) -> None:
-        """Say and take what is due."""
+        """Send and take what is due."""
         try:
-            self._say()
+            self._send()
             heard = self._socket.recv(self._kind.takes)
         except BlockingIOError:
             return
@@ -72,10 +72,10 @@ class SlowClient:
         if not heard:
             self._again()
 
-    def _say(self) -> None:
-        said = self._unsaid or self._kind.drip
+    def _send(self) -> None:
+        data = self._unsent or self._kind.drip
         with contextlib.suppress(BlockingIOError):
-            self._unsaid = said[self._socket.send(said) :] if said else b""
+            self._unsent = data[self._socket.send(data) :] if data else b""
 
     def _again(self) -> None:
         self._answers[self._heard.decode("latin-1") or NO_ANSWER] += 1

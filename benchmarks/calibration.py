@@ -88,10 +88,10 @@ def odds(rng: np.random.Generator, series: int) -> None:
 
 def kinds(rng: np.random.Generator, series: int) -> None:
     """Print how many findings of each kind that is no change of level are real."""
-    told, real = count_kinds(rng, series)
+    reported, real = count_kinds(rng, series)
     for kind in KINDS:
-        share, low, high = intervals.share(real[kind], told[kind])
-        print(f"{kind}: {told[kind]} told, {share:.3f} [{low:.3f}, {high:.3f}] real")
+        share, low, high = intervals.share(real[kind], reported[kind])
+        print(f"{kind}: {reported[kind]} reported, {share:.3f} [{low:.3f}, {high:.3f}] real")
 
 
 def scored_changes(

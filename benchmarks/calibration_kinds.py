@@ -1,9 +1,9 @@
 """How often a finding that is no change of level is real: `benchmarks.calibration kinds`.
 
 Two hundred revisions in the noises of `cells.MIXED`. One series in ten has an excursion, one a
-change of noise, one of modes, one a slow move, of any size from what is hardly told to what is
+change of noise, one of modes, one a slow move, of any size from what is hardly seen to what is
 plain; the others have none. Real is a finding of the kind that was planted, near where it was; an
-excursion also where the build itself lies off by half of what is told: heavy tails make such.
+excursion also where the build itself lies off by half of what is reported: heavy tails make such.
 """
 
 from collections import Counter
@@ -30,8 +30,8 @@ HALF = 0.5
 
 
 def count_kinds(rng: np.random.Generator, series: int) -> tuple[Counter[str], Counter[str]]:
-    """Return by kind how many findings were told, and how many of them are real."""
-    told: Counter[str] = Counter()
+    """Return by kind how many findings were reported, and how many of them are real."""
+    reported: Counter[str] = Counter()
     real: Counter[str] = Counter()
     for number in range(series):
         cell = MIXED[number % len(MIXED)]
@@ -40,9 +40,9 @@ def count_kinds(rng: np.random.Generator, series: int) -> tuple[Counter[str], Co
         values, levels = _planted(rng, cell, kind, begin)
         findings = detect(series_of(values)).others
         for one, is_real in _judged(findings, kind, begin, levels):
-            told[one] += 1
+            reported[one] += 1
             real[one] += is_real
-    return told, real
+    return reported, real
 
 
 def _planted(rng: np.random.Generator, cell: Cell, kind: str, begin: int) -> tuple[Floats, Floats]:

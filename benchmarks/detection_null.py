@@ -1,4 +1,4 @@
-"""Null: how often a series without any change is said to have one."""
+"""Null: how often a series without any change is reported to have one."""
 
 from dataclasses import dataclass
 
@@ -74,7 +74,7 @@ def report(series: int, seed: int) -> str:
     header = ("cell", "whole", "replayed", "candidates", "goal (upper bound)", "reached")
     return (
         f"{series} series of {REVISIONS} revisions, {cells.SAMPLES} samples each, in every cell; "
-        "false alerts per 1,000 revisions. *Whole* is what is said at the end, *replayed* what "
+        "false alerts per 1,000 revisions. *Whole* is what is found at the end, *replayed* what "
         "was confirmed at any moment (retracted or not), *candidates* rest on one revision and "
         "are shown, never mailed.\n\n" + intervals.table(header, rows)
     )

@@ -20,7 +20,7 @@ from webapp.stats.simulate import draw_levels, draw_samples
 HISTORY = 100
 SIZES = (1, 2, 3, 4, 6)
 NO_STEP = 0
-"""Series without a step, in which hits are luck: a detector that always says yes finds all."""
+"""Series without a step, in which hits are luck: a detector that always reports one finds all."""
 
 LOOKS = (1, 3, 10)
 NEAR = 2
@@ -163,7 +163,7 @@ def peer(one: Peer, arrays: dict[int, Floats], null: Floats) -> Result:
 def limit(
     cell: Cell, arrays: dict[int, Floats], rates: tuple[float, float], null: Floats
 ) -> Recall:
-    """Return hits of the same scan told the true noise and the old level, at our rates.
+    """Return hits of the same scan given the true noise and the old level, at our rates.
 
     `rates` are those of ours: confirmed (windows of two and more), and with candidates (one).
     """

@@ -43,7 +43,7 @@ class YearSeries:
 
 @dataclass(slots=True)
 class Score:
-    """What a detector found of the labels, and what else it said."""
+    """What a detector found of the labels, and what else it reported."""
 
     sure: int = 0
     probable: int = 0
@@ -145,7 +145,7 @@ def _delays(one: YearSeries, seen: Sequence[tuple[int, int]]) -> list[int]:
 
 
 def report(peers: Sequence[Peer]) -> str:
-    """Return the table, or say that the archive is not there."""
+    """Return the table, or a line that the archive is not there."""
     series = year_series()
     if not series:
         return "The lab archive is not beside the checkout: this table needs it."

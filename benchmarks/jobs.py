@@ -177,8 +177,8 @@ async def _queue(instance: Instance, machines: Sequence[str], count: int) -> dic
         names = [chooser.choice(machines) for _ in range(size)]
         process.stdin.write(json.dumps(names).encode() + b"\n")
         await process.stdin.drain()
-        said = json.loads(await process.stdout.readline())
-        queued |= dict.fromkeys(said["jobs"], said["at"])
+        reply = json.loads(await process.stdout.readline())
+        queued |= dict.fromkeys(reply["jobs"], reply["at"])
         await asyncio.sleep(SECONDS_BETWEEN if size == 1 else SECONDS_AFTER_A_BURST)
     process.stdin.close()
     await process.wait()

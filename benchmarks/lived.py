@@ -88,7 +88,7 @@ class Mailbox:
 
 
 @dataclass
-class Told:
+class AlertHistory:
     """One alert. ``opened_at``, ``seen_at`` and ``confirmed_at`` number the revision, in the order
     of the uploads, that brought it."""
 
@@ -136,24 +136,24 @@ def live(in_order: Sequence[tuple[str, list[Document]]], labels: Sequence[Any]) 
     with serving(mailbox) as url, running(**timing(url)) as instance:
         site = Site(instance)
         instance.manage("shell", "-c", SUBSCRIBE)
-        told: dict[int, Told] = {}
+        histories: dict[int, AlertHistory] = {}
         last = 0
         ends: list[datetime] = []
         for index, (_, runs) in enumerate(in_order):
             site.upload(runs)
             site.wait_until_quiet()
             ends.append(site.rows("SELECT clock_timestamp()")[0][0])
-            last = site.note_events(told, index, last)
+            last = site.note_events(histories, index, last)
         for pk, seen, confirmed in site.rows(SEEN):
-            told[pk].seen_at = bisect_left(ends, seen)
-            told[pk].confirmed_at = bisect_left(ends, confirmed)
+            histories[pk].seen_at = bisect_left(ends, seen)
+            histories[pk].confirmed_at = bisect_left(ends, confirmed)
         arrived = Counter(str(message["Message-ID"]) for message in mailbox.messages)
         for about, kind, message_id in site.rows(MAILS):
             pk = int(str(about).removeprefix("alert:"))
-            told[pk].mails += [kind.removeprefix("alert.")] * arrived.pop(message_id, 0)
+            histories[pk].mails += [kind.removeprefix("alert.")] * arrived.pop(message_id, 0)
         if arrived:
             raise SystemExit(f"mails that nobody posted: {arrived}")
-        table(told, [name for name, _ in in_order], labels)
+        table(histories, [name for name, _ in in_order], labels)
         return Lived(site.rows(PRESENT), site.rows(FINDINGS))
 
 
@@ -215,16 +215,16 @@ class Site:
                 raise SystemExit(f"not quiet after {WAIT_SECONDS} s: {self.rows(waiting)[0]}")
             time.sleep(0.05)
 
-    def note_events(self, told: dict[int, Told], index: int, last: int) -> int:
+    def note_events(self, histories: dict[int, AlertHistory], index: int, last: int) -> int:
         """Take down the alerts' new events; returns the id of the newest."""
         for pk, suspect, likeliest, verdict, state in self.rows(EVENTS, last):
-            alert = told.setdefault(pk, Told(index))
+            alert = histories.setdefault(pk, AlertHistory(index))
             alert.suspect, alert.likeliest = suspect, likeliest
             alert.verdict, alert.state = verdict, state
         return int(self.rows("SELECT coalesce(max(id), 0) FROM alerts_alertevent")[0][0])
 
 
-def table(told: dict[int, Told], names: Sequence[str], labels: Sequence[Any]) -> None:
+def table(histories: dict[int, AlertHistory], names: Sequence[str], labels: Sequence[Any]) -> None:
     """One line an alert; then how many of the sure labels have one."""
     places = {name: index for index, name in enumerate(names)}
     sure = sorted(
@@ -235,7 +235,7 @@ def table(told: dict[int, Told], names: Sequence[str], labels: Sequence[Any]) ->
         "alert  commit   last suspect  verdict      state      candidate  confirmed  opened", end=""
     )
     print("   later  mails arrived                label")
-    for pk, alert in sorted(told.items()):
+    for pk, alert in sorted(histories.items()):
         near = [name for name in sure if abs(places[name] - places[alert.likeliest]) <= 1]
         found |= set(near)
         later = alert.opened_at - places[near[0] if near else alert.likeliest]
@@ -246,10 +246,12 @@ def table(told: dict[int, Told], names: Sequence[str], labels: Sequence[Any]) ->
             f"{'sure ' + near[0] if near else 'not labelled sure'}"
         )
     report("lived, sure changes with an alert", len(found), f"of {len(sure)}", n=len(names))
-    others = sum(all(abs(places[n] - places[a.likeliest]) > 1 for n in sure) for a in told.values())
+    others = sum(
+        all(abs(places[n] - places[a.likeliest]) > 1 for n in sure) for a in histories.values()
+    )
     report("lived, other alerts", others, "alerts", n=len(names))
-    twice = sum(len(alert.mails) != len(set(alert.mails)) for alert in told.values())
-    report("lived, alerts with a kind of mail twice", twice, "alerts", n=len(told))
+    twice = sum(len(alert.mails) != len(set(alert.mails)) for alert in histories.values())
+    report("lived, alerts with a kind of mail twice", twice, "alerts", n=len(histories))
 
 
 def by_revision(documents: Iterable[Document]) -> list[tuple[str, list[Document]]]:

@@ -294,7 +294,7 @@ class Load:
         lost = sum(stored.get(uuid) != samples for uuid, samples in sent.items())
         _report("load: runs lost or changed", lost, "runs", len(sent), goal=0)
         _report(
-            "load: runs nobody was told of", len(stored.keys() - sent.keys()), "runs", len(sent)
+            "load: runs nobody was notified of", len(stored.keys() - sent.keys()), "runs", len(sent)
         )
 
     def _report_alerts(self) -> None:

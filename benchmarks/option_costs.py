@@ -1,4 +1,4 @@
-"""How often the cost of an option is told wrongly, how wide off its interval is, and what it adds
+"""How often the cost of an option is stated wrongly, how wide off its interval is, and what it adds
 to the series that it follows from. In simulated worlds, with the detector of the analysis.
 
     python -m benchmarks.option_costs [--machines 300] [--seed 1]
@@ -104,8 +104,8 @@ def _point(
 
 
 @dataclass(slots=True)
-class Told:
-    """What was told of one series in all machines. ``sized`` are the steps that were found at most
+class Outcome:
+    """What was found of one series in all machines. ``sized`` are the steps that were found at most
     two revisions off; ``levels`` the machines whose last level is stated.
     """
 
@@ -133,9 +133,9 @@ class Told:
 
 
 def play(world: World, machines: int, seed: int) -> Iterator[dict[str, object]]:
-    """What is told of ``machines`` of a world, series by series, and how alerts count them."""
+    """What is reported of ``machines`` of a world, series by series, and how alerts count them."""
     noise = np.random.default_rng([seed, WORLDS.index(world)])
-    told = {name: Told() for name in SERIES}
+    outcomes = {name: Outcome() for name in SERIES}
     both = apart = alone = 0
     for _ in range(machines):
         machine = draw(world, noise)
@@ -143,14 +143,14 @@ def play(world: World, machines: int, seed: int) -> Iterator[dict[str, object]]:
         last = RATIO * (1 + world.step / 100)
         truths = {"without": 1e6, "with": 1e4 * last, "cost": last}
         for name in SERIES:
-            told[name].add(world, machine, found[name], truths[name])
+            outcomes[name].add(world, machine, found[name], truths[name])
         cost, parent = (_confirmed(found[name]) for name in ("cost", "with"))
         shared = sum(any(_overlap(one, other) for other in parent) for one in cost)
         both += shared
         apart += bool(parent) * (len(cost) - shared)
         alone += (not parent) * len(cost)
     for name in SERIES:
-        yield _line(world, name, told[name])
+        yield _line(world, name, outcomes[name])
     yield {
         "name": "cost beside its parent",
         "world": world.name,
@@ -174,15 +174,15 @@ def _overlap(one: changes.Change, other: changes.Change) -> bool:
     )
 
 
-def _line(world: World, name: str, told: Told) -> dict[str, object]:
+def _line(world: World, name: str, outcome: Outcome) -> dict[str, object]:
     return {
         "name": f"option cost: {name}",
         "world": world.name,
-        "n": told.machines,
-        "other findings": told.wrong,
-        "steps found": told.sized,
-        "step intervals that hold": _share(told.covered, told.sized),
-        "level intervals that hold": _share(told.levels_covered, told.levels),
+        "n": outcome.machines,
+        "other findings": outcome.wrong,
+        "steps found": outcome.sized,
+        "step intervals that hold": _share(outcome.covered, outcome.sized),
+        "level intervals that hold": _share(outcome.levels_covered, outcome.levels),
     }
 
 

@@ -3,7 +3,7 @@
 `python -m benchmarks.pages --series 20 200 1000` starts an instance for each size, fills it (20
 modes a machine, 200 revisions each, a tenth lost by every series at one commit), asks for each page
 over HTTP one after the other, and prints a JSON line a page and a table in Markdown at the end.
-Beside them stands a page of fixed work (signing in), which tells what the machine is worth.
+Beside them stands a page of fixed work (signing in), which shows what the machine is worth.
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """Draws the pictures of docs/statistics.md: `python -m benchmarks.pictures [FOLDER]`.
 
-Each shows simulated series and what detection says about them, as plain SVG written by hand.
+Each shows simulated series and what detection finds in them, as plain SVG written by hand.
 """
 
 import sys

@@ -9,7 +9,7 @@ fault of a directory counts once, and is found where each of its runs is treated
 --list prints what was missed.
 
 --sample reads a real archive instead, whose truth nobody knows, and prints a table of all that
-agent and server say of it: what is rejected, skipped, warned of, filed elsewhere or waiting.
+agent and server report of it: what is rejected, skipped, warned of, filed elsewhere or waiting.
 """
 
 import argparse
@@ -38,7 +38,7 @@ HEADER = ("fault, or figure", "found", "% with its interval", "goal", "reached")
 
 SOUND_GOALS = {
     judge.SOUND_READ: (">=", 99.9),
-    judge.SOUND_TOLD: (">=", 99.9),
+    judge.SOUND_VARIANT: (">=", 99.9),
     judge.SOUND_WAITING: ("<=", 0.1),
     judge.SOUND_WARNED: ("<=", 0.1),
     judge.SOUND_FOUND: ("<=", 1.0),
@@ -55,7 +55,9 @@ def main() -> None:
     parser.add_argument("--seed", type=int, help="another one each time unless given")
     parser.add_argument("--table", action="store_true", help="in Markdown")
     parser.add_argument("--list", action="store_true", help="what was missed, on standard error")
-    parser.add_argument("--sample", metavar="DIR", type=Path, help="what is said of a real archive")
+    parser.add_argument(
+        "--sample", metavar="DIR", type=Path, help="what is reported of a real archive"
+    )
     options = parser.parse_args()
     if options.sample:
         print(sample_table(options.sample))
@@ -74,7 +76,7 @@ def main() -> None:
 
 
 def sample_table(root: Path) -> str:
-    """What is said of the archive at ``root``; SystemExit where there are no results."""
+    """What is reported of the archive at ``root``; SystemExit where there are no results."""
     outcomes = outcomes_of(root)
     if not outcomes.directories:
         raise SystemExit(f"no benchmark results below {root}: name an archive or a directory of it")

@@ -126,7 +126,7 @@ class Imported:
                 self._pairs.setdefault(commit.tree, []).append((commit.first, commit.total))
 
     def known(self, tree: str, found: str) -> Known:
-        """What a tree tells about the hash of a kernel, as the service asks its tables."""
+        """What a tree knows about the hash of a kernel, as the service asks its tables."""
         fitting = [
             commit
             for (its_tree, name), commit in self._commits.items()

@@ -84,7 +84,7 @@ def two_counts(draw: Draw) -> PlannedDirectory:
 
 def count_of_another(draw: Draw) -> PlannedDirectory:
     """The label counts all commits up to another commit than the kernel's, which imported history
-    can tell."""
+    shows."""
     commit = draw.history.git()
     steps = draw.rng.choice((-1, 1)) * draw.rng.randint(*FORMER)
     other = draw.history.near(commit, steps)
@@ -106,7 +106,7 @@ def unknown_hash(draw: Draw) -> PlannedDirectory:
 
 
 def hash_of_another(draw: Draw) -> PlannedDirectory:
-    """The kernel's hash is known, and is not that of the commit that the names say."""
+    """The kernel's hash is known, and is not that of the commit that the names give."""
     commit = draw.history.git()
     other = draw.history.near(commit, draw.rng.choice((-1, 1)) * draw.rng.randint(1, 5000))
     draw.imported.add([commit, other])
@@ -300,5 +300,5 @@ def _around(draw: Draw, commit: Commit) -> list[Commit]:
 
 
 def _is_readable(found: str) -> bool:
-    """A hash of digits alone cannot be told from a number, so that nothing is read."""
+    """A hash of digits alone cannot be distinguished from a number, so that nothing is read."""
     return not found.isdecimal() and not found.isalpha()

@@ -1,4 +1,4 @@
-"""Faults of one run: its files, or what its logs say."""
+"""Faults of one run: its files, or what its logs state."""
 
 import os
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from benchmarks.archives.logs import MICROSECONDS
 from benchmarks.archives.plan import PlannedDirectory, PlannedRun, Sign
 
 Spoil = Callable[[Random, PlannedDirectory, PlannedRun], Sign | None]
-"""Does a fault to one run and says how it is to show; None where it does not fit this run."""
+"""Does a fault to one run and returns how it is to show; None where it does not fit this run."""
 
 OVERSIZED = 17 * 1024 * 1024
 """Bytes; more than the agent reads of a log. The file is sparse and takes none on disk."""

@@ -24,7 +24,7 @@ SOUND_WAITING = "sound runs that wait"
 SOUND_READ = "sound runs read and filed as they are"
 SOUND_WARNED = "sound runs with a warning or remark"
 SOUND_FOUND = "sound iterations with a finding"
-SOUND_TOLD = "sound runs whose variant is told from their options"
+SOUND_VARIANT = "sound runs whose variant is read from their options"
 WRONG = "runs filed at a wrong commit without a word"
 WRONG_NAMES = "runs that give their commit another's name"
 
@@ -38,7 +38,7 @@ class Filed:
 
     @property
     def is_silent(self) -> bool:
-        """Whether nobody is told that anything is odd."""
+        """Whether nothing odd is reported."""
         return not self.identity.remark and not self.run.warnings
 
 
@@ -117,10 +117,10 @@ class _Judge:
         is_read = filed is not None and _is_right(run, filed) and _values(filed.run) == run.values
         tally.take(SOUND_READ, is_read)
         if is_read and filed and filed.run.mode.options:
-            is_told = _is_told(filed.run)
-            tally.take(SOUND_TOLD, is_told)
-            if not is_told:
-                tally.missed.append(f"{SOUND_TOLD}: {self._about(run)}")
+            has_variant = _is_variant_read(filed.run)
+            tally.take(SOUND_VARIANT, has_variant)
+            if not has_variant:
+                tally.missed.append(f"{SOUND_READ}: {self._about(run)}")
         tally.take(SOUND_WAITING, filed is not None and filed.identity.waits)
         is_warned = (
             filed is not None and not filed.is_silent and not _is_unsure_count(run, filed.identity)
@@ -159,7 +159,7 @@ class _Judge:
         return any(one.where == run.where and text in one.reason for one in self.skips)
 
     def _is_seen_as_copy(self, run: TrueRun) -> bool:
-        """Whether it waits, or one of the two is left out or said to be the other."""
+        """Whether it waits, or one of the two is left out or reported as the other."""
         filed = self._filed(run)
         if filed is None or filed.identity.waits:
             return filed is not None or self._is_duplicate(run)
@@ -167,7 +167,7 @@ class _Judge:
         return is_left_out or self._is_named_by_twin(run)
 
     def _is_named_by_twin(self, run: TrueRun) -> bool:
-        """Whether one of the runs with the same logs, itself included, is said to be a copy: the
+        """Whether one of the runs with the same logs, itself included, is reported as a copy: the
         one that is read later carries the warning, which names the other."""
         both = [found for one in self.twins[run.values] if (found := self._filed(one))]
         return any("one is a copy" in text for one in both for text in one.run.warnings)
@@ -229,12 +229,12 @@ def _is_unsure_count(run: TrueRun, identity: Identity) -> bool:
     return identity.revision == f"c{run.commit.first}" and bool(identity.remark)
 
 
-def _is_told(run: Run) -> bool:
+def _is_variant_read(run: Run) -> bool:
     """Whether the rules that come with the server take the words that name a variant, and those
     alone, out of the mode."""
     image = run.evidence.image if run.evidence else ""
-    told = read_options(ModeName.parse(str(run.mode)), BUILTIN_RULES, image=image)
-    return {part.name for part in told.parts} == VARIANTS & set(run.mode.options)
+    found = read_options(ModeName.parse(str(run.mode)), BUILTIN_RULES, image=image)
+    return {part.name for part in found.parts} == VARIANTS & set(run.mode.options)
 
 
 def _values(run: Run) -> tuple[float, ...]:

@@ -1,5 +1,5 @@
-"""What agent and server say of an archive: what is rejected, skipped, warned of, filed elsewhere or
-waiting, how often, and in which directories."""
+"""What agent and server report of an archive: what is rejected, skipped, warned of, filed elsewhere
+or waiting, how often, and in which directories."""
 
 import re
 from collections import Counter
@@ -31,7 +31,7 @@ _LIST = re.compile("…(?:, …)+")
 
 
 class Event(NamedTuple):
-    """One thing said of a run, or of what is none."""
+    """One thing reported of a run, or of what is none."""
 
     kind: str
     reason: str
@@ -47,7 +47,7 @@ class Row(NamedTuple):
 
 
 class Outcomes(NamedTuple):
-    """How many directories and runs an archive has, and what is said of them, by reason."""
+    """How many directories and runs an archive has, and what is reported of them, by reason."""
 
     directories: int
     runs: int
@@ -98,8 +98,8 @@ def _events(outcome: Run | Skip, titles: Sequence[str]) -> Iterator[Event]:
     elif evidence:
         identity = identify(run.revision, Evidence(**asdict(evidence)))
         if identity.waits:
-            said = ", ".join(one.text for one in identity.candidates)
-            yield Event(WAITING, masked(said), where)
+            texts = ", ".join(one.text for one in identity.candidates)
+            yield Event(WAITING, masked(texts), where)
         elif identity.remark:
             yield Event(REMARKED, masked(identity.remark), where)
 

@@ -25,7 +25,7 @@ class Sign:
     """How a fault is to show, with ``text`` in it.
 
     * ``filed``: filed at the commit, mode and machine right; ``remarked``: that, and the server
-      says by which rule; ``aliased``: that, and the other count becomes a name of the commit
+      names the rule; ``aliased``: that, and the other count becomes a name of the commit
     * ``waits``: with the commit among the candidates; ``noticed``: it waits or is remarked;
       ``unaliased``: it waits, or is filed right without the wrong name
     * ``copied``: not counted as another measurement without a word; ``original``: filed once, be it
@@ -43,7 +43,7 @@ class Sign:
 @dataclass
 class PlannedRun:
     """One group of logs. ``commit`` is the one that was measured; ``sign`` is how the run is to be
-    filed by what its directory says, None: it is filed there as any other."""
+    filed by what its directory states, None: it is filed there as any other."""
 
     commit: Commit
     uname: str

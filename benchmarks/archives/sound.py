@@ -115,10 +115,10 @@ def usual(draw: Draw, commit: Commit) -> str:
 def label_of(draw: Draw, commit: Commit, name: str = "") -> str:
     """A label that names a commit of head, or another ``name``."""
     branch = draw.rng.choice(("head", "current") if commit.svn else ("head", "main", ""))
-    said = name or commit.name
+    named = name or commit.name
     if not branch:
-        return f"fbsd{commit.major}-{said}"
-    return f"fbsd{commit.major}-{branch}.{said}"
+        return f"fbsd{commit.major}-{named}"
+    return f"fbsd{commit.major}-{branch}.{named}"
 
 
 def number_of(commit: Commit) -> str:

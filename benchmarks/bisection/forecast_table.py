@@ -1,4 +1,4 @@
-"""Is the forecast of a bisect honest? What it said before the start against what it took.
+"""Is the forecast of a bisect honest? What it promised before the start against what it took.
 
 A forecast has a number for one commit, one for several that share the loss, and one for all. In a
 world of one culprit the first is judged, in one where several share the loss the second, elsewhere
@@ -31,8 +31,12 @@ from webapp.stats.simulate.bisect_cells import Cell, Spread, question_of
 LEAST_TRIALS = 2
 
 COLUMNS = (
-    *("world", "judged by", "told: median", "90 % within", "took: median", "p90"),
-    *("within the told 90 % (95 % interval)", "the told median kept in", "within that of all"),
+    *("world", "judged by", "forecast: median", "90 % within", "took: median", "p90"),
+    *(
+        "within the forecast 90 % (95 % interval)",
+        "the forecast median kept in",
+        "within that of all",
+    ),
 )
 HEAD = f"| {' | '.join(COLUMNS)} |\n{'|---' * len(COLUMNS)}|"
 
@@ -60,7 +64,7 @@ class Checked:
 
 @dataclass(frozen=True, slots=True)
 class ForecastCheck:
-    """Means of what was told, ``took`` each time, and shares of the bisects that took no more:
+    """Means of what was forecast, ``took`` each time, and shares of the bisects that took no more:
     ``within`` (90 % if the forecast is honest), ``below`` its median, ``within_all``.
     """
 
@@ -137,13 +141,13 @@ def _check(cell: Cell, seed: int, after: int, number: int) -> Checked | None:
         return None
     known = final.boots[: len(asked.known.boots) + after]
     evidence = replace(asked.known, boots=known, hours=float(after))
-    said = forecast([Subject(asked.plan, evidence)])
-    own = _part(said, judged_of(cell))
+    made = forecast([Subject(asked.plan, evidence)])
+    own = _part(made, judged_of(cell))
     return Checked(
         expected=(own.boots_median, own.boots_p90),
-        all=(said.boots_median, said.boots_p90),
+        all=(made.boots_median, made.boots_p90),
         took=took,
-        chance=said.several_chance,
+        chance=made.several_chance,
     )
 
 
@@ -153,18 +157,18 @@ def _check_team(team: Team, seed: int, after: int, number: int) -> Checked | Non
     found = forecast_and_hours(team, seed, number, simulated_from=least, after=after)
     if found is None:
         return None
-    said, hours = found
-    own = _part(said, judged)
+    made, hours = found
+    own = _part(made, judged)
     return Checked(
         expected=(own.hours_median, own.hours_p90),
-        all=(said.hours_median, said.hours_p90),
+        all=(made.hours_median, made.hours_p90),
         took=hours,
-        chance=said.several_chance,
+        chance=made.several_chance,
     )
 
 
 def _part(found: Forecast, judged: Judged) -> Way | Forecast:
-    """What was said of such a world; that of all where the forecast tells of one kind alone."""
+    """What was forecast for such a world; that of all where the forecast is of one kind alone."""
     part = {Judged.ONE: found.one, Judged.SEVERAL: found.several, Judged.ALL: None}[judged]
     return found if part is None else part
 

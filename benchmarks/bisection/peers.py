@@ -2,7 +2,7 @@
 
 `git_bisect`: one boot of five runs at each step, compared with the good revision by a t-test; a
 decision once made is never doubted. `pinpoint_like`: after Chromium's Pinpoint, which compares
-neighbours in its list by rank tests and measures more wherever it cannot say, then looks between
+neighbours in its list by rank tests and measures more wherever it cannot decide, then looks between
 those that differ. Its thresholds are simplified, hence "like".
 """
 
@@ -26,7 +26,7 @@ CONFIDENCE = 0.95
 
 ATTEMPTS, MOST_ATTEMPTS = 10, 60
 DIFFERENT, SAME = 0.01, 0.3
-"""p-values below and above which a pair is told apart, or is called equal."""
+"""p-values below and above which a pair is called different, or is called equal."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,8 +21,8 @@ COMMITS, RUN, BOOT = 64, 0.5, 0.5
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """``step``: what the commit does there, percent; 0: nothing. ``alerted``: the step that a
-    finding says; None: the series has none, and the first member's is looked for.
+    """``step``: what the commit does there, percent; 0: nothing. ``alerted``: the step of the
+    finding; None: the series has none, and the first member's is looked for.
     """
 
     step: float = -2.0

@@ -1,4 +1,4 @@
-"""The first twenty revisions: levels where there are none, and steps, by all that is told.
+"""The first twenty revisions: levels where there are none, and steps, by all that is reported.
 
 The worlds of `young`, which replays the online update: builds scatter as much as runs or several
 times as much, and a step comes after eight revisions.

@@ -83,10 +83,10 @@ BEFORE = {
     "2 boots × 5 runs, boots 1 × runs: compare page calls equal ones different": "2.5",
     "history of 8, builds 2 ×: equal ones called different": "14",
     "history of 8, builds 4 ×: equal ones called different": "29",
-    "3 series without change: headline says regression or improvement": "13",
-    "9 series without change: headline says regression or improvement": "36",
-    "30 series without change: headline says regression or improvement": "76",
-    "100 series without change: headline says regression or improvement": "99",
+    "3 series without change: headline states regression or improvement": "13",
+    "9 series without change: headline states regression or improvement": "36",
+    "30 series without change: headline states regression or improvement": "76",
+    "100 series without change: headline states regression or improvement": "99",
     "counts, variance 1 × the mean, 0.5 a run: equal ones called different": "1.9",
     "counts, variance 1 × the mean, 2 a run: equal ones called different": "3.9",
     "counts, variance 1 × the mean, 10 a run: equal ones called different": "4.4",
@@ -170,9 +170,9 @@ def _of_one_build(build: float, trials: int, rng: Rng) -> Iterator[Figure]:
                 ]
                 for one in beliefs
             ]
-            told = _single_headlines(series, build, of_machines, rng)
+            reported = _single_headlines(series, build, of_machines, rng)
             claims = f"{name}: headline of {series} series{_on(machines)} claims something"
-            yield _share(claims, told, len(beliefs), goal=True)
+            yield _share(claims, reported, len(beliefs), goal=True)
 
 
 def _single_pairs(build: float, beliefs: Sequence[NoisePrior], rng: Rng) -> Comparisons:
@@ -198,16 +198,16 @@ def _on(machines: int) -> str:
 def _single_headlines(
     series: int, build: float, beliefs: Sequence[Sequence[NoisePrior]], rng: Rng
 ) -> int:
-    """How many commits of ``series`` pairs are said to have changed; ``beliefs`` has for each
+    """How many commits of ``series`` pairs are reported to have changed; ``beliefs`` has for each
     commit those of its machines.
     """
-    told = 0
+    reported = 0
     for first in range(0, len(beliefs), AT_ONCE):
         commits = beliefs[first : first + AT_ONCE]
         rows = [its[at % len(its)] for its in commits for at in range(series)]
         found = _single_pairs(build, rows, rng)
-        told += sum(map(bool, _claims(found, series, len(commits[0]))))
-    return told
+        reported += sum(map(bool, _claims(found, series, len(commits[0]))))
+    return reported
 
 
 def _claims(found: Comparisons, series: int, machines: int = 1) -> list[set[Verdict]]:
@@ -241,7 +241,7 @@ def _modes(commit: Sequence[Evidence], machines: int) -> list[Sequence[Evidence]
 
 
 def _known(build: float, rng: Rng) -> Known | None:
-    """What a series of `KNOWN` revisions tells of its builds."""
+    """What a series of `KNOWN` revisions shows of its builds."""
     scatter = Scatter(run=RUN, build=build)
     rows = np.asarray(draw_samples(rng, draw_levels(rng, 1, KNOWN, scatter)[0], SAMPLES, scatter))
     noise = present(advance(OnlineState(), series_of(rows)), "more").noise
@@ -259,14 +259,14 @@ def _of_headlines(trials: int, rng: Rng) -> Iterator[Figure]:
     noises = [noise for _ in range(HISTORIES) if (noise := _noise(_revisions(1, KNOWN, rng)))]
     sd = RUN * np.sqrt(1 + 1 / SAMPLES)
     for series, machines in _spreads():
-        told = _headlines((series, machines), 0.0, noises, trials, rng)
+        reported = _headlines((series, machines), 0.0, noises, trials, rng)
         name = f"{series} series{_on(machines)} without change"
-        name += ": headline says regression or improvement"
-        yield _share(name, sum(map(bool, told)), trials, goal=True)
+        name += ": headline states regression or improvement"
+        yield _share(name, sum(map(bool, reported)), trials, goal=True)
     for series in SERIES[1:]:
-        told = _headlines((series, 1), -CHANGE_SD * sd, noises, trials, rng)
-        name = f"{series} series, {CHANGED} lose {CHANGE_SD:g} sd: told as a regression"
-        yield _share(name, sum(Verdict.WORSE in one for one in told), trials)
+        reported = _headlines((series, 1), -CHANGE_SD * sd, noises, trials, rng)
+        name = f"{series} series, {CHANGED} lose {CHANGE_SD:g} sd: reported as a regression"
+        yield _share(name, sum(Verdict.WORSE in one for one in reported), trials)
 
 
 def _of_counts(burst: float, trials: int, rng: Rng) -> Iterator[Figure]:

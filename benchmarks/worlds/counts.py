@@ -75,20 +75,20 @@ BEFORE = {
 
 
 def measure(trials: int, seed: int) -> list[Figure]:
-    """Return what is told of counts that do not change, and how often steps are found."""
+    """Return what is reported of counts that do not change, and how often steps are found."""
     rows = []
     for number, (name, (draw_one, changes, excursions)) in enumerate(NULLS.items()):
-        told = _readings(draw_one, trials, [seed, 1, number])
+        readings = _readings(draw_one, trials, [seed, 1, number])
         kinds = {
-            "changes of level": (changes, [len(one.changes) for one in told]),
-            "excursions": (excursions, [len(one.excursions) for one in told]),
+            "changes of level": (changes, [len(one.changes) for one in readings]),
+            "excursions": (excursions, [len(one.excursions) for one in readings]),
         }
         for kind, (goal, counts) in kinds.items():
             row = f"{name}: {kind}"
             rows.append(Figure(row, mean(counts), goal, BEFORE.get(row, ""), digits=2))
     for number, (low, high) in enumerate(STEPS):
-        told = _readings(_step(low, high), trials, [seed, 2, number])
-        hits = sum(one.near(STEP, by=NEAR) is not None for one in told)
+        readings = _readings(_step(low, high), trials, [seed, 2, number])
+        hits = sum(one.near(STEP, by=NEAR) is not None for one in readings)
         step = f"a step from {low:g} to {high:g}: found"
         rows.append(Figure(step, percent(hits, trials), at_least(90.0)))
     return rows

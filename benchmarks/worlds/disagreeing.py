@@ -1,6 +1,6 @@
 """Runs that disagree: how often uploads of one revision are marked, alike or not.
 
-Two to four uploads of five runs each (1 %), every one of a build of its own unless said. Its runs
+Two to four uploads of five runs each (1 %), every one of a build of its own unless stated. Its runs
 have a boot each, or share one; the series is new, or forty revisions old.
 """
 

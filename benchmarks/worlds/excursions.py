@@ -35,21 +35,21 @@ OFTEN = 0.1
 """Share of the revisions that are off, by any size up to threefold, where excursions recur."""
 
 BEFORE: dict[str, str] = {
-    "-20 %: told as an excursion": "0.0",
+    "-20 %: reported as an excursion": "0.0",
     "-20 %: size within its interval": "0.0",
     "-20 %: changes of level": "0.01",
-    "-35 %: told as an excursion": "0.0",
+    "-35 %: reported as an excursion": "0.0",
     "-35 %: size within its interval": "0.0",
     "-35 %: changes of level": "0.00",
-    "-57 %: told as an excursion": "0.0",
+    "-57 %: reported as an excursion": "0.0",
     "-57 %: size within its interval": "0.0",
     "-57 %: changes of level": "0.00",
-    "5 sd: told as an excursion": "0.0",
-    "8 sd: told as an excursion": "0.0",
-    "10 sd: told as an excursion": "0.0",
-    "-33 %, then -12 %: both told, within intervals": "0.0",
+    "5 sd: reported as an excursion": "0.0",
+    "8 sd: reported as an excursion": "0.0",
+    "10 sd: reported as an excursion": "0.0",
+    "-33 %, then -12 %: both reported, within intervals": "0.0",
     "-33 %, then -12 %: size of the level within its interval": "97.8",
-    "one wild sample: anything told": "1.5",
+    "one wild sample: anything reported": "1.5",
     "heavy tails: excursions per 1,000 revisions": "0.00",
     "a tenth of 200 revisions: excursions a series": "19.32",
 }
@@ -58,7 +58,7 @@ when each excursion was reported, however often they recur (200 trials)."""
 
 
 def measure(trials: int, seed: int) -> list[Figure]:
-    """Return how often an excursion is told as what it is, how large, and what else is said."""
+    """Return how often an excursion is reported as what it is, how large, and what else is."""
     rows: list[Figure] = []
     for pct in SIZES:
         rows += _alone(pct, trials, seed)
@@ -72,12 +72,12 @@ def measure(trials: int, seed: int) -> list[Figure]:
 def _alone(pct: float, trials: int, seed: int) -> list[Figure]:
     rng = np.random.default_rng([seed, 1, int(-pct)])
     readings = [read(draw(rng, _shift(log1p(pct / 100)))) for _ in range(trials)]
-    told = [next((o for o in r.excursions if o.index == BEFORE_IT), None) for r in readings]
-    found = [one for one in told if one is not None]
+    reported = [next((o for o in r.excursions if o.index == BEFORE_IT), None) for r in readings]
+    found = [one for one in reported if one is not None]
     others = mean(len(reading.changes) for reading in readings)
     name = f"{pct:g} %"
     return [
-        Figure(f"{name}: told as an excursion", percent(len(found), trials), at_least(95.0)),
+        Figure(f"{name}: reported as an excursion", percent(len(found), trials), at_least(95.0)),
         _held(f"{name}: size within its interval", [one.holds(pct) for one in found]),
         Figure(f"{name}: changes of level", others, at_most(0.1), digits=2),
     ]
@@ -99,7 +99,7 @@ def _in_sd(times: int, trials: int, seed: int) -> Figure:
         any(one.index == BEFORE_IT for one in read(draw(rng, _shift(-times * SD))).excursions)
         for _ in range(trials)
     )
-    return Figure(f"{times} sd: told as an excursion", percent(hits, trials))
+    return Figure(f"{times} sd: reported as an excursion", percent(hits, trials))
 
 
 def _before_a_level(trials: int, seed: int) -> list[Figure]:
@@ -114,7 +114,7 @@ def _before_a_level(trials: int, seed: int) -> list[Figure]:
     ]
     of_step = [step.holds(STEP) for step in steps if step is not None]
     return [
-        Figure("-33 %, then -12 %: both told, within intervals", percent(sum(both), trials)),
+        Figure("-33 %, then -12 %: both reported, within intervals", percent(sum(both), trials)),
         _held("-33 %, then -12 %: size of the level within its interval", of_step),
     ]
 
@@ -131,7 +131,7 @@ def _wild_sample(trials: int, seed: int) -> Figure:
         values[BEFORE_IT, 0] *= WILD
         reading = read(values)
         hits += bool(reading.excursions or reading.changes)
-    return Figure("one wild sample: anything told", percent(hits, trials), at_most(1.0))
+    return Figure("one wild sample: anything reported", percent(hits, trials), at_most(1.0))
 
 
 def _heavy_tails(trials: int, seed: int) -> Figure:
@@ -153,9 +153,9 @@ def _three(trials: int, seed: int) -> Figure:
     shift[places] = log1p(-0.35)
     hits = 0
     for _ in range(trials):
-        told = {one.index for one in read(draw(rng, shift)).excursions}
-        hits += told.issuperset(places)
-    name = f"three of -35 %, {APART} revisions apart: all told"
+        reported = {one.index for one in read(draw(rng, shift)).excursions}
+        hits += reported.issuperset(places)
+    name = f"three of -35 %, {APART} revisions apart: all reported"
     return Figure(name, percent(hits, trials), at_least(95.0))
 
 

@@ -109,8 +109,8 @@ def disturbed(rng: np.random.Generator, values: Floats) -> set[str]:
     size = log1p(float(rng.choice(INSERTED)) / 100)
     beside = np.log(values[max(at - 1, 0)]).mean()
     row = np.exp(beside + size + USUAL.run * rng.standard_normal(values.shape[1]))
-    told = detect(series_of(values)), detect(series_of(np.insert(values, at, row, axis=0)))
-    return _differences(*told, at)
+    findings = detect(series_of(values)), detect(series_of(np.insert(values, at, row, axis=0)))
+    return _differences(*findings, at)
 
 
 def _differences(plain: Report, other: Report, at: int) -> set[str]:

@@ -1,4 +1,4 @@
-"""One option on several machines: how often they are said to differ where its effect is the same.
+"""One option on several machines: how often they are called different where its effect is the same.
 
 Each machine has noise of its own, from a quarter to four times 1 %. Beside the test stands what
 readers do without it: to take *slower* on one machine beside *cannot tell* on another for a
@@ -44,7 +44,7 @@ Values = NDArray[np.float64]
 
 
 def measure(trials: int, seed: int) -> list[Figure]:
-    """Return the shares of worlds without and with an interaction in which one is told."""
+    """Return the shares of worlds without and with an interaction in which one is reported."""
     rng = np.random.default_rng(seed)
     return [
         *(
@@ -63,7 +63,7 @@ def _alike(units: int, count: int, trials: int, rng: Rng) -> Iterator[Figure]:
     worlds = [_judged([EFFECT] * count, units, rng) for _ in range(trials)]
     name = f"the same on {count} machines, {units} boots a side"
     differ = sum(across.differs for across, _ in worlds)
-    yield Figure(f"{name}: said to differ", percent(differ, trials), NOT_WORSE_THAN)
+    yield Figure(f"{name}: reported to differ", percent(differ, trials), NOT_WORSE_THAN)
     if units == UNITS[1]:
         by_q = sum(_by_cochran(cells) for _, cells in worlds)
         yield Figure(f"{name}: Cochran's Q", percent(by_q, trials))
@@ -73,12 +73,12 @@ def _alike(units: int, count: int, trials: int, rng: Rng) -> Iterator[Figure]:
 
 def _gated(trials: int, rng: Rng) -> Figure:
     """Many modes at once, the same effect in each and everywhere."""
-    told = 0
+    reported = 0
     for _ in range(max(trials // MODES, 1) * 4):
         modes = [_judged([EFFECT] * 5, 5, rng)[1] for _ in range(MODES)]
-        told += any(one.differs for one in across_machines(modes))
-    name = f"{MODES} modes, the same on 5 machines: any said to differ"
-    return Figure(name, percent(told, max(trials // MODES, 1) * 4), NOT_WORSE_THAN)
+        reported += any(one.differs for one in across_machines(modes))
+    name = f"{MODES} modes, the same on 5 machines: any reported to differ"
+    return Figure(name, percent(reported, max(trials // MODES, 1) * 4), NOT_WORSE_THAN)
 
 
 def _depending(trials: int, rng: Rng) -> Iterator[Figure]:
@@ -86,7 +86,7 @@ def _depending(trials: int, rng: Rng) -> Iterator[Figure]:
         effects = [EFFECT] * 4 + [OTHER]
         seen = sum(_judged(effects, units, rng)[0].differs for _ in range(trials))
         goal = at_least(80.0) if units >= 5 else None
-        name = f"−12 % on one of 5 machines, −4 % on four, {units} boots a side: said to differ"
+        name = f"−12 % on one of 5 machines, −4 % on four, {units} boots a side: reported to differ"
         yield Figure(name, percent(seen, trials), goal)
 
 

@@ -1,4 +1,4 @@
-"""What is said of one simulated series, in a form that every world of one series counts from."""
+"""What is found in one simulated series, in a form that every world of one series counts from."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from webapp.stats.simulate import Scatter, draw_levels, draw_samples
 Floats = NDArray[np.float64]
 
 USUAL = Scatter(run=0.01, build=0.01)
-"""1 % each, unless a world says otherwise."""
+"""1 % each, unless a world differs."""
 
 SD = sqrt(USUAL.build**2 + USUAL.run**2 / SAMPLES)
 """The scatter of one revision there, run part and build part."""
@@ -56,11 +56,11 @@ class Reading:
 
 
 def read(values: Floats) -> Reading:
-    """Return what is told of (revisions, samples) values: changes of level that are confirmed."""
-    told = detect(series_of(values))
-    others = told.others
+    """Return what is found in (revisions, samples) values: changes of level that are confirmed."""
+    found = detect(series_of(values))
+    others = found.others
     return Reading(
-        changes=tuple(_change(one) for one in told.analysis.changes if one.state == "confirmed"),
+        changes=tuple(_change(one) for one in found.analysis.changes if one.state == "confirmed"),
         excursions=_found(others.excursions),
         slow=_found(others.slow),
         noise_changes=tuple(one.first.position for one in others.noise_changes),

@@ -16,7 +16,7 @@ from benchmarks.worlds.reading import USUAL, Floats, Reading, draw, mean, read
 from webapp.stats.simulate import Scatter
 
 REVISIONS, BY = 200, 120
-"""Length, and the revision by which a slow loss is told."""
+"""Length, and the revision by which a slow loss is reported."""
 
 STEPS, EVERY = 10, 20
 STEP, NEAR = 8.0, 2
@@ -28,7 +28,7 @@ YOUNG, LATE, DROP = 110, 60, -6.0
 WAVE = 0.02
 PERIODS = (100, 7)
 ENDS = range(200, 301, 10)
-"""Lengths of series with the longer wave: where in it a series ends decides what is told."""
+"""Lengths of series with the longer wave: where in it a series ends decides what is reported."""
 
 REMEMBERING = (0.6, 0.9)
 WALK = 0.003
@@ -38,37 +38,37 @@ NULLS = 4
 """So many times the trials for series without a trend: false alarms are to be rare."""
 
 BEFORE: dict[str, str] = {
-    "-10 % evenly: told as slow by 120": "0.0",
-    "-10 % evenly: told as slow at the end": "0.0",
+    "-10 % evenly: reported as slow by 120": "0.0",
+    "-10 % evenly: reported as slow at the end": "0.0",
     "-10 % evenly: whole size within the interval at the end": "0.0",
     "-10 % evenly: changes of level at the end": "0.60",
-    "-10 % evenly: nothing told at the end": "62.7",
-    "-5 % evenly: told as slow by 120": "0.0",
-    "-5 % evenly: told as slow at the end": "0.0",
+    "-10 % evenly: nothing reported at the end": "62.7",
+    "-5 % evenly: reported as slow by 120": "0.0",
+    "-5 % evenly: reported as slow at the end": "0.0",
     "-5 % evenly: whole size within the interval at the end": "0.0",
     "-5 % evenly: changes of level at the end": "1.98",
-    "-5 % evenly: nothing told at the end": "23.5",
-    "10 steps of -1 %: told as slow by 120": "0.0",
-    "10 steps of -1 %: told as slow at the end": "0.0",
+    "-5 % evenly: nothing reported at the end": "23.5",
+    "10 steps of -1 %: reported as slow by 120": "0.0",
+    "10 steps of -1 %: reported as slow at the end": "0.0",
     "10 steps of -1 %: whole size within the interval at the end": "0.0",
     "10 steps of -1 %: changes of level at the end": "1.03",
-    "10 steps of -1 %: nothing told at the end": "52.2",
-    "builds 3 %, AR(1) 0.6: told as slow": "0.00",
+    "10 steps of -1 %: nothing reported at the end": "52.2",
+    "builds 3 %, AR(1) 0.6: reported as slow": "0.00",
     "builds 3 %, AR(1) 0.6: changes of level": "1.08",
-    "builds 3 %, AR(1) 0.9: told as slow": "0.00",
+    "builds 3 %, AR(1) 0.9: reported as slow": "0.00",
     "builds 3 %, AR(1) 0.9: changes of level": "3.11",
-    "random walk of 0.3 %: told as slow": "0.00",
+    "random walk of 0.3 %: reported as slow": "0.00",
     "random walk of 0.3 %: changes of level": "3.13",
     "wave of ± 2 %, period 100: changes of level": "3.14",
-    "wave of ± 2 %, period 100: told as slow when it is back": "0.0",
+    "wave of ± 2 %, period 100: reported as slow when it is back": "0.0",
     "wave of ± 2 %, period 7: changes of level": "0.00",
-    "wave of ± 2 %, period 7: told as slow when it is back": "0.0",
+    "wave of ± 2 %, period 7: reported as slow when it is back": "0.0",
 }
 """What each figure was when changes of level were all that was found (400 trials)."""
 
 
 def measure(trials: int, seed: int) -> list[Figure]:
-    """Return how often slow losses are told, and how often they are where there are none."""
+    """Return how often slow losses are reported, and how often they are where there are none."""
     index = np.arange(REVISIONS)
     evenly, stairs = (index + 0.5) / REVISIONS, index // EVERY + 1.0
     losses = {
@@ -92,27 +92,27 @@ def _loss(
     name: str, log: float, shape: Floats, goal: Goal, *, trials: int, seed: list[int]
 ) -> list[Figure]:
     rng = np.random.default_rng(seed)
-    told = at_end = size = nothing = 0
+    reported = at_end = size = nothing = 0
     changes = []
     for _ in range(trials):
         values = draw(rng, log * shape)
         whole = read(values)
-        told += bool(read(values[:BY]).slow)
+        reported += bool(read(values[:BY]).slow)
         at_end += bool(whole.slow)
         size += any(one.holds(100 * expm1(log)) for one in whole.slow)
         nothing += not (whole.slow or whole.changes)
         changes.append(len(whole.changes))
     return [
-        Figure(f"{name}: told as slow by {BY}", percent(told, trials), goal),
-        Figure(f"{name}: told as slow at the end", percent(at_end, trials), goal),
+        Figure(f"{name}: reported as slow by {BY}", percent(reported, trials), goal),
+        Figure(f"{name}: reported as slow at the end", percent(at_end, trials), goal),
         Figure(f"{name}: whole size within the interval at the end", percent(size, trials)),
         Figure(f"{name}: changes of level at the end", mean(changes), digits=2),
-        Figure(f"{name}: nothing told at the end", percent(nothing, trials)),
+        Figure(f"{name}: nothing reported at the end", percent(nothing, trials)),
     ]
 
 
 def _beside_a_step(trials: int, seed: int) -> list[Figure]:
-    """A real step within a slow loss, against it: what is told of the step."""
+    """A real step within a slow loss, against it: what is reported of the step."""
     rng = np.random.default_rng([seed, 4])
     shift = log1p(-0.10) * (np.arange(REVISIONS) + 0.5) / REVISIONS
     shift[BY:] += log1p(STEP / 100)
@@ -124,7 +124,7 @@ def _beside_a_step(trials: int, seed: int) -> list[Figure]:
         len(reading.changes) - (reading.near(BY, NEAR) is not None) for reading in readings
     )
     return [
-        Figure(f"{name}: the step told", percent(len(steps), trials)),
+        Figure(f"{name}: the step reported", percent(len(steps), trials)),
         Figure(f"{name}: its size within its interval", held),
         Figure(f"{name}: other changes of level", others, digits=2),
     ]
@@ -132,19 +132,21 @@ def _beside_a_step(trials: int, seed: int) -> list[Figure]:
 
 def _after_calm(trials: int, seed: int) -> list[Figure]:
     """A loss in the last sixty revisions of a young series, with and without a step where it
-    begins; and how often a slow move is told of such a series without any.
+    begins; and how often a slow move is reported of such a series without any.
     """
     rows = []
     for number, (name, step) in enumerate((("", 0.0), (f" and a step of {DROP:+g} %", DROP))):
         rng = np.random.default_rng([seed, 5, number])
         shift = np.zeros(YOUNG)
         shift[-LATE:] = log1p(step / 100) + log1p(-0.10) * (np.arange(LATE) + 0.5) / LATE
-        told = sum(bool(read(draw(rng, shift)).slow) for _ in range(trials))
-        rows.append(Figure(f"-10 % in the last {LATE} of {YOUNG}{name}", percent(told, trials)))
+        reported = sum(bool(read(draw(rng, shift)).slow) for _ in range(trials))
+        rows.append(Figure(f"-10 % in the last {LATE} of {YOUNG}{name}", percent(reported, trials)))
     rng = np.random.default_rng([seed, 5, 2])
     nulls = [_remembering(rng, REMEMBERING[0])[:YOUNG] for _ in range(NULLS * trials)]
     slow = percent(sum(bool(read(one).slow) for one in nulls), len(nulls))
-    rows.append(Figure(f"builds 3 %, AR(1) 0.6, {YOUNG} revisions: told as slow", slow, digits=2))
+    rows.append(
+        Figure(f"builds 3 %, AR(1) 0.6, {YOUNG} revisions: reported as slow", slow, digits=2)
+    )
     return rows
 
 
@@ -180,7 +182,7 @@ def _null(
     slow = percent(sum(bool(reading.slow) for reading in readings), trials)
     changes = mean(len(reading.changes) for reading in readings)
     return [
-        Figure(f"{name}: told as slow", slow, goal, digits=2),
+        Figure(f"{name}: reported as slow", slow, goal, digits=2),
         Figure(f"{name}: changes of level", changes, digits=2),
     ]
 
@@ -192,7 +194,7 @@ def _wave(period: int, trials: int, seed: list[int]) -> list[Figure]:
     name = f"wave of ± 2 %, period {period}"
     return [
         Figure(f"{name}: changes of level", changes, at_most(0.5), digits=2),
-        Figure(f"{name}: told as slow when it is back", slow, at_most(1.0)),
+        Figure(f"{name}: reported as slow when it is back", slow, at_most(1.0)),
     ]
 
 

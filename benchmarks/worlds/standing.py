@@ -28,7 +28,7 @@ Steps = Sequence[tuple[int, float]]
 """Where a level begins, and by how many percent it lies off the one before."""
 
 LONG = 100
-"""Revisions, unless a world says otherwise."""
+"""Revisions, unless a world differs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,13 +315,13 @@ def _place(size: float, memory: float, trials: int, seed: int) -> list[Figure]:
     rng = np.random.default_rng([seed, 2000, int(10 * size), int(10 * memory)])
     shift = levels(40, ((30, -_sds(size)),))
     scatter = Scatter(run=0.01, build=0.01, memory=memory)
-    told: list[Found] = []
+    reported: list[Found] = []
     for _ in range(trials):
         one = read(draw(rng, shift, scatter)).near(30, 8)
-        told += [one] if one else []
+        reported += [one] if one else []
     name = f"place of {size:g} sd, memory {memory:g}"
-    if not told:
+    if not reported:
         return []
-    right = percent(sum(one.index == 30 for one in told), len(told))
-    stated = mean(100 * one.here for one in told)
+    right = percent(sum(one.index == 30 for one in reported), len(reported))
+    stated = mean(100 * one.here for one in reported)
     return [Figure(f"{name}: stated", stated), Figure(f"{name}: right", right)]

@@ -40,7 +40,7 @@ class Tally:
     false: list[int]
 
     def f1(self) -> float:
-        """Twice what was found over all that was planted and all that was said."""
+        """Twice what was found over all that was planted and all that was reported."""
         return 2 * self.found / (self.planted + self.found + sum(self.false))
 
 

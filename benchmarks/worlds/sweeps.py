@@ -5,7 +5,7 @@ proves in 80 of 100 cells. The sentence is what `webapp.stats.compare.across_mac
 each mode its mean change, on how many machines it is proven alone, and whether it depends on the
 machine. Wrong is any claim in it that does not hold: a mode or a machine named that does not
 change, or the other way; *equivalent* on a machine that lost more than the margin; *depends on the
-machine* where it does not. Told is a mode that is rightly named.
+machine* where it does not. Reported is a mode that is rightly named.
 """
 
 from collections.abc import Iterator, Sequence
@@ -40,7 +40,7 @@ RUN_PCT, BUILD_RATIOS = 1.0, (0.5, 1.0, 2.0)
 """Scatter of runs, and of builds as a multiple of it."""
 
 HISTORY_DF = 20.0
-"""Of the noise between builds that a history tells, where a side has one build."""
+"""Of the noise between builds that a history shows, where a side has one build."""
 
 MACHINE_RATIO = 4.0
 """By how much a machine's scatter may be more or less than `RUN_PCT`, where machines differ."""
@@ -60,14 +60,14 @@ NOT_WORSE_THAN, PROMISED = at_most(5.0), at_least(80.0)
 Rng = np.random.Generator
 Values = NDArray[np.float64]
 Sentence = Sequence[Across]
-"""What is said of each mode."""
+"""What is stated of each mode."""
 
 
 @dataclass(frozen=True, slots=True)
 class World:
     """``effects`` in percent, of shape (modes, machines). ``builds``: of each cell its own, one set
     for all machines and modes (which scatter alike there), or of each cell its own but nobody
-    knows. ``from_history``: one build a side, with the noise that a history tells.
+    knows. ``from_history``: one build a side, with the noise that a history shows.
     ``is_planned``: the plan was made for such a mode, so that there is a promise to keep.
     """
 
@@ -103,7 +103,7 @@ class World:
 
 
 def measure(trials: int, seed: int) -> list[Figure]:
-    """Return for each world how often its sentence is wrong, and tells what there is."""
+    """Return for each world how often its sentence is wrong, and names what there is."""
     rng = np.random.default_rng(seed)
     worlds = [one for ratio in BUILD_RATIOS for one in _worlds(ratio)]
     return [figure for world in (*worlds, *_others()) for figure in _of_world(world, trials, rng)]
@@ -132,20 +132,20 @@ def _worlds(ratio: float) -> Iterator[World]:
 
 
 def _others() -> Iterator[World]:
-    """All with builds that scatter as runs do, where nothing else is said."""
+    """All with builds that scatter as runs do, where nothing else is stated."""
     effect, gated = planned_effect(1.0), planned_effect(1.0, OF_THE_GATE)
     loss = _effects(effect)
-    said = f"{effect:.1f} % in one mode"
-    for loss_said, effects in ((said, loss), (f"{gated:.1f} % in one mode", _effects(gated))):
-        yield World(f"the same builds on all machines, {loss_said}", effects, 1.0, "shared")
-    yield World(f"builds that nobody knows, {said}", loss, 1.0, "unknown")
+    size = f"{effect:.1f} % in one mode"
+    for loss_size, effects in ((size, loss), (f"{gated:.1f} % in one mode", _effects(gated))):
+        yield World(f"the same builds on all machines, {loss_size}", effects, 1.0, "shared")
+    yield World(f"builds that nobody knows, {size}", loss, 1.0, "unknown")
     yield World(f"{effect:.1f} % in every mode", _effects(effect, modes=MODES), 1.0)
     for kind in ("own", "shared"):
         whose = "of each machine" if kind == "own" else "on all machines"
         name = f"one build a side {whose}, its noise from history"
         both = World(name, loss, 1.0, "own" if kind == "own" else "shared", from_history=True)
         yield replace(both, name=f"{name}, no effect", effects=_effects())
-        yield replace(both, name=f"{name}, {said}")
+        yield replace(both, name=f"{name}, {size}")
     opposite = _effects(2 * effect, machines=MACHINES // 2)
     opposite[0, MACHINES // 2 :] = 100 * np.expm1(-np.log1p(2 * effect / 100))
     name = f"± {-2 * effect:.1f} % in one mode, half of its machines each"
@@ -155,9 +155,9 @@ def _others() -> Iterator[World]:
     yield World(name, alone, 1.0, is_planned=False)
     heavy = World("runs and builds of heavy tails, no effect", _effects(), 1.0, is_heavy=True)
     yield heavy
-    yield replace(heavy, name=f"runs and builds of heavy tails, {said}", effects=loss)
+    yield replace(heavy, name=f"runs and builds of heavy tails, {size}", effects=loss)
     yield World(
-        f"machines that scatter 1/4 to 4 times as much, {said}", loss, 1.0, machines_differ=True
+        f"machines that scatter 1/4 to 4 times as much, {size}", loss, 1.0, machines_differ=True
     )
     margin = _effects(-1.001 * MARGIN_PCT, modes=MODES)
     name = f"{-MARGIN_PCT:g} %, the margin, in every cell, runs {PRECISE_PCT:g} %, no build noise"
@@ -171,19 +171,21 @@ def _effects(effect: float = 0.0, *, modes: int = 1, machines: int = MACHINES) -
 
 
 def _of_world(world: World, trials: int, rng: Rng) -> Iterator[Figure]:
-    said = _sentences(world, trials, rng)
-    wrong = sum(_is_wrong(world, one) for one in said)
+    sentences = _sentences(world, trials, rng)
+    wrong = sum(_is_wrong(world, one) for one in sentences)
     yield Figure(f"{world.name}: sentence wrong", percent(wrong, trials), NOT_WORSE_THAN)
     changed = world.changed
     if not changed:
         return
-    told = sum(Verdict.WORSE in one[mode].named for one in said for mode in changed)
+    reported = sum(Verdict.WORSE in one[mode].named for one in sentences for mode in changed)
     goal = PROMISED if world.is_planned else None
-    yield Figure(f"{world.name}: the loss is told", percent(told, trials * len(changed)), goal)
+    yield Figure(
+        f"{world.name}: the loss is reported", percent(reported, trials * len(changed)), goal
+    )
     if world.depends(changed[0]):
-        told = sum(_depends(one[changed[0]]) for one in said)
-        name = f"{world.name}: said to depend on the machine"
-        yield Figure(name, percent(told, trials), goal)
+        reported = sum(_depends(one[changed[0]]) for one in sentences)
+        name = f"{world.name}: reported to depend on the machine"
+        yield Figure(name, percent(reported, trials), goal)
 
 
 def _depends(across: Across) -> bool:
@@ -191,8 +193,8 @@ def _depends(across: Across) -> bool:
     return across.differs or {Verdict.WORSE, Verdict.BETTER} <= set(across.verdicts)
 
 
-def _is_wrong(world: World, said: Sentence) -> bool:
-    return any(_is_claim_wrong(world, mode, across) for mode, across in enumerate(said))
+def _is_wrong(world: World, sentence: Sentence) -> bool:
+    return any(_is_claim_wrong(world, mode, across) for mode, across in enumerate(sentence))
 
 
 def _is_claim_wrong(world: World, mode: int, across: Across) -> bool:
@@ -235,10 +237,10 @@ def _sentences(world: World, trials: int, rng: Rng) -> list[Sentence]:
         for row, code in enumerate(found.verdict)
     ]
     firsts = range(0, trials * cells, cells)
-    return [_said(evidence[at : at + cells]) for at in firsts]
+    return [_stated(evidence[at : at + cells]) for at in firsts]
 
 
-def _said(cells: Sequence[Evidence]) -> Sentence:
+def _stated(cells: Sequence[Evidence]) -> Sentence:
     return across_machines([cells[at : at + MACHINES] for at in range(0, len(cells), MACHINES)])
 
 
@@ -249,13 +251,13 @@ def _builds(world: World, row: int) -> frozenset[str] | None:
 
 
 def _noise(world: World, trials: int, rng: Rng) -> list[BuildNoise | None]:
-    """As histories tell it: of one machine each, or of builds that all machines shared."""
+    """As histories show it: of one machine each, or of builds that all machines shared."""
     shape = (trials, 1, 1) if world.builds == "shared" else (trials, MODES, MACHINES)
     if not world.from_history:
         return [None] * (trials * MODES * MACHINES)
-    told = np.sqrt(rng.chisquare(HISTORY_DF, shape) / HISTORY_DF) * world.ratio * world.run_pct
-    all_told = np.broadcast_to(told, (trials, MODES, MACHINES)).ravel().tolist()
-    return [BuildNoise(one, HISTORY_DF) for one in all_told]
+    known = np.sqrt(rng.chisquare(HISTORY_DF, shape) / HISTORY_DF) * world.ratio * world.run_pct
+    all_known = np.broadcast_to(known, (trials, MODES, MACHINES)).ravel().tolist()
+    return [BuildNoise(one, HISTORY_DF) for one in all_known]
 
 
 def _scatter(world: World, trials: int, rng: Rng) -> Values:

@@ -48,4 +48,4 @@ WORLDS: dict[str, Measure] = {
     "beginning": beginning.measure,
     "sweeps": sweeps.measure,
 }
-"""What each measures, and how, its module says."""
+"""What each measures, and how, its module states."""

@@ -1,4 +1,4 @@
-"""Young series: how often the first twenty revisions are said to hold a change, and hold none.
+"""Young series: how often the first twenty revisions are reported to hold a change, and hold none.
 
 Nothing is known yet of how builds scatter, so that a guess stands for it. Steps early in a series
 are measured beside: silence alone would meet every goal.
@@ -77,8 +77,8 @@ BEFORE = {
 
 
 @dataclass(slots=True)
-class Said:
-    """Series, by length, of which a candidate or a confirmed change was said; and ever by then."""
+class Counts:
+    """Series, by length, with a candidate or a confirmed change reported; and ever by then."""
 
     candidate: Counter[int] = field(default_factory=Counter)
     confirmed: Counter[int] = field(default_factory=Counter)
@@ -89,20 +89,20 @@ def measure(trials: int, seed: int) -> list[Figure]:
     """Return the figures of series without a change, and of early steps."""
     figures = []
     for ratio in RATIOS:
-        said = look_at(Scatter(run=RUN, build=ratio * RUN), trials, seed)
+        found = look_at(Scatter(run=RUN, build=ratio * RUN), trials, seed)
         lengths = SHOWN if ratio == ASKED else ()
-        for kind, counts in (("candidate", said.candidate), ("confirmed", said.confirmed)):
+        for kind, counts in (("candidate", found.candidate), ("confirmed", found.confirmed)):
             rows = [(f"at {length} revisions", counts[length]) for length in lengths]
             rows.append(("at the worst length", max(counts[length] for length in LENGTHS)))
             figures += [_figure(f"{kind} {where}", ratio, hits, trials) for where, hits in rows]
-        figures.append(_figure("confirmed at any length", ratio, said.ever, trials))
+        figures.append(_figure("confirmed at any length", ratio, found.ever, trials))
     return figures + [_step(pct, trials, seed) for pct in STEPS]
 
 
-def look_at(scatter: Scatter, trials: int, seed: int) -> Said:
-    """Read series without a change one revision at a time, and count what is said of them."""
+def look_at(scatter: Scatter, trials: int, seed: int) -> Counts:
+    """Read series without a change one revision at a time, and count what is reported of them."""
     rng = np.random.default_rng(seed)
-    said = Said()
+    found = Counts()
     for _ in range(trials):
         levels = draw_levels(rng, 1, LENGTHS[-1], scatter)[0]
         values = draw_samples(rng, levels, SAMPLES, scatter)
@@ -111,10 +111,10 @@ def look_at(scatter: Scatter, trials: int, seed: int) -> Said:
             if value is not None:
                 advance_one(state, value)
             states = {change.state for change in present(state, "more").changes}
-            said.candidate[length] += "candidate" in states
-            said.confirmed[length] += "confirmed" in states
-        said.ever += bool(state.breaks or state.retracted)
-    return said
+            found.candidate[length] += "candidate" in states
+            found.confirmed[length] += "confirmed" in states
+        found.ever += bool(state.breaks or state.retracted)
+    return found
 
 
 def confirmed_in_time(pct: float, trials: int, seed: int) -> int:

@@ -32,7 +32,7 @@ def test_an_option_that_depends_on_the_machine_is_reported_as_such(figures: list
 
 
 def test_what_a_plan_promises_is_reported_in_most_sweeps(figures: list[Figure]) -> None:
-    told = [one for one in figures if one.name.endswith("the loss is told") and one.goal]
+    told = [one for one in figures if one.name.endswith("the loss is reported") and one.goal]
     own = [one for one in told if "on all machines" not in one.name and "nobody" not in one.name]
     assert len(own) == 3 * len(sweeps.BUILD_RATIOS) + 5
     assert {verdict(one) for one in own} == {"met"}
