@@ -215,7 +215,7 @@ def ask(
     text: str,
     describe: Callable[[Any], str] = str,
 ) -> TemplateResponse:
-    """The page between choosing an action and doing it. ``describe`` says which row one is."""
+    """The page between choosing an action and doing it. ``describe`` names which row one is."""
     context = page.admin_site.each_context(request) | {
         "opts": page.opts,
         "title": title,
@@ -242,7 +242,7 @@ def confirmed(
     done: str,
     describe: Callable[[Any], str] = str,
 ) -> TemplateResponse | None:
-    """Ask, then ``do`` it to each row and say ``done`` with their number."""
+    """Ask, then ``do`` it to each row and show ``done`` with their number."""
     form = bind(Confirmation, request)
     if not form.is_valid():
         return ask(page, request, queryset, form, title=title, text=text, describe=describe)
@@ -255,7 +255,7 @@ def confirmed(
 
 admin.site.site_header = admin.site.site_title = "Driftline"
 admin.site.index_title = "Operators"
-# What a person may do follows from the role alone: Django's groups would say nothing.
+# What a person may do follows from the role alone: Django's groups would add nothing.
 admin.site.unregister(Group)
 
 

@@ -1,4 +1,4 @@
-"""Who may do what: a view says by its decorator which role it needs.
+"""Who may do what: a view states by its decorator which role it needs.
 
 No cache keeps the answer of such a view: it is a person's own.
 
@@ -29,7 +29,7 @@ Somebody = AbstractBaseUser | AnonymousUser
 
 
 class RoleNeeded(PermissionDenied):
-    """Signed in, but without the role; the message says which one, and who gives it."""
+    """Signed in, but without the role; the message names which one, and who gives it."""
 
     def __init__(self, role: str, user: User) -> None:
         super().__init__(

@@ -42,8 +42,8 @@ ANYBODYS_BYTES = 64 * 1024
 IN_MEMORY_BYTES = 256 * 1024
 PIECE_BYTES = 64 * 1024
 SILENT_SECONDS = 20.0
-"""The sender of a large body that says nothing for so long is given up. One that says a little now
-and then is given up by Caddy (`webapp.launcher.front`)."""
+"""The sender of a large body that sends nothing for so long is given up. One that sends a
+little now and then is given up by Caddy (`webapp.launcher.front`)."""
 ANSWER_SECONDS = 60.0
 """For a piece of an answer that waits until its client has taken what came before."""
 HEARD_OUT, HEARD_OUT_SECONDS = 16, 2.0
@@ -197,7 +197,7 @@ class Admission:
             _give(environ, file, size)
 
     def _leave_out(self, environ: Environ, stack: ExitStack) -> None:
-        """The application is to hear that the body is too large, whatever else it would say."""
+        """The application is to hear that the body is too large, whatever else it would answer."""
         self._hear_out(environ, stack)
         _give(environ, io.BytesIO(), settings.UPLOAD_MAX_BYTES + 1)
 
@@ -217,7 +217,7 @@ class Admission:
 
     def _sender(self, environ: Environ, address: str) -> str:
         """Whom the head of a request names: an agent's token or a person who signed in; empty:
-        neither. Raises Refused when nobody can say.
+        neither. Raises Refused when nobody can know.
         """
         request = WSGIRequest(environ)
         with self._turns.turn(address):
@@ -259,7 +259,7 @@ def _too_many(what: str) -> Refused:
 
 
 def _length(environ: Environ) -> int | None:
-    """How long the body is; None: nobody says. Gunicorn has refused what contradicts itself."""
+    """How long the body is; None: unstated. Gunicorn has refused what contradicts itself."""
     if "HTTP_TRANSFER_ENCODING" in environ:
         return None
     return int(environ.get("CONTENT_LENGTH") or 0)

@@ -17,7 +17,7 @@ from webapp.readiness import heartbeats
 
 
 class NotAlive(Exception):
-    """The message says why."""
+    """The message gives why."""
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -50,7 +50,7 @@ NAMES: Mapping[str, tuple[str, ...]] = {
 """The fields by which rows of other tables name a row of this one."""
 
 INPUT_TIMES = {"happened_at", "measured_at", "committed_at", "snoozed_until", "deadline"}
-"""The times that came with the data or from a person. All others say when something arrived."""
+"""The times that came with the data or from a person. All others are of when something arrived."""
 
 LEFT_OUT: Mapping[str, str] = {
     "accounts.AuditEntry": "who changed what, and when",
@@ -66,7 +66,7 @@ LEFT_OUT: Mapping[str, str] = {
     "results.RefusedReplacement": "who tried to replace another lab's run, and when",
     "results.HardwareFact": "follows from the facts of runs, and from when they arrived",
     "results.HourlyRuns": "counts runs, in rows that follow what was stored at once",
-    "outbox.Mail": "what was told depends on the order of arrival",
+    "outbox.Mail": "what was reported depends on the order of arrival",
     "outbox.HookDelivery": "as mails",
     "outbox.MailServer": "how the mail server does at present",
     "jobs.Worker": "who asked for work lately",
@@ -81,7 +81,7 @@ LEFT_OUT: Mapping[str, str] = {
     "bisects.BisectJob": "which step asked for which job",
     "experiments.ExperimentEvent": "the log of an experiment, and when",
 }
-"""Tables that say how an instance came to its content, not what the content is."""
+"""Tables of how an instance came to its content, not what the content is."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class Part:
     leave_out: tuple[str, ...] = ()
     only: Q = field(default_factory=Q)
     written_as: Mapping[str, Expression] = field(default_factory=dict)
-    """What is written instead of a column that says it by ids, or says more than counts."""
+    """What is written instead of a column that has it by ids, or holds more than counts."""
     written_under: Mapping[str, str] = field(default_factory=dict)
     """The name under which a column is hashed, where that is not its own: digests outlive names."""
 
@@ -266,7 +266,7 @@ def _line(part: Part) -> Line:
 def rows_of(part: Part) -> Iterator[str]:
     """The rows of a part as they are hashed, in no order: what to look at where two digests differ.
 
-    A row is a JSON object, so that a column is told from its neighbour.
+    A row is a JSON object, so that a column is distinct from its neighbour.
     """
     model = apps.get_model(part.model)
     columns = [column for each in _counted(part, model) for column in _columns(each)]

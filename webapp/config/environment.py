@@ -121,7 +121,7 @@ class Environment:
         try:
             path = Path(value).expanduser().resolve()
             with suppress(FileNotFoundError, NotADirectoryError, PermissionError):
-                (path / LONGEST_NAME).lstat()  # too long a name is told here
+                (path / LONGEST_NAME).lstat()  # too long a name fails here
         except (OSError, ValueError, RuntimeError) as error:
             raise ImproperlyConfigured(f"{name}: not a path ({error}).") from error
         return path

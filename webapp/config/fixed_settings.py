@@ -1,6 +1,6 @@
 """Settings that are the same in every instance: no variable of the environment changes them.
 
-Allauth's own counts of tries are off: they need the cache, and refuse without saying for how long.
+Allauth's own counts of tries are off: they need the cache, and refuse without stating for how long.
 Ours (`webapp.accounts.signing_in.limits`) stand in all of its forms. Addresses of people are those
 of their accounts, which answered or which an operator set; allauth keeps none of its own.
 
@@ -166,7 +166,7 @@ CELERY_TASK_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = ["json"]
 CELERY_TIMEZONE = "UTC"
 # Endpoints and mail servers are as slow as they like, so what leaves has a queue and a worker of
-# its own. A worker that is not told which queues to take from takes from all.
+# its own. A worker that is not given the queues to take from takes from all.
 _exchange = Exchange("driftline")
 CELERY_TASK_QUEUES = [Queue(name, _exchange, name) for name in ("analysis", "deliveries")]
 CELERY_TASK_DEFAULT_QUEUE = CELERY_TASK_DEFAULT_ROUTING_KEY = "analysis"

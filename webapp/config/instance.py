@@ -23,7 +23,7 @@ LAYOUT = 1
 
 
 class BadState(Exception):
-    """STATE holds something this version cannot use; the message says what to do."""
+    """STATE holds something this version cannot use; the message states what to do."""
 
 
 @dataclass(frozen=True)

@@ -47,7 +47,7 @@ _RENDERERS: dict[str, list[structlog.typing.Processor]] = {
 
 WINDOW_SECONDS = 60.0
 LINES_A_WINDOW = 20
-"""Of one kind without an exception; with one, a single entry says all that there is to say."""
+"""Of one kind without an exception; with one, a single entry has all that there is."""
 MOST_KINDS = 500
 FRAMES = 6
 MESSAGE_CHARACTERS = 500
@@ -140,7 +140,7 @@ class _Kind:
         return self.left >= 0
 
     def summarize(self) -> None:
-        """Say how often what was not printed came."""
+        """Print how often what was not printed came."""
         if self.dropped:
             log.log(self.level, "repeated", times=self.dropped, what=self.what)
 
@@ -175,7 +175,7 @@ class OncePerKind(logging.Filter):
         return True
 
     def summarize(self, *, until: float = math.inf) -> None:
-        """Say what was counted in the windows that ended by ``until``."""
+        """Print what was counted in the windows that ended by ``until``."""
         with self._lock:
             ended = [self._kinds.pop(key) for key in self._ended(until)]
             self._timer = None

@@ -1,9 +1,9 @@
 """Middleware of the site (private instances, hostile requests, a database that is away), and what
 all views are wrapped in: a snapshot of the database, and no compression beside a secret.
 
-On a private instance every address needs an account, unless its view says otherwise. A new view is
+On a private instance every address needs an account, unless its view is excepted. A new view is
 private without anybody thinking of it. What stays open carries Django's mark ``login_not_required``
-and says why: signing in, the checks of supervisors, and addresses that are a secret themselves.
+and why: signing in, the checks of supervisors, and addresses that are a secret themselves.
 Static files are served before this and hold nothing of the instance.
 
 A page shows one moment: it reads one snapshot of the database and writes nothing. Each statement of
@@ -171,7 +171,7 @@ class DatabaseLost:
 def at_one_moment(patterns: Sequence[URLPattern | URLResolver]) -> list[URLPattern | URLResolver]:
     """The addresses, each of whose views reads one snapshot where it is only asked.
 
-    What such a view has to note (a visit, say) it does ``on_commit``, which is after the snapshot.
+    What such a view has to note (as a visit) it does ``on_commit``, which is after the snapshot.
     """
     for each in patterns:
         if isinstance(each, URLResolver):

@@ -322,7 +322,7 @@ DEMO_DRIFT = _env.number("DRIFTLINE_DEMO_DRIFT", default=0, least=0, most=1000)
 SECURE_SSL_REDIRECT = _over_tls and TRUSTED_PROXIES > 0
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if PROXIES else None
 SECURE_HSTS_SECONDS = 31_536_000 if _over_tls else 0
-# Whether other hosts of the domain speak TLS, and whether to preload that, is its owner's to say.
+# Whether other hosts of the domain speak TLS, and whether to preload that, its owner decides.
 # With a host of its own, Caddy leads from plain HTTP to HTTPS.
 SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021", *(["security.W008"] if HOST else [])]
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = _over_tls
@@ -346,7 +346,7 @@ DEFAULT_FROM_EMAIL = SERVER_EMAIL = _env.text(
 WEBHOOKS_ALLOW = _env.networks("DRIFTLINE_WEBHOOKS_ALLOW")
 WEBHOOKS_PORTS = _env.ports("DRIFTLINE_WEBHOOKS_PORTS")
 
-# Findings of one commit come series by series: a mail waits for the others, and tells them all.
+# Findings of one commit come series by series: a mail waits for the others, and lists them all.
 MAIL_SETTLE_SECONDS = _env.number("DRIFTLINE_MAIL_SETTLE_SECONDS", default=60, least=0, most=86_400)
 
 

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 
 
 class SteadyClock:
-    """Wall time as it was at the start, and what the machine's own counter says has passed."""
+    """Wall time as it was at the start, and what the machine's own counter shows has passed."""
 
     def __init__(
         self,

@@ -59,7 +59,7 @@ class ReleaseAdmin(OperatedAdmin):
     autocomplete_fields = ["revision"]
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
-        """Runs that tell no more than the release are of its revision."""
+        """Runs that name no more than the release are of its revision."""
         super().save_model(request, obj, form, change)
         answer_to(revision=obj.revision, names=obj.ids)
 

@@ -157,9 +157,9 @@ class LabEventQuerySet(models.QuerySet["LabEvent"]):
 class LabEvent(models.Model):
     """Something that happened to a machine, in a whole lab, or to everything measured of a tree.
 
-    Either ``happened_at`` says when, or ``first`` and ``last`` say from which revision of ``tree``
-    up to which it shows (both included). Without hardware and lab it concerns the tree. Never
-    deleted: what was a mistake is withdrawn.
+    Either ``happened_at`` is when, or ``first`` and ``last`` are the revisions of ``tree`` from
+    which and up to which it shows (both included). Without hardware and lab it concerns the tree.
+    Never deleted: what was a mistake is withdrawn.
     """
 
     class Kind(models.TextChoices):
@@ -337,7 +337,7 @@ class Release(models.Model):
 
     @property
     def ids(self) -> list[str]:
-        """What kernels and labs call its revision where they tell no number: ``11.0`` and
+        """What kernels and labs call its revision where they have no number: ``11.0`` and
         ``11.0-RELEASE``. Of a branch point, or one that has another kind of name: nothing."""
         if self.kind != self.Kind.RELEASE or not RELEASE_ID.fullmatch(self.name):
             return []

@@ -1,6 +1,6 @@
 """What a worker can measure, and whether a job is that.
 
-Said twice, because it is asked in two places: in SQL where a job is claimed, and here where a
+Stated twice, because it is asked in two places: in SQL where a job is claimed, and here where a
 waiting poll is woken or a queue is forecast. A test holds the two together.
 """
 
@@ -71,7 +71,7 @@ class Capability:
         )
 
     def takes(self, job: Measurable) -> bool:
-        """Whether it can do the job. ``TAKES`` says the same in SQL; a test holds them together."""
+        """Whether it can do the job. ``TAKES`` is the same in SQL; a test holds them together."""
         return self.covers(job) and (self.rebuilds or not job.rebuild)
 
 

@@ -41,7 +41,7 @@ class WorkerQuerySet(models.QuerySet["Worker"]):
 class Worker(models.Model):
     """One instance of an agent, under the name that it gives itself: ``host:pid``, ``rig-2``.
 
-    ``serves`` is what it said at its last poll, as `webapp.jobs.capability` writes it.
+    ``serves`` is what it sent at its last poll, as `webapp.jobs.capability` writes it.
     ``last_revision`` is what it measured last, whose build it may still have.
     """
 
@@ -71,7 +71,7 @@ class Worker(models.Model):
 
     @property
     def capabilities(self) -> Sequence[Capability]:
-        """What it can measure, as it said at its last poll."""
+        """What it can measure, as it stated at its last poll."""
         return [Capability.of(each) for each in self.serves]
 
     def is_silent(self, now: datetime) -> bool:
@@ -119,7 +119,7 @@ class JobQuerySet(models.QuerySet["Job"]):
         return self.filter(**{field: name for field, name in parts.items() if name})
 
     def named(self) -> Self:
-        """With everything a row of a table says of a job."""
+        """With everything a row of a table shows of a job."""
         return self.select_related(
             "tree",
             "revision__tree",
@@ -135,7 +135,7 @@ class Job(models.Model):
     """One request, and where it stands.
 
     ``boots`` boots of one build, ``iterations`` samples in each. A worker holds a job by its
-    ``lease``, which stays readable after the job left it: a late report is told from a wrong one.
+    ``lease``, which stays readable after the job left it: a late report is no wrong one.
     All times are the server's.
     """
 
@@ -304,7 +304,7 @@ class Job(models.Model):
 class JobEvent(models.Model):
     """What happened to a job. Rows are only added.
 
-    ``worker`` and ``lease`` say under whose lease, ``actor`` which person did it.
+    ``worker`` and ``lease`` name under whose lease, ``actor`` which person did it.
     """
 
     class Kind(models.TextChoices):

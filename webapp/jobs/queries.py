@@ -78,7 +78,7 @@ SELECT hardware.id, hardware.name, hardware.display_name, hardware.cpu, hardware
 
 LOOKED_AT = 20
 UNKNOWN_SECONDS_A_BOOT = 600.0
-"""A build kept from before, a boot and a run of five minutes; said only until one job was done."""
+"""A build kept from before, a boot and a run of five minutes; shown only until one job was done."""
 
 # From the last lease to the end, for each boot; a lateral join reads a few rows of each mode.
 LAST_DONE = """

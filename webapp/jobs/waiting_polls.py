@@ -1,6 +1,6 @@
 """Polls that wait for a job: each sleeps in its thread, one more thread of the process looks.
 
-A waiting poll holds no connection to the database. The watcher looks when it is told of a job, and
+A waiting poll holds no connection to the database. The watcher looks when it hears of a job, and
 every second in any case: then a retry became due, a lease ran out, or Redis was away. It wakes no
 more polls than there are jobs for them; who wakes claims, and who comes too late sleeps on.
 
@@ -114,7 +114,7 @@ class WaitingPolls:
                 self._polls.remove(poll)
 
     def _waiting(self) -> list[WaitingPoll]:
-        """Nobody: then the watcher is told to go, and whoever comes next starts another."""
+        """Nobody: then the watcher is sent away, and whoever comes next starts another."""
         with self._lock:
             if not self._polls:
                 self._watcher = None
@@ -170,14 +170,14 @@ polls = WaitingPolls()
 
 
 class Announcements(Protocol):
-    """What is told while one listens."""
+    """What is notified while one listens."""
 
     def wait(self, seconds: float) -> None:
         """Return at the next announcement, after ``seconds`` at the latest."""
 
 
 def announce_on_commit() -> None:
-    """Tell it when the present transaction is committed."""
+    """Notify it when the present transaction is committed."""
     transaction.on_commit(_announce)
 
 
@@ -185,7 +185,7 @@ def _announce() -> None:
     try:
         _client().publish(CHANNEL, "")
     except RedisError as error:
-        log.warning("waiting polls not told of a job, they will look", error=str(error))
+        log.warning("waiting polls not notified of a job, they will look", error=str(error))
 
 
 @cache
@@ -218,9 +218,9 @@ class _Heard:
             self._subscribe()
             if self._subscription.get_message(timeout=seconds) is not None:
                 while self._subscription.get_message(timeout=0) is not None:
-                    pass  # several told at once are one reason to look
+                    pass  # several notified at once are one reason to look
         except RedisError as error:
-            log.warning("not told of new jobs, looking for them instead", error=str(error))
+            log.warning("not notified of new jobs, looking for them instead", error=str(error))
             self.close()
             time.sleep(max(0.0, end - time.monotonic()))
 

@@ -85,7 +85,7 @@ class Losses:
     times: deque[float] = field(default_factory=lambda: deque(maxlen=RESTARTS + 1))
 
     def are_too_many(self, now: float) -> bool:
-        """Note one loss, and say whether it is one too many for the last hour."""
+        """Note one loss, and return whether it is one too many for the last hour."""
         self.times.append(now)
         return len(self.times) > RESTARTS and now - self.times[0] < RESTART_SECONDS
 

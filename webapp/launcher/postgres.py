@@ -240,7 +240,7 @@ class Cluster:
 def data_major(data: Path) -> int | None:
     """The version that wrote a data directory, or None when there is none.
 
-    Raises `StackError` for a directory that says nothing of it.
+    Raises `StackError` for a directory that shows nothing of it.
     """
     try:
         written = (data / "PG_VERSION").read_text().strip()

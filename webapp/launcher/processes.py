@@ -140,7 +140,7 @@ def end_left_behind(state: Path, say: Callable[[str], None], *, spare: int = 0) 
 def _disown(state: Path, pid: int) -> None:
     """Let PostgreSQL start although another program got the id of the one that was killed.
 
-    It would take that program for itself, and say at every start that it is running already. Its
+    It would take that program for itself, and report at every start that it is running already. Its
     files are kept, because one names the shared memory, by which PostgreSQL knows whether something
     of it is really running; only the id goes.
     """

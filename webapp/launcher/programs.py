@@ -154,7 +154,7 @@ def follow(arguments: list[str], logs: Path) -> Iterator[str]:
 def run_together(logs: Path, *commands: list[str]) -> None:
     """Run `commands` side by side; raise `StackError` for the first that failed.
 
-    What they say on standard error is kept in `logs`.
+    What they print on standard error is kept in `logs`.
     """
     started = [_start(arguments, logs) for arguments in commands]
     try:

@@ -70,7 +70,7 @@ class Caddy:
 
     @property
     def has_idle_limits(self) -> bool:
-        """Whether it can be told for how long a client may stop."""
+        """Whether it can be set for how long a client may stop."""
         return self.version >= IDLE_LIMITS_SINCE
 
 

@@ -83,7 +83,7 @@ def sockets_directory(state: Path, recorded: Path) -> Path:
 
 
 def recorded_instance(state: Path) -> instance.Instance:
-    """What `state` says of its instance; raise `StackError` when another version wrote it."""
+    """What `state` records of its instance; raise `StackError` when another version wrote it."""
     try:
         return instance.read(state)
     except instance.BadState as error:

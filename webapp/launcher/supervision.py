@@ -146,7 +146,7 @@ class Supervisor:
             raise StackError(f"`{name}` cannot be started: {error.faultString}") from error
 
     def programs(self) -> list[dict[str, Any]]:
-        """What supervisord says of each program."""
+        """What supervisord reports of each program."""
         return list(self._call("getAllProcessInfo"))
 
     def all_running(self, names: Collection[str]) -> bool:
@@ -175,7 +175,7 @@ class Supervisor:
     def require_healthy(self) -> None:
         """Raise `StackError`, with the end of its log, when a program could not be kept running.
 
-        Clients may end: their logs and the pages that wait for them say so.
+        Clients may end: their logs and the pages that wait for them show it.
         """
         for process in self.programs():
             if process["state"] == ProcessStates.FATAL and process["name"] not in CLIENTS:

@@ -69,7 +69,7 @@ MOST_BYTES = 65_536
 
 
 class ChannelError(Exception):
-    """A URL that names no place to write to; the message says why."""
+    """A URL that names no place to write to; the message states why."""
 
 
 class NotTaken(Exception):

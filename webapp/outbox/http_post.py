@@ -7,7 +7,7 @@ one of exactly these: what the name means a moment later does not matter.
 
 There are no redirects, no proxy, and bounds in time and size. An answer counts when its header is
 complete, and its body as far as it is read: to EXCERPT_BYTES or its end, which has to be where the
-header says.
+header states.
 """
 
 import errno
@@ -102,7 +102,7 @@ OTHERWISE = "{where}, cannot be reached ({why}): check the URL and the network o
 
 
 class AddressError(Exception):
-    """A URL that no webhook may go to; the message says why."""
+    """A URL that no webhook may go to; the message states why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +222,7 @@ EXCERPT_BYTES = 2048
 
 
 class PostError(Exception):
-    """No whole answer came; the message says why."""
+    """No whole answer came; the message states why."""
 
 
 class BrokenOff(http.client.HTTPException):
@@ -250,9 +250,9 @@ class PinnedConnection(http.client.HTTPConnection):
         self.response_class = partial(Response, deadline=deadline)  # type: ignore[assignment]
 
     def connect(self) -> None:
-        """Connect to the address that was checked, whatever its name says now. Raises OSError."""
+        """Connect to the address that was checked, wherever its name leads now. Raises OSError."""
         address = (self._target.address, self.port)
-        # Kept first, so that it is closed whatever TLS says.
+        # Kept first, so that it is closed whatever TLS answers.
         self.sock = socket.create_connection(address, self._deadline.left(CONNECT_SECONDS))
         self.sock.settimeout(self._deadline.left())
         if self._tls:

@@ -15,7 +15,7 @@ OTHER_WAYS = {
 
 @dataclass(frozen=True, slots=True)
 class MailSettings:
-    """``way`` is empty when mail goes over SMTP to ``host``; otherwise it says where it goes."""
+    """``way`` is empty when mail goes over SMTP to ``host``; otherwise it names where it goes."""
 
     way: str
     host: str

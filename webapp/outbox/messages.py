@@ -24,7 +24,7 @@ from webapp.outbox.models import Mail
 CHANNEL = "channel"
 """In the data of what is composed for a channel: its endpoint. It has no recipient."""
 
-DIGEST_LENGTH = 16  # 64 bits of SHA-256: enough to tell a few million mails apart
+DIGEST_LENGTH = 16  # 64 bits of SHA-256: enough to distinguish a few million mails
 NOT_IN_AN_ID = re.compile(r"[^A-Za-z0-9.]+")
 
 
@@ -66,11 +66,11 @@ class Message:
 
 
 class NothingToSay(Exception):
-    """What the mail was to tell is no longer so; the message says why. It is not sent."""
+    """What the mail was to report is no longer so; the message states why. It is not sent."""
 
 
 class NotYet(Exception):
-    """The mail is to be composed at ``until``, not now; the message says what it waits for."""
+    """The mail is to be composed at ``until``, not now; the message names what it waits for."""
 
     def __init__(self, reason: str, until: datetime) -> None:
         super().__init__(reason)

@@ -75,7 +75,7 @@ class OutboxItemQuerySet(models.QuerySet[Any]):
 
 
 class OutboxItem(models.Model):
-    """One thing to one receiver, written in the transaction of what it tells.
+    """One thing to one receiver, written in the transaction of what it reports.
 
     ``due`` is when it is next to be taken up: not before that time while it waits, and when its
     claim runs out while it is being sent. Who sends it holds ``claim``; writing the result
@@ -160,7 +160,7 @@ def data_without(name: str) -> Func:
 class Mail(OutboxItem):
     """One mail to one person.
 
-    What it says is composed and kept when it is first sent (``composed_at``); every further try
+    What it states is composed and kept when it is first sent (``composed_at``); every further try
     sends the same under the same ``message_id``.
     """
 

@@ -20,7 +20,7 @@ PERMANENT = range(500, 600)
 
 
 class MailError(Exception):
-    """A mail did not leave; the message says why."""
+    """A mail did not leave; the message states why."""
 
 
 class Refused(MailError):
@@ -83,7 +83,7 @@ def translated() -> Iterator[None]:
         code, text = next(iter(error.recipients.values()))
         raise _answer(code, text) from error
     except smtplib.SMTPSenderRefused as error:
-        # Said to our address or our account, whatever the mail: every other would hear the same.
+        # It is about our address or our account, whatever the mail: every other would get the same.
         raise ServerAway(describe(error)) from error
     except smtplib.SMTPResponseException as error:
         raise _answer(error.smtp_code, error.smtp_error) from error
@@ -239,5 +239,5 @@ class EmailBackend(smtp.EmailBackend):
 
     @property
     def connection_class(self) -> type[smtplib.SMTP]:
-        """The conversation with deadlines, over TLS where the settings say so."""
+        """The conversation with deadlines, over TLS where the settings ask for it."""
         return HurriedOverTLS if self.use_ssl else Hurried

@@ -41,7 +41,7 @@ MOST_VIEWS = 200
 
 
 class RoleError(Exception):
-    """The role cannot be given; the message says why and what to do instead."""
+    """The role cannot be given; the message states why and what to do instead."""
 
 
 @transaction.atomic
@@ -103,7 +103,7 @@ def note_visit(*, user: User, now: datetime) -> datetime | None:
     if looked is not None and now - looked > VISIT_ENDS_AFTER:
         seen = looked
     if looked is None or abs(now - looked) >= NOTED_EVERY:
-        # Of two requests at once the first decides; both begin with the same row and tell the same.
+        # Of two requests at once the first decides; both begin with the same row and see the same.
         before = User.objects.filter(pk=user.pk, looked_at=looked)
         # A page reads a snapshot and cannot write before it is read.
         transaction.on_commit(lambda: before.update(seen_at=seen, looked_at=now))

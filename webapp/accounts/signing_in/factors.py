@@ -125,7 +125,7 @@ class NotNow(Exception):
 
 
 class TooManyFailures(NotNow):
-    """Too many of ``what`` (wrong passwords came from your address, say)."""
+    """Too many of ``what`` (wrong passwords came from your address, for one)."""
 
     status = 429
 

@@ -2,7 +2,7 @@
 
 A hash is made to be slow: some hundred milliseconds of a whole core. Unbounded, twenty strangers
 who post the form take every core from the pages. So one hash runs, one request waits for its turn
-without a connection to the database, and the others are told at once to come again: whoever waits
+without a connection to the database, and the others are asked at once to come again: whoever waits
 here has a turn that a page could have (`webapp.config.admission`).
 """
 

@@ -239,7 +239,7 @@ class SignIn:
         return response
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
-        """The page that says how many seconds to wait; None for any other error."""
+        """The page that states how many seconds to wait; None for any other error."""
         if not isinstance(error, NotNow):
             return None
         response = render(request, "not_now.html", {"message": str(error)}, status=error.status)
@@ -271,6 +271,6 @@ class LimitedBackend(ModelBackend):
 
 @receiver(user_logged_in)
 def note_sign_in(request: HttpRequest | None, user: User, **_: Any) -> None:
-    """The answer tells the browser (`webapp.accounts.signing_in.limits`)."""
+    """Let the answer mark the browser (`webapp.accounts.signing_in.limits`)."""
     if request is not None:
         setattr(request, SIGNED_IN, user.get_username())

@@ -29,7 +29,7 @@ class Boot:
 
 @dataclass(frozen=True, slots=True)
 class WatchedCanary:
-    """A canary with its ``boots`` in the order of time, and what the control chart says of them."""
+    """A canary with its ``boots`` in the order of time, and what the control chart shows."""
 
     canary: Canary
     boots: Sequence[Boot]
@@ -49,7 +49,7 @@ class WatchedCanary:
 def watch(canaries: Sequence[Canary]) -> list[WatchedCanary]:
     """``canaries`` with their charts, in one query.
 
-    A boot is the unit; a run that does not tell its boots is one. Withdrawn runs do not count, nor
+    A boot is the unit; a run that does not name its boots is one. Withdrawn runs do not count, nor
     do samples that are left out.
     """
     boots = _boots(canaries) if canaries else {}

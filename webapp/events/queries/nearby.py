@@ -54,7 +54,7 @@ class Window:
 @dataclass(frozen=True, slots=True)
 class Disturbance:
     """``event`` lies between the two measurements on ``hardware``, or its ``canary`` left its
-    limits (or came back, ``returned``) between them: ``at`` says when that was seen.
+    limits (or came back, ``returned``) between them: ``at`` is when that was seen.
     """
 
     hardware: Hardware
@@ -198,7 +198,7 @@ def _canaries_in(
 
 
 def _changes(one: WatchedCanary) -> Iterator[tuple[Span, datetime, bool]]:
-    """When the machine changed, as far as its canary tells (between the last boot on the one side
+    """When the machine changed, as far as its canary shows (between the last boot on the one side
     and the first on the other), when that was seen, and whether it came back by it.
     """
     boots, sides = one.boots, one.chart.sides
@@ -239,7 +239,7 @@ SELECT (SELECT string_agg(tree::text, E'\\n' ORDER BY tree.id) FROM results_tree
           FROM results_series) AS series
 """
 OFFERED = 6
-"""Columns that say what there is to choose from."""
+"""Columns of what there is to choose from."""
 
 MOST_EVENTS = 100
 """Drawn in one chart, the newest."""
@@ -287,8 +287,8 @@ SELECT event.*, first.position AS first_position, last.position AS last_position
 @dataclass(frozen=True, slots=True)
 class LocatedEvent:
     """An event along a tree: it shows from the first revision after the position ``after``, and,
-    where it names a range, up to the position ``until`` (None: it does not say). ``subject`` and
-    ``when`` say in words what it concerns, and its time or revisions.
+    where it names a range, up to the position ``until`` (None: it names none). ``subject`` and
+    ``when`` state in words what it concerns, and its time or revisions.
     """
 
     event: LabEvent

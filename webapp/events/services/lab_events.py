@@ -32,7 +32,7 @@ MOST_FACTS = 10
 
 @dataclass(frozen=True, slots=True)
 class EventFields:
-    """What an event says: what happened, to what, and when. See `LabEvent`."""
+    """What an event states: what happened, to what, and when. See `LabEvent`."""
 
     kind: str
     text: str
@@ -105,7 +105,7 @@ def _once(event: LabEvent) -> tuple[LabEvent, bool]:
 def edit_event(
     *, event: int, fields: EventFields, actor: User, now: datetime | None = None
 ) -> LabEvent:
-    """Let an event (by id) say something else.
+    """Let an event (by id) state something else.
 
     Raises:
         LabEvent.DoesNotExist.

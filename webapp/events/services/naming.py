@@ -18,7 +18,7 @@ class ReleaseTaken(services.ResultsError):
 
 @dataclass(frozen=True, slots=True)
 class EventNames:
-    """What an event says, by names; empty: not given. ``last`` alone left out is ``first``."""
+    """What an event states, by names; empty: not given. ``last`` alone left out is ``first``."""
 
     kind: str
     text: str
@@ -76,7 +76,7 @@ class CanaryNames:
 
 @transaction.atomic
 def canary_of(names: CanaryNames) -> NewCanary:
-    """The rows that ``names`` mean; a revision is made where its id tells its place.
+    """The rows that ``names`` mean; a revision is made where its id has its place.
 
     Raises:
         Unprocessable: with every name that is not known.
@@ -116,8 +116,8 @@ def hardware_called(name: str) -> models.Hardware | None:
 def record_release(
     *, tree: models.Tree, name: str, revision: str, kind: str, released_on: date | None = None
 ) -> tuple[Release, bool]:
-    """Say that a revision (by name) of ``tree`` is a release or a branch point, and whether that is
-    new. A revision that is not known is made where its id tells its place.
+    """Record that a revision (by name) of ``tree`` is a release or a branch point; return it, and
+    whether it is new. A revision that is not known is made where its id has its place.
 
     Raises:
         Unprocessable: a field is wrong.

@@ -103,7 +103,7 @@ def begin_result(*, number: int, agent: Agent) -> Job:
 
 
 def check_result(job: Job, runs: Sequence[RunDocument]) -> list[RunDocument]:
-    """The runs to store, with a warning where their kernel does not say what it is.
+    """The runs to store, with a warning where their kernel does not name what it is.
 
     Raises:
         ResultRefused: another hardware, mode or tree than the job's, or not its metric; or
@@ -233,7 +233,7 @@ def hear(
     log: str = "",
     now: datetime | None = None,
 ) -> Heard:
-    """Extend the lease, note what the worker does. A job that ended says so with ``cancel``.
+    """Extend the lease, note what the worker does. A job that ended is answered with ``cancel``.
 
     Raises:
         NoSuchJob, ForeignJob.
@@ -277,7 +277,7 @@ def fail(
     log: str = "",
     now: datetime | None = None,
 ) -> Job:
-    """The attempt failed: try again later, or give the job up. Said twice is as once.
+    """The attempt failed: try again later, or give the job up. Reported twice is as once.
 
     Raises:
         NoSuchJob, ForeignJob.

@@ -31,7 +31,7 @@ job_ended = Signal()
 
 
 class JobsError(Exception):
-    """Base; the message says what is wrong and what to do instead."""
+    """Base; the message states what is wrong and what to do instead."""
 
 
 class NoSuchJob(JobsError):
@@ -51,7 +51,7 @@ class ActRefused(JobsError):
 
 
 class ResultRefused(JobsError):
-    """The result is not what the job asked for; ``code`` says which way."""
+    """The result is not what the job asked for; ``code`` names the way."""
 
     code = "wrong_job"
 

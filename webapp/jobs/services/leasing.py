@@ -41,7 +41,7 @@ AT_ONCE = 100
 
 @dataclass(frozen=True, slots=True)
 class Serves:
-    """What a worker says it can measure, by name; None: every mode, every tree."""
+    """What a worker states it can measure, by name; None: every mode, every tree."""
 
     hardware: str
     modes: Sequence[str] | None = None
@@ -177,7 +177,7 @@ def was_leased(job: Job, lease: str) -> bool:
 
 
 def capabilities_of(request: PollRequest) -> list[Capability]:
-    """What the worker says it can measure, by ids; modes and trees not known here are left out.
+    """What the worker states it can measure, by ids; modes and trees not known here are left out.
 
     Raises:
         Unprocessable: hardware that is not registered.

@@ -50,7 +50,7 @@ BY_PEOPLE = (
 class JobRequest:
     """What is to be measured. ``metric`` is the one that matters, None: all of the mode's.
 
-    ``rebuild`` asks for a build of its own, told from others by ``build_key``. ``priority`` follows
+    ``rebuild`` asks for a build of its own, which ``build_key`` names. ``priority`` follows
     from the purpose where it is None.
     """
 

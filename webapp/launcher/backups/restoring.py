@@ -80,7 +80,7 @@ OURS_FROM_THE_START = (
     *("django_", "auth_", "readiness_", "results_labelrule", "notifications_problem"),
     "accounts_auditentry",
 )
-"""Tables that a new instance fills by itself, or that say nothing of what it holds."""
+"""Tables that a new instance fills by itself, or that show nothing of what it holds."""
 
 ALONE_SECONDS = 60
 LOCALE = """

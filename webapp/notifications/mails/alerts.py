@@ -117,9 +117,9 @@ def _alert(mail: Mail) -> Alert:
 
 
 def _alert_of_follow_up(mail: Mail) -> Alert:
-    """The alert of a mail that follows the first. Nothing is to be said to who knows nothing of the
+    """The alert of a mail that follows the first. Nothing is to be sent to who knows nothing of the
     alert, or was notified of it when this had happened already. While the first may still be sent,
-    as it was composed then, nothing can be said yet.
+    as it was composed then, nothing can be sent yet.
     """
     first = _first(mail)
     if first is not None and first.is_waiting:

@@ -42,7 +42,7 @@ def signature(secret: str, body: bytes, *, at: int) -> str:
 
 
 class DeliveryError(Exception):
-    """A delivery did not arrive; the message says why."""
+    """A delivery did not arrive; the message states why."""
 
     def __init__(self, reason: str, answer: http_post.Answer | None = None) -> None:
         super().__init__(reason)
@@ -62,7 +62,7 @@ def body_of(delivery: HookDelivery) -> bytes:
 
 
 def post_delivery(delivery: HookDelivery, deadline: Deadline) -> http_post.Answer:
-    """Post it. Raises DeliveryError unless the endpoint says 2xx. Touches no database."""
+    """Post it. Raises DeliveryError unless the endpoint answers 2xx. Touches no database."""
     if not delivery.endpoint.is_readable:
         raise DeliveryError(f"What opens the endpoint {LOST}.")
     if delivery.endpoint.is_channel:

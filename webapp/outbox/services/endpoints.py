@@ -141,7 +141,7 @@ def ping_endpoint(*, endpoint: Endpoint, by: User) -> HookDelivery:
 
 @transaction.atomic
 def retry_deliveries(*, endpoint: Endpoint, numbers: Sequence[int]) -> int:
-    """Send deliveries again that were given up or wait for a pause; say how many.
+    """Send deliveries again that were given up or wait for a pause; return how many.
 
     Raises EndpointError while it is disabled.
     """

@@ -54,11 +54,11 @@ POST_MAILS = """
 
 
 def post_mails(mails: Sequence[NewMail]) -> int:
-    """Post ``mails`` and say how many of them are to be sent because of that.
+    """Post ``mails`` and return how many of them are to be sent because of that.
 
     One person gets one mail of a kind about a thing: what waits or was sent stays as it is. What
-    was dropped because nothing was left to say, or nobody was there to read it, was no mail: there
-    is something to say again. They are sent when this transaction is committed and they are due.
+    was dropped because nothing was left to send, or nobody was there to read it, was no mail: there
+    is something to send again. They are sent when this transaction is committed and they are due.
     """
     if not mails:
         return 0
@@ -75,7 +75,7 @@ def post_mails(mails: Sequence[NewMail]) -> int:
 
 @transaction.atomic
 def post_event(*, kind: str, about: str, payload: Mapping[str, Any]) -> int:
-    """Post an event to every enabled webhook that listens to its kind; say to how many.
+    """Post an event to every enabled webhook that listens to its kind; return to how many.
 
     A webhook hears of an event of a kind about a thing once; ``about`` names the occurrence
     (``alert:17:event:204``) where there can be several. ``payload`` is JSON.
@@ -98,7 +98,7 @@ def post_messages(messages: Sequence[NewMessage]) -> None:
     """Post ``messages`` to every enabled channel that listens to their kinds.
 
     As with mails, a channel gets one message of a kind about a thing, and what was dropped because
-    nothing was left to say was none.
+    nothing was left to send was none.
     """
     channels = list(Endpoint.objects.channels().filter(enabled=True).order_by("pk"))
     new = {
@@ -285,7 +285,7 @@ def _write(item: OutboxItem, **fields: Any) -> bool:
 
 
 def _plain(reason: str) -> str:
-    """PostgreSQL holds no NUL, and servers say what they like."""
+    """PostgreSQL holds no NUL, and servers answer what they like."""
     return reason.replace("\0", "")[:REASON_LENGTH]
 
 
@@ -312,7 +312,7 @@ def correct_times(items: OutboxItemQuerySet, *, now: datetime | None = None) -> 
     claimed_too_long = Q(state=OutboxItem.State.CLAIMED, due__gt=ahead + LONGEST_LEASE)
     too_far = Q(due__gt=ahead + LONGEST_WAIT)
     rows = items.unfinished().annotate(touched=Coalesce("tried_at", "created_at"))
-    # What was tried keeps the time at which it was made: a delivery tells it, the same every time.
+    # What was tried keeps the time at which it was made: a delivery has it, the same every time.
     made = Case(When(tried_at=None, then=Least("created_at", at)), default=F("created_at"))
     wrong = rows.filter(touched_ahead | claimed_too_long | too_far, due__gt=at)
     corrected: int = wrong.update(

@@ -22,7 +22,7 @@ State = models.Mail.State
 
 
 class TestMailError(Exception):
-    """A test mail did not leave; the message says why and what can be done."""
+    """A test mail did not leave; the message states why and what can be done."""
 
     __test__ = False  # its name begins as that of a test does
 
@@ -30,9 +30,9 @@ class TestMailError(Exception):
 @transaction.atomic
 def retry_mails(numbers: Sequence[int]) -> int:
     """Send mails again that were given up or that an operator dropped, with all their tries before
-    them; say how many.
+    them; return how many.
 
-    They are composed anew: what they told may be days old.
+    They are composed anew: what they reported may be days old.
     """
     queue_on_commit(Task.SEND_MAILS)
     chosen = models.Mail.objects.filter(pk__in=numbers)
@@ -54,7 +54,7 @@ def retry_all_mails() -> int:
 
 @transaction.atomic
 def drop_mails(numbers: Sequence[int], *, by: str) -> int:
-    """Do not send mails that wait or were given up; say how many those were."""
+    """Do not send mails that wait or were given up; return how many those were."""
     stopped = models.Mail.objects.filter(pk__in=numbers, state__in=[State.WAITING, State.DEAD])
     return stopped.update(
         state=State.DROPPED,
@@ -101,7 +101,7 @@ def _test_mail(address: str) -> EmailMessage:
 def move_mails(*, about: str, to: str, **data: object) -> None:
     """Count what was mailed ``about`` one thing as about another, with ``data`` changed like it.
 
-    Who knows of it is not told again, and hears what follows: there is one mail of a kind for a
+    Who knows of it is not notified again, and hears what follows: there is one mail of a kind for a
     person, or a channel, and a thing.
     """
     _move(models.Mail.objects.all(), "recipient", about, to, data=models.data_with(**data))

@@ -32,7 +32,7 @@ class Command(BaseCommand):
         self._follow(SeriesAnalysis.objects.stale().count())
 
     def _follow(self, count: int) -> None:
-        """Analyse what is marked beside the worker, which takes its share, and say how far it is.
+        """Analyse what is marked beside the worker, which takes its share, and print how far it is.
 
         The worker may hold the last ones; they are its own to finish.
         """
