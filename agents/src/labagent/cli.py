@@ -254,7 +254,7 @@ def rehearse(
     *,
     every: bool,
 ) -> None:
-    """Say what an upload would send."""
+    """Print what an upload would send."""
     outcomes = read(paths, overrides, given) if paths else []
     runs = runs_of(outcomes)
     for line in run_lines(runs):
@@ -316,8 +316,8 @@ def doctor(
     token: str | None,
     spool: Path | None,
 ) -> None:
-    """Say whether an upload can work: server, token, clock, spool; and whether jobs can: the lab's
-    file and its commands."""
+    """Print whether an upload can work: server, token, clock, spool; and whether jobs can: the
+    lab's file and its commands."""
     checks, lab = [], None
     if config:
         lab, found = check_lab(config, world.environ, default_state)
@@ -354,7 +354,7 @@ cli.add_command(simulate)
 
 
 def announce_retry(details: RetryDetails) -> None:
-    """Say that a request is tried again, and when."""
+    """Print that a request is tried again, and when."""
     reason = getattr(details.caused_by, "message", details.caused_by)
     click.echo(f"{reason}; trying again in {details.wait_for:.0f} s", err=True)
 

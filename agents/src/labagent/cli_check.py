@@ -310,8 +310,8 @@ def check(
 ) -> None:
     """Compare B with A: files or directories in any format that is read.
 
-    Ends with 0 where B is better or equivalent, 1 where it is worse, 2 where that cannot be told,
-    3 where there is nothing to compare.
+    Ends with 0 where B is better or equivalent, 1 where it is worse, 2 where that cannot be
+    decided, 3 where there is nothing to compare.
     """
     wanted = format_named(form) if form else None
     sides = [Set.read(path, wanted) for path in (a, b)]

@@ -41,7 +41,7 @@ class ProfileTally:
 
 
 def profile_of(file: ProfileFile) -> Profile:
-    """The profile with what its directory says of it. Raises UnreadFileError."""
+    """The profile with what its directory states of it. Raises UnreadFileError."""
     profile = read_profile(file.path)
     profile.iteration, profile.pps = file.iteration, file.pps
     return profile

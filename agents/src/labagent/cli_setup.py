@@ -89,7 +89,7 @@ CLOCK_TOLERANCE = timedelta(seconds=60)
 
 @dataclass(frozen=True)
 class Check:
-    """One thing looked at; `remedy` says what to do where it is not `good`."""
+    """One thing looked at; `remedy` is what to do where it is not `good`."""
 
     name: str
     good: bool

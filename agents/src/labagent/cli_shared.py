@@ -104,7 +104,7 @@ def overrides_of(
     trust: str | None,
     session: str | None,
 ) -> Overrides:
-    """What the options say. Raises SettingsError for those that do not go together."""
+    """What the options ask. Raises SettingsError for those that do not go together."""
     if revision is None and position is not None:
         raise SettingsError("--position goes with --revision", "say whose place it is")
     if revision is not None and trust is not None:
@@ -214,7 +214,7 @@ def send(
 
 
 def where_to_look(tally: Tally, server: str, flags: Flags) -> Iterator[str]:
-    """What waits and why, and the page that says most about what came in."""
+    """What waits and why, and the page that shows most about what came in."""
     if tally.waiting:
         yield (
             f"waiting {tally.waiting}: kernel and label (or image) name two commits; decide at "
@@ -231,7 +231,7 @@ def where_to_look(tally: Tally, server: str, flags: Flags) -> Iterator[str]:
 
 
 def announce_leftovers(spool: Spool) -> None:
-    """Say how many runs of an earlier upload are sent as well; nothing where there are none."""
+    """Print how many runs of an earlier upload are sent as well; nothing where there are none."""
     if left := spool.count(spool.pending()):
         click.echo(f"sending {left} runs that wait from an earlier upload as well", err=True)
     if left := len(spool.profiles()):

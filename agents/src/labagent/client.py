@@ -194,7 +194,7 @@ class Client(AbstractContextManager["Client"]):
         raise AssertionError("the last attempt either returns or raises")
 
     def _wait(self, error: Exception) -> bool | float:
-        """Whether to try again, or after how many seconds where the server said so."""
+        """Whether to try again, or after how many seconds where the server named them."""
         if not isinstance(error, UnavailableError) or not error.passing:
             return False
         if error.retry_after is None:

@@ -5,7 +5,7 @@ AgentError
 ├── IncompleteError      1  some files could not be read; the others are done
 ├── RunsRejectedError    1  the server took part of it
 ├── SettingsError        3  no server, no token, an unreadable configuration, a malformed option
-├── RefusedError         4  the server understood and said no (401, 403, 404, 409, 413, 422)
+├── RefusedError         4  the server understood and refused (401, 403, 404, 409, 413, 422)
 └── UnavailableError     5  no answer, the server failed, or "later" until patience ran out
 """
 
@@ -52,7 +52,7 @@ class RunsRejectedError(AgentError):
 
 
 class SettingsError(AgentError):
-    """The agent was not told enough, or was told something malformed."""
+    """The agent was not given enough, or was given something malformed."""
 
     exit_code = 3
 
@@ -78,8 +78,8 @@ class RefusedError(AgentError):
 
 
 class UnavailableError(AgentError):
-    """No answer, or one that says "later". Nothing is lost; `passing` where trying again may help,
-    after `retry_after` seconds where the server said so."""
+    """No answer, or one that asks for later. Nothing is lost; `passing` where trying again may
+    help, after `retry_after` seconds where the server named them."""
 
     exit_code = 5
 

@@ -1,6 +1,6 @@
 """Files: read within bounds, TOML read strictly, written so that they survive a power cut.
 
-What cannot be read costs the run it belongs to, never the others: `UnreadFileError` says which file
+What cannot be read costs the run it belongs to, never the others: `UnreadFileError` names the file
 and why.
 """
 

@@ -1,8 +1,8 @@
 """A job as the server gives it, believed only as far as it can do no harm; and while it runs: why
 it ends before its result is there, and its log.
 
-What a job says is filled into the lab's commands. So its words may hold only what neither a program
-takes for an option nor a shell, here or behind `ssh`, takes for anything but text.
+What a job contains is filled into the lab's commands. So its words may hold only what neither a
+program takes for an option nor a shell, here or behind `ssh`, takes for anything but text.
 """
 
 import re
@@ -214,7 +214,7 @@ FAILURE_TAIL = 60_000
 
 
 class JobLog:
-    """Appends to `path`; what is said there is also said to people."""
+    """Appends to `path`; what is logged there is also shown to people."""
 
     def __init__(self, path: Path, say: Say, now: Callable[[], datetime]) -> None:
         self.path = path
@@ -223,7 +223,7 @@ class JobLog:
         path.parent.mkdir(parents=True, exist_ok=True)
 
     def say(self, text: str) -> None:
-        """Tell whoever watches, and note it in the log."""
+        """Show whoever watches, and note it in the log."""
         self._say(text)
         self.note(text)
 

@@ -125,8 +125,8 @@ def _texts(path: str, values: Mapping[str, Any], limits: Mapping[str, Text]) -> 
 
 
 def _evidence(evidence: Mapping[str, Any]) -> Faults:
-    told = {name: limit for name, limit in EVIDENCE.items() if evidence.get(name)}
-    yield from _texts("evidence.", evidence, told)
+    given = {name: limit for name, limit in EVIDENCE.items() if evidence.get(name)}
+    yield from _texts("evidence.", evidence, given)
 
 
 def _listed(path: str, values: Sequence[Any], most: int, limit: Text) -> Faults:

@@ -232,7 +232,7 @@ class Source:
 @dataclass(frozen=True)
 class Evidence:
     """What was read of the commit before any rule, for the server to file the run by; empty: it was
-    not there. `trust` is what the user said: whom to believe where kernel and names differ, and
+    not there. `trust` is what the user gave: whom to believe where kernel and names differ, and
     `session` what the user calls what was measured together. `former_mode` is the mode that agents
     before this one read, where it was another.
     """
@@ -267,7 +267,7 @@ class ProfileFile:
 class Run:
     """One build of one kernel, measured on one hardware in one mode.
 
-    `read_as` is the revision that the files told, where the user gave another; `home` the directory
+    `read_as` is the revision that the files name, where the user gave another; `home` the directory
     whose README speaks of it; `profiles` are sent after the run. None of them is a part of it.
     """
 
@@ -374,9 +374,9 @@ class Skip:
 
 @dataclass(frozen=True)
 class Overrides:
-    """What the user said instead of what the directories say. `position` is the place of `revision`
-    along its tree; `trust` is whom to believe where kernel and names mean two commits; `session`
-    is what was measured together."""
+    """What the user gave instead of what the directories name. `position` is the place of
+    `revision` along its tree; `trust` is whom to believe where kernel and names mean two commits;
+    `session` is what was measured together."""
 
     tree: str | None = None
     hardware: str | None = None

@@ -36,7 +36,7 @@ OVERRIDES = ("tree", "hardware", "mode", "revision", "position", "trust", "sessi
 
 @dataclass(frozen=True)
 class Asked:
-    """What is measured; `options` are those of the command line that say what a run is called and
+    """What is measured; `options` are those of the command line that name what a run is called and
     how it is sent. All of it can be written as JSON."""
 
     command: tuple[str, ...]

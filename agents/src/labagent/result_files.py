@@ -184,7 +184,7 @@ def runs_of_file(
 ) -> list[Outcome]:
     """The runs of a file, one a case, of a tracker's records one a case and provenance; a file that
     cannot be read, and metrics whose direction nobody knows, are skipped. Raises SettingsError
-    where the user did not say where it is from."""
+    where the user did not name where it is from."""
     try:
         found, content = read_result_file(path, form)
         source = Source(path.name, digest_of(path))
@@ -241,7 +241,7 @@ def _recorded(
 
 
 class NotPlacedError(AgentError):
-    """A record does not say which commit or machine it is of, in names that the server takes."""
+    """A record does not name the commit or machine it is of, in names that the server takes."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What the agent was told: options, then the environment, then a small configuration file; and
+"""What the agent was given: options, then the environment, then a small configuration file; and
 units and directions of metrics that a format does not state, asked once and remembered.
 
 The file is `config.toml` in the user's configuration directory (`labagent doctor` prints where):
@@ -35,7 +35,7 @@ _KEYS = frozenset({"server", "token", "spool"})
 @dataclass(frozen=True)
 class Settings:
     """Where to send, as whom, and where runs wait until they are sent; `filed` is what the
-    configuration file says."""
+    configuration file states."""
 
     server: str | None
     token: str | None
@@ -80,7 +80,7 @@ def load_settings(
     token: str | None = None,
     spool: Path | None = None,
 ) -> Settings:
-    """The settings from options, environment and file, the first that says something."""
+    """The settings from options, environment and file, the first that has something."""
     config = _config_path(environ)
     filed = _read_config(config)
     state = platformdirs.user_state_path("labagent")

@@ -32,7 +32,7 @@ Progress = Callable[[int], None]
 @dataclass
 class Tally:
     """What became of the runs; `waiting` and `refiled` count the runs that wait for a decision and
-    those that were known and moved. `rejected` says by UUID which were refused, and why, `failed`
+    those that were known and moved. `rejected` has by UUID which were refused, and why, `failed`
     on which the server itself failed, `warned` which it took otherwise than they were sent.
     `hardware` are the machines of runs that are new.
     """
@@ -188,7 +188,7 @@ def describe(run: Mapping[str, Any]) -> str:
 
 
 def _named_runs(details: Iterable[Detail], count: int) -> dict[int, list[Detail]]:
-    """The runs of the batch that the error's paths name, with what it says about each."""
+    """The runs of the batch that the error's paths name, with what it states about each."""
     named: dict[int, list[Detail]] = {}
     for detail in details:
         match = _RUN_PATH.match(detail.path)

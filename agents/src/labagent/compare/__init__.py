@@ -41,7 +41,7 @@ class Side:
 class Comparison:
     """The change from A to B, percent of A, with its limits at 95 %; None where there are none.
 
-    ``differs`` where nothing says which way is better. ``units`` are what the scatter was taken
+    ``differs`` where nothing shows which way is better. ``units`` are what the scatter was taken
     between (runs, boots or builds), ``counts`` how many of them A and B have.
     """
 

@@ -141,7 +141,7 @@ class Silence:
     kept: bool = False
 
     def keep(self, watch: Watch) -> None:
-        """Say nothing until the lease has run out."""
+        """Send nothing until the lease has run out."""
         self.kept = True
         watch.wait(PAST_THE_LEASE * self.lease_seconds)
 
@@ -181,7 +181,7 @@ HANG_FACTOR = 3.0
 
 @dataclass
 class SimulatedLab:
-    """`speed` divides all durations; `name` is the host that kernels say they run on."""
+    """`speed` divides all durations; `name` is the host that kernels name."""
 
     truth: Truth
     name: str
@@ -190,11 +190,11 @@ class SimulatedLab:
     _built: set[str] = field(default_factory=set)
 
     def serves(self) -> list[dict[str, Any]]:
-        """What each machine of the truth can measure, as the poll says it."""
+        """What each machine of the truth can measure, as the poll states it."""
         return [machine.serves() for machine in self.truth.machines.values()]
 
     def accept(self, job: Job) -> None:
-        """Raises StageFailed for a job that the truth says nothing about."""
+        """Raises StageFailed for a job that the truth has nothing about."""
         accept_served(self.serves(), job)
         if self.truth.position(job.tree, job.revision) is None:
             raise StageFailed("lab", f"{job.revision} has no place in the truth about {job.tree}")
@@ -237,7 +237,7 @@ class SimulatedLab:
         self._pass(task, seconds)
 
     def identify(self, task: Task, boot: int) -> str:
-        """What ``uname -a`` would say."""
+        """What ``uname -a`` would print."""
         job = task.job
         wrong = self._happens("wrong_kernel", job, boot)
         revision = _another(job.revision) if wrong else job.revision
@@ -260,7 +260,7 @@ class SimulatedLab:
         return Measurement({machine.metric: values})
 
     def profiled_boots(self, job: Job) -> int:
-        """As many as are measured where the job asks, else what the truth says."""
+        """As many as are measured where the job asks, else what the truth has."""
         return job.boots if job.profile else self.truth.profiled_boots
 
     def profile(self, task: Task, boot: int) -> dict[str, Any]:
@@ -289,7 +289,7 @@ class SimulatedLab:
         return self.truth.happens(share, fault, job.id, job.attempt, *more)
 
     def _crash(self, task: Task, boot: int) -> None:
-        """Die as by a power cut, once an attempt: the truth would say the same after a restart."""
+        """Die as by a power cut, once an attempt: the truth would do the same after a restart."""
         mark = task.directory / f"crashed.{task.job.attempt}"
         if self._happens("crash", task.job, boot) and not mark.exists():
             mark.touch()
@@ -317,7 +317,7 @@ RESTART_SECONDS = 1.0
 def run_several(
     arguments: Sequence[str], name: str, workers: int, state: Path | None, say: Say
 ) -> None:
-    """Run `labagent` with `arguments` once for each worker until told to end."""
+    """Run `labagent` with `arguments` once for each worker until it is to end."""
     names = [f"{name}-{number}" for number in range(1, workers + 1)]
     commands = {one: _command(arguments, one, state) for one in names}
     running = {one: _start(command) for one, command in commands.items()}

@@ -58,7 +58,7 @@ class Machine:
     rebuilds: bool = True
 
     def serves(self) -> dict[str, Any]:
-        """What the machine can measure, as the poll says it."""
+        """What the machine can measure, as the poll states it."""
         trees = None if self.trees is None else list(self.trees)
         modes = list(self.levels)
         return {
@@ -120,7 +120,7 @@ class Truth:
     profiled_boots: int = 0
 
     def position(self, tree: str, revision: str) -> int | None:
-        """The place of a revision: in the file's list, else told by its name."""
+        """The place of a revision: in the file's list, else by its name."""
         order = self.orders.get(tree)
         return order.get(revision) if order is not None else position_of(revision)
 
@@ -154,7 +154,7 @@ class Truth:
 
 
 def position_of(revision: str) -> int | None:
-    """The position that a revision's name tells, as the server counts it; None: it tells none."""
+    """The position that a revision's name has, as the server counts it; None: it has none."""
     if match := _SVN.fullmatch(revision):
         return int(match[1])
     if match := _COUNT.fullmatch(revision):

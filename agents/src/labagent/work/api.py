@@ -141,7 +141,7 @@ class Heartbeat:
         self._thread.join(LEAST_SECONDS_APART)
 
     def report(self, stage: str, text: str) -> None:
-        """The stage and the progress that the next heartbeat tells; it goes out at once."""
+        """The stage and the progress that the next heartbeat sends; it goes out at once."""
         self._stage, self._text = stage, text
         self._changed.set()
 
@@ -193,7 +193,7 @@ class Heartbeat:
         return False
 
     def _complain(self, error: AgentError) -> None:
-        """Say once that heartbeats do not arrive, until one does."""
+        """Log once that heartbeats do not arrive, until one does."""
         if not self._quiet and not self._done.is_set():
             self.log.say(f"no heartbeat: {error.message}; the job goes on")
         self._quiet = True

@@ -26,7 +26,7 @@ LONGEST_IDENT = 2000
 LONGEST_PRINTED = 64 * 1024
 """Bytes of a command's output that are read for an identity or a digest."""
 
-LONGEST_SAID = 2000
+LONGEST_QUOTED = 2000
 """Bytes at the end of a command's output in which its last line is looked for."""
 
 _LAB_AT_FAULT = frozenset({75, 255})
@@ -49,7 +49,7 @@ class CommandLab:
         self.environ = environ
 
     def serves(self) -> list[dict[str, Any]]:
-        """What each machine can measure, as the poll says it."""
+        """What each machine can measure, as the poll states it."""
         return [machine.serves() for machine in self.lab.machines.values()]
 
     def accept(self, job: Job) -> None:
@@ -105,7 +105,7 @@ class CommandLab:
         self._must(task, "boot", "boot", task.boot_directory(boot), boot=boot)
 
     def identify(self, task: Task, boot: int) -> str:
-        """What the lab's command says of the kernel that runs. Raises StageFailed."""
+        """What the lab's command prints of the kernel that runs. Raises StageFailed."""
         directory = task.boot_directory(boot)
         stdout = task.directory / "identify.out"
         self._must(task, "identify", "boot", directory, stdout=stdout, boot=boot)
@@ -147,7 +147,7 @@ class CommandLab:
             raise StageFailed("run", f"no result: {error}") from error
 
     def _is_complete(self, task: Task, output: Output, wanted: int) -> bool:
-        """Whether there is a value for each of `wanted` iterations, by a reader that can tell."""
+        """Whether there is a value for each of `wanted` iterations, by a reader that can count."""
         if not self._machine(task.job).reader.ends_itself:
             return False
         try:
@@ -162,7 +162,7 @@ class CommandLab:
         return job.boots if job.profile and "profile" in self._machine(job).commands else 0
 
     def profile(self, task: Task, boot: int) -> dict[str, Any]:
-        """The profile that the lab's command leaves, with the rate that its output tells.
+        """The profile that the lab's command leaves, with the rate that its output has.
 
         Raises StageFailed.
         """
@@ -178,7 +178,7 @@ class CommandLab:
         return profile.document()
 
     def _rate(self, task: Task, output: Output) -> float | None:
-        """The packets/s while a profile was taken; None where the command told none."""
+        """The packets/s while a profile was taken; None where the command printed none."""
         try:
             values = self._read(task, output).values
         except StageFailed as failure:
@@ -293,8 +293,8 @@ def _printed(stdout: Path) -> str:
 
 
 def _last_output(task: Task, stdout: Path | None) -> str:
-    """What the command said last, on standard error or else on its own output, in one line."""
-    lines = [line.strip() for line in task.log.tail(LONGEST_SAID).splitlines() if line.strip()]
+    """What the command printed last, on standard error or else on its own output, in one line."""
+    lines = [line.strip() for line in task.log.tail(LONGEST_QUOTED).splitlines() if line.strip()]
     if stdout and lines and _is_own(lines[-1]):
         lines = [line.strip() for line in _end(stdout).splitlines() if line.strip()]
     return f": {printable(lines[-1])[:200]}" if lines and not _is_own(lines[-1]) else ""
@@ -303,7 +303,7 @@ def _last_output(task: Task, stdout: Path | None) -> str:
 def _end(path: Path) -> str:
     """The end of what a command printed; nothing where it never began."""
     try:
-        return read_tail(path, LONGEST_SAID).decode("utf-8", "replace")
+        return read_tail(path, LONGEST_QUOTED).decode("utf-8", "replace")
     except UnreadFileError:
         return ""
 

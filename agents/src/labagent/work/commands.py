@@ -1,7 +1,7 @@
 """The lab's commands: templates whose placeholders are filled in, the processes that run them, and
 what `run` leaves behind, by the word `result` in the configuration.
 
-A value never makes two arguments of one and never meets a shell, unless the file says `shell =
+A value never makes two arguments of one and never meets a shell, unless the file has `shell =
 true`; then it is quoted.
 
 The commands of a worker that was killed live on and would meet those of its successor. So each
@@ -131,7 +131,7 @@ _LOOK_SECONDS = 0.1
 _RESULTS_SECONDS = 1.0
 _SAY_WHO_THEN_EXEC = 'echo $$ >"$0" && exec "$@"'
 """A shell that writes its own number, then becomes the command: from its first moment on the file
-says whom to end. The command is passed as arguments, so the shell reads none of it."""
+names whom to end. The command is passed as arguments, so the shell reads none of it."""
 
 
 class TimedOut(Exception):
@@ -264,7 +264,7 @@ class Output:
 
 @dataclass(frozen=True)
 class Measurement:
-    """The samples or histograms of one boot by metric. `ident` is the kernel's where the files say
+    """The samples or histograms of one boot by metric. `ident` is the kernel's where the files name
     it; `findings`, where the reader judges what it reads, has those of each sample."""
 
     values: Mapping[Metric, Sequence[float]]
@@ -282,9 +282,9 @@ class Measurement:
 
 @dataclass(frozen=True)
 class Reader:
-    """How results of one kind are read; `needs_metric` where they do not say what they measure.
+    """How results of one kind are read; `needs_metric` where they do not name what they measure.
 
-    `kernels` are what the files in a boot's directory say of the kernel while the run goes on.
+    `kernels` are what the files in a boot's directory show of the kernel while the run goes on.
     `ends_itself` where results show by themselves that they are complete, whatever the command that
     left them did afterwards.
     """
@@ -323,7 +323,7 @@ def _measurement(run: Run) -> Measurement:
 
 
 def _kernels(directory: Path) -> Iterator[str]:
-    """What each whole `.info` says of the kernel: the script writes it before the first iteration.
+    """What each whole `.info` names of the kernel: the script writes it before the first iteration.
     One that is being written is passed over."""
     for path in sorted(directory.rglob("bench*.info")):
         with suppress(UnreadFileError):

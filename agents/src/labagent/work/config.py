@@ -33,7 +33,7 @@ TIMEOUTS = MappingProxyType(
         "clean": 600,
     }
 )
-"""Seconds a command may take where the file does not say."""
+"""Seconds a command may take where the file has none."""
 
 _NUMBERED = re.compile(r"r([0-9]+)")
 
@@ -69,7 +69,7 @@ class Machine:
     passed: tuple[str, ...] = PASSED
 
     def serves(self) -> dict[str, Any]:
-        """What a poll says of this machine."""
+        """What a poll states of this machine."""
         return {
             "hardware": self.name,
             "modes": None if self.modes is None else list(self.modes),

@@ -59,8 +59,8 @@ Kind = Literal["result", "fail", "profiles"]
 
 @dataclass(frozen=True)
 class Report:
-    """One thing to tell: `body` is the run, or stage, reason and log of the failure. `profiles` are
-    documents of the run; of kind `profiles`, the run has arrived and they are still to be sent."""
+    """One thing to report: `body` is the run, or stage, reason and log of the failure. `profiles`
+    are documents of the run; of kind `profiles`, the run has arrived and they are to be sent."""
 
     kind: Kind
     job: int
@@ -77,7 +77,7 @@ class Outbox:
         self._refused = state / "refused"
 
     def put(self, report: Report) -> None:
-        """Keep a report; it takes the place of what is still to be told about that job."""
+        """Keep a report; it takes the place of what is still to be reported about that job."""
         write_durably(self._path(report.job), json.dumps(asdict(report), allow_nan=False).encode())
 
     def pending(self) -> list[Report]:
@@ -186,7 +186,7 @@ def _only(found: Mapping[str, Any], index: int) -> dict[str, Any]:
 @dataclass
 class Progress:
     """The job in hand. `restarts` counts those of the worker since the last finished step.
-    `profiles` are the files of the boots that were profiled, `unprofiled` says why others were not.
+    `profiles` are the files of the boots that were profiled, `unprofiled` is why others were not.
     """
 
     document: dict[str, Any]

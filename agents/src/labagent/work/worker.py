@@ -174,7 +174,7 @@ class Worker:
         self.state.prune_jobs()
 
     def _attempt(self, leased: Leased, log: JobLog, watch: Watch) -> Report | None:
-        """What the server is to be told; None where it wants to hear nothing."""
+        """What the server is to be sent; None where it wants to hear nothing."""
         token = leased.lease.token
         try:
             return self._measure(leased, log, watch)
@@ -234,7 +234,7 @@ class Worker:
         return progress
 
     def _clean(self, task: Task) -> None:
-        """Tidy up; that it fails is said and changes nothing about the result."""
+        """Tidy up; that it fails is logged and changes nothing about the result."""
         if task.watch.stopped:
             return
         try:
@@ -243,7 +243,7 @@ class Worker:
             task.log.say(f"job {task.job.id}: {error.reason}")
 
     def _part(self) -> None:
-        """Say goodbye; a job that a poll has fetched meanwhile is still done."""
+        """Take leave; a job that a poll has fetched meanwhile is still done."""
         try:
             self.delivery.deliver_all()
             found = self.api.poll(self.lab.serves(), 0, draining=True).job

@@ -1,7 +1,7 @@
-"""What a run's own files say about it, before its siblings and its label are asked.
+"""What a run's own files state about it, before its siblings and its label are asked.
 
 Files are named `bench.[IMAGE.][CFG.][PKTGEN.]ITERATION.receiver`; a configuration may hold dots or
-be a number. The `.info` file says the three apart, and agrees with the file name except where files
+be a number. The `.info` file has each by itself, and agrees with the file name except where files
 were renamed after the run (then the name is right) or carry only a part of the configuration.
 """
 
@@ -77,7 +77,7 @@ def _old_names(prefix: str, info: Info) -> Names:
 
 
 def _is_part(prefix: str, stated: Names) -> bool:
-    """Whether `prefix` says nothing but parts of what is stated (`128KBhash` of the configuration
+    """Whether `prefix` has nothing but parts of what is stated (`128KBhash` of the configuration
     `4Mstates-128KBhash`, or all of it without the image)."""
     rest = _without(prefix, stated.image)
     if rest in ("", stated.pktgen, replace(stated, image="").prefix):
@@ -92,7 +92,7 @@ def _without(prefix: str, image: str) -> str:
 
 @dataclass
 class Draft:
-    """An entry with everything read that its own files say."""
+    """An entry with everything read that its own files state."""
 
     entry: Entry
     names: Names

@@ -202,7 +202,7 @@ def _looks_numeric(word: str) -> bool:
 
 
 MINIMUM_TO_COMPARE = 3
-"""Iterations from which on the one that differs can be told from the others."""
+"""Iterations from which on the one that differs can be distinguished from the others."""
 
 FEW_SECONDS = 0.9
 """Share of the median number of seconds. In the netbenches archive no whole log has less."""
@@ -251,7 +251,7 @@ METRICS: Mapping[str, Metric] = {m.name: m for form in FORMATS for m in form.met
 class Measured:
     """The samples of a group by metric, and the findings of each. `digests` are those of the files
     they came from; `iterations` the iterations, in the order of the samples, that gave a value.
-    `doubts` are what shows that files are not as they were written; `unread` says which file could
+    `doubts` are what shows that files are not as they were written; `unread` names which file could
     not be read, then the run is left out. `profiled` has the packets/s of iterations whose log a
     profiled run has overwritten."""
 

@@ -7,7 +7,7 @@ Since May 2016 a shell can read the `.info` file (`IMAGE="" CFG="" PKTGEN="" UNA
 had `Image:`, `CFG:`, a bare `uname -a` line and the time it started.
 
 The bullets of a README.md are sent as typed, never as measured: they were copied from older
-directories, and a few contradict the kernel. Bullets in code blocks and mere links say nothing
+directories, and a few contradict the kernel. Bullets in code blocks and mere links state nothing
 about the bench.
 """
 
@@ -26,7 +26,7 @@ ZONE_HOURS = {
 }  # fmt: skip
 
 FIRST_YEAR, LAST_YEAR = 1990, 2099
-"""A clock that was never set says 1970; no lab measured before there was a kernel to measure."""
+"""A clock that was never set shows 1970; no lab measured before there was a kernel to measure."""
 
 _UNIX = re.compile(r"^\w{3} (\w{3}) +([0-9]+) ([0-9]+:[0-9]+:[0-9]+) (\S+) ([0-9]{4})$")
 _SPOKEN = re.compile(r"^(\w+) +([0-9]+), ([0-9]{4}) at ([0-9]+:[0-9]+:[0-9]+ [AP]M) (\S+)$")
@@ -57,7 +57,7 @@ def _aware(text: str, layout: str, zone: str) -> datetime | None:
 
 _ASSIGNMENT = re.compile(r'(\w{1,40})="')
 _CLOSING = re.compile(r'"(?: \([^"]*\))?\s*\Z')
-"""Behind the value the script may say where it is from: `DURING_CMD="…" (self-triggered on …)`."""
+"""Behind the value the script may name where it is from: `DURING_CMD="…" (self-triggered on …)`."""
 
 _NEW_FIELDS = ("IMAGE", "CFG", "PKTGEN", "UNAME")
 _OLD_FIELDS = ("Image", "CFG", "Start time", "End time")
@@ -70,8 +70,8 @@ MAX_LINE = 1024
 
 @dataclass(frozen=True)
 class Info:
-    """`old` tells the two notations apart: an old one names its image by a path, so `image` is
-    what that path suggests, while a new one states it. `doubts` say what shows that the file is not
+    """`old` distinguishes the two notations: an old one names its image by a path, so `image` is
+    what that path suggests, while a new one states it. `doubts` are what shows that the file is not
     as the lab's script wrote it."""
 
     image: str = ""

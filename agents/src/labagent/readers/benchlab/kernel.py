@@ -1,6 +1,6 @@
 """What names a kernel: `uname -a`, or a release or a day where no number and no hash does.
 
-Of a kernel that says `11.0-RELEASE-p3` or `12.0-RC1` that is exact. `-CURRENT` and `-STABLE` are no
+Of a kernel named `11.0-RELEASE-p3` or `12.0-RC1` that is exact. `-CURRENT` and `-STABLE` are no
 releases but moving branches: those have a day, if anything names one. The server keeps such runs,
 and has them wait until their revision has its place.
 """
@@ -40,7 +40,7 @@ class Kernel:
 
     @property
     def release(self) -> str:
-        """``12.0-CURRENT``; empty where the name does not tell."""
+        """``12.0-CURRENT``; empty where the name has none."""
         return f"{self.major}.{self.minor}-{self.stage}" if self.stage else ""
 
     @property
@@ -70,7 +70,7 @@ class Kernel:
 
     @property
     def build(self) -> str | None:
-        """What tells this build from any other: present when the kernel carries its build date.
+        """What distinguishes this build from any other: present where the kernel carries its date.
 
         The machine it ran on is left out: one image runs on many.
         """
@@ -160,7 +160,7 @@ def name_without_number(
     kernel: Kernel | None, names: Sequence[str], releases: Sequence[str | None]
 ) -> str | None:
     """The kernel's release; else a day in ``names``; else, where no kernel contradicts it, the
-    first of the ``releases`` that image and label say."""
+    first of the ``releases`` that image and label name."""
     if found := release_of_kernel(kernel):
         return found
     days = (day_in(name) for name in names)
@@ -173,7 +173,7 @@ def name_without_number(
 
 def contradicted_release(kernel: Kernel | None, named: str | None) -> tuple[str, str]:
     """The release of the kernel and that which the label names, where the two are of two versions;
-    else nothing. A label seldom tells the patch level."""
+    else nothing. A label seldom has the patch level."""
     own = release_of_kernel(kernel)
     if own is None or named is None or own.split("-")[0] == named.split("-")[0]:
         return "", ""

@@ -1,4 +1,4 @@
-"""What the names of directories and images say: revision, branch, and the options of a mode.
+"""What the names of directories and images state: revision, branch, and the options of a mode.
 
 What remains of a name once version, branch and revision are read is what was changed: a patch
 under review (`D12685`, `D27401v4`) or a word (`VIMAGE`, `mbuf`, `option-RSS.net.isr`).
@@ -88,7 +88,7 @@ class Image:
 
 def parse_image(name: str) -> Image:
     """`317849VIMAGE`, `r368606D27401v4`, `MAIN_n268154`, a hash, or a name (`11.1BETA1`, `HEAD120`,
-    `GENERIC111yandex`) that says the version, which the kernel knows better, and what was changed.
+    `GENERIC111yandex`) that has the version, which the kernel knows better, and what was changed.
     """
     if match := _IMAGE_HASHED.match(name):  # it may begin with six digits
         return Image(name, match.group(1), None, split_tokens(match.group(2)))
@@ -112,7 +112,7 @@ def _numbered(name: str, branch: str | None, style: str | None, number: str, res
 
 
 def _branch_tree(branch: str, version: str) -> str | None:
-    """`STABLE13` and `STABLE131` are stable/13; the version in `HEAD120` says nothing more."""
+    """`STABLE13` and `STABLE131` are stable/13; the version in `HEAD120` adds nothing."""
     return tree_of_branch(branch, int(version[:2]) if version else None)
 
 
@@ -153,7 +153,7 @@ class Label:
 
 def parse_label(name: str, *, is_dated: bool = False) -> Label:
     """The parts of a label; one of another making is all segments. `is_dated`: a day in it is what
-    tells the revision, and nothing that was changed."""
+    names the revision, and nothing that was changed."""
     rest = _SYSTEM.sub("", name)
     version = _VERSION.match(rest) if rest != name else None
     rest = rest[version.end() :] if version else rest
@@ -190,7 +190,7 @@ def _branch(rest: str, major: int | None) -> tuple[str | None, str]:
 
 
 def _release_tree(version: re.Match[str] | None) -> str | None:
-    """`10.1` alone is a release; a bare major says which head it was when measured."""
+    """`10.1` alone is a release; a bare major names which head it was when measured."""
     if version is None:
         return None
     major, minor, stage = version.groups()
@@ -243,7 +243,7 @@ def label_options(label: Label, siblings: Siblings) -> tuple[str, ...]:
     """The parts of the label that hold for every run below it.
 
     A label often names what was put to the test: then some image or configuration of the directory
-    carries it and another does not, and it says nothing about the other.
+    carries it and another does not, and it shows nothing of the other.
     """
     return tuple(token for token in label.segments if not _tested(token, siblings))
 
@@ -286,7 +286,7 @@ def workload_of(cfg: str, topic: str | None) -> str:
 
 
 def topic_options(cfg: str, topic: str | None) -> tuple[str, ...]:
-    """The topic with its value, where it is a knob; else what `former_topic_options` says."""
+    """The topic with its value, where it is a knob; else what `former_topic_options` gives."""
     value = knob_value(cfg, topic)
     return (f"{topic}{KNOB}{value}",) if value else former_topic_options(cfg, topic)
 
@@ -314,7 +314,7 @@ def former_topic_options(cfg: str, topic: str | None) -> tuple[str, ...]:
 
 
 def indistinct(keys: Iterable[tuple[Image, object]]) -> Collection[Image]:
-    """The images that are not told apart: different names, no number that identifies the build,
+    """The images that are not distinguished: different names, no number that identifies the build,
     yet the same key (tree, revision, mode). Their name has to become an option."""
     names: dict[object, set[Image]] = {}
     for image, key in keys:

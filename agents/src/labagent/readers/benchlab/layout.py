@@ -223,7 +223,7 @@ class _Finder:
     def _scan(self, entry: os.DirEntry[str]) -> list[os.DirEntry[str]]:
         try:
             return self.bounds.scan(Path(entry.path))
-        except OSError:  # said when it is read, if this is a bench directory at all
+        except OSError:  # reported when it is read, if this is a bench directory at all
             return []
 
 
@@ -279,7 +279,7 @@ class _Collector:
                 self._collect_below(Path(entry.path), variant)
 
     def _take_files(self, directory: Path, variant: Variant) -> list[os.DirEntry[str]]:
-        """What is named like a log but is no file is taken as well: reading it says so."""
+        """What is named like a log but is no file is taken as well: reading it reports so."""
         entries = self.bounds.scan(directory)
         logs = (
             Path(entry.path)
@@ -326,12 +326,12 @@ class _Collector:
 
 
 def nested_options(name: str) -> tuple[str, ...]:
-    """What tells a nested directory from its siblings, past the version they share."""
+    """What distinguishes a nested directory from its siblings, past the version they share."""
     return parse_label(name).segments or (name,)
 
 
 FIRST = "1"
-"""The iteration that is profiled where the name of a profile tells none."""
+"""The iteration that is profiled where the name of a profile has none."""
 
 GRAPH = ".graph"
 PICTURE = ".svg"
@@ -342,8 +342,8 @@ _ADDED = frozenset({"pmc", "manual"})
 
 @dataclass(frozen=True)
 class ProfileName:
-    """A name taken apart: `stem` without what says the format, `parts` without what says that it is
-    a profile, `suffix` what says the format. `manual`: taken by hand, at a time of its own."""
+    """A name taken apart: `stem` without what names the format, `parts` without what shows that it
+    is a profile, `suffix` what names the format. `manual`: taken by hand, at a time of its own."""
 
     stem: str
     parts: tuple[str, ...]
@@ -351,7 +351,7 @@ class ProfileName:
     manual: bool = False
 
     def owner(self, prefixes: Container[str]) -> tuple[str, str | None] | None:
-        """The prefix of the run, and the iteration where the name tells it; None: of none of these.
+        """The prefix of the run, and the iteration where the name has it; None: of none of these.
 
         A configuration may be a number: bench.pf.2.graph is of the run pf.2 where there is no pf.
         """

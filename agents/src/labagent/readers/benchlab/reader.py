@@ -128,7 +128,7 @@ class _Reader:
         return self._tree(draft), self._revision(draft), self._mode(draft)
 
     def _labels(self, draft: Draft) -> list[str | None]:
-        """The revisions that the names of its directories say."""
+        """The revisions that the names of its directories give."""
         nested = [parse_label(name).revision for name in draft.group.variant.nested]
         return [self.label.revision, *nested]
 
@@ -244,8 +244,8 @@ class _Reader:
         )
 
     def _evidence(self, draft: Draft) -> Evidence:
-        """What the kernel and the names say of the commit; without an `.info`, the kernel that the
-        other runs of the image name. Where the user said it, they say nothing."""
+        """What the kernel and the names state of the commit; without an `.info`, the kernel that
+        the other runs of the image name. Where the user gave it, they count for nothing."""
         nested = draft.group.variant.nested
         where = Evidence(
             label="/".join([self.directory.label, *nested])[: EVIDENCE["label"].most],
@@ -344,7 +344,7 @@ class _Reader:
         return kernels[0] if agree else None
 
     def _guess_warnings(self, draft: Draft) -> Iterator[str]:
-        """Where a run that names no kernel got what a kernel would have said."""
+        """Where a run that names no kernel got what a kernel would have named."""
         if self.kernel or self._kernel_of_image(draft):
             yield "no .info: kernel taken from the other runs of the directory"
         elif self.label.tree or draft.image.tree:

@@ -106,7 +106,7 @@ class Format:
     """A format of results. `source` is where its units and directions are known from.
 
     `claims` recognises it by content and does not raise. `read` raises `UnreadableError`.
-    `needs_metric` where the text does not say what it measures, `ends_itself` where it shows by
+    `needs_metric` where the text does not name what it measures, `ends_itself` where it shows by
     itself that it is complete.
     """
 

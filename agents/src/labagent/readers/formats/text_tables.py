@@ -18,7 +18,7 @@ UNIXBENCH = r"(?P<case>[A-Z].*?)\s{2,}(?P<value>[0-9.]+)"
 
 @dataclass(frozen=True)
 class Line:
-    """A line with a `value`, perhaps with its `unit` and `case`. `units` say how many of the
+    """A line with a `value`, perhaps with its `unit` and `case`. `units` are how many of the
     metric's unit each is worth; a unit that is not among them is refused."""
 
     pattern: str

@@ -9,7 +9,7 @@ from itertools import pairwise
 from labagent.model import MAX_NAME, Histogram, Metric, clean, safe_name
 from labagent.readers.formats import base
 
-# `perf stat -j` and `-x`: events with their counts, on standard error unless `-o` says where.
+# `perf stat -j` and `-x`: events with their counts, on standard error unless `-o` names a file.
 
 TIMES = {
     "task-clock": (Metric("task_clock", "s", "less"), {"msec": 1e-3}),

@@ -31,7 +31,7 @@ from labagent.readers.logs.validity import (
 @dataclass(frozen=True)
 class Outline:
     """What the iterations of one run have in common: the number of header lines and of seconds,
-    and whether the log says that its writer ended."""
+    and whether the log shows that its writer ended."""
 
     header: int
     seconds: int
@@ -40,10 +40,10 @@ class Outline:
 
 @dataclass(frozen=True)
 class Reading:
-    """What one log says: a value for each metric, or why there is none.
+    """What one log states: a value for each metric, or why there is none.
 
     `older` holds the values where an earlier release of the tools would have computed others.
-    `doubts` say, with the line, what shows that the log is not as it was written.
+    `doubts` name, with the line, what shows that the log is not as it was written.
     """
 
     values: Mapping[str, float] = field(default_factory=dict)
@@ -58,9 +58,9 @@ class LogFormat:
     """How one load generator's results are read.
 
     `log` is the kind of file that carries the values (`bench.….<iteration>.<log>`), `claims` looks
-    at such a file, `judge` says what may be wrong with an iteration from its logs by their kind
+    at such a file, `judge` finds what may be wrong with an iteration from its logs by their kind
     (`sender_2` is a second generator; any but `log` may be missing), `suffixes` maps the ending of
-    a value file to its metric, and `older_rule` says in words what `Reading.older` is.
+    a value file to its metric, and `older_rule` states in words what `Reading.older` is.
     """
 
     name: str
@@ -134,7 +134,7 @@ def read_pktgen(data: bytes) -> Reading:
 
 
 def _counts(line: bytes, second: seconds.Second | None) -> bool:
-    """What ``carries_rate`` says; of nearly all lines that follows from their second."""
+    """What ``carries_rate`` finds; of nearly all lines that follows from their second."""
     if second is None or b"] 0" in line:
         return seconds.carries_rate(line)
     return True
@@ -227,7 +227,7 @@ def judge_equilibrium(logs: Mapping[str, bytes]) -> tuple[Finding, ...]:
 
 def _saturation(data: bytes) -> Iterator[Finding]:
     """The search ends at the load of which the machine loses a little; one that ends at what the
-    link carries says nothing about the machine."""
+    link carries shows nothing of the machine."""
     link, results = _LINK.search(data), _RESULT.findall(data)
     if not link or not results:
         return

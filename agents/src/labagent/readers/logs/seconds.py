@@ -124,7 +124,7 @@ class Checker:
 
     def take(self, number: int, line: bytes, second: Second | None) -> None:
         """Read one line; ``second`` is what it measured, None: nothing."""
-        # Time stamps are to the microsecond, and what closes a log is said once.
+        # Time stamps are to the microsecond, and what closes a log is written once.
         if line == self._line and (line[:1].isdigit() or (line and self.seconds)):
             self._doubt(f"line {number} repeats the line before")
         elif second is not None:
@@ -238,7 +238,7 @@ def _blocks(values: Sequence[float]) -> list[float]:
 
 
 def _may_change(values: Sequence[float], least: float) -> bool:
-    """Whether Sen's line may change by ``least`` or more; of most series it is quickly told that it
+    """Whether Sen's line may change by ``least`` or more; of most series it is soon known that it
     does not. The median of the slopes of all pairs reaches a slope where half of them do, and
     those that do are the pairs in order once a line of that slope is taken off."""
     pairs = len(values) * (len(values) - 1) // 2

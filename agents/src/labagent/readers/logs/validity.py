@@ -1,7 +1,7 @@
 """Whether the seconds of a pkt-gen iteration measure the machine under test, and steadily; and what
 limits a measurement besides the machine: the link, the sender, a throttled processor.
 
-Each finding says its numbers. None changes a value: bench-lab's rule stays, and people decide.
+Each finding states its numbers. None changes a value: bench-lab's rule stays, and people decide.
 """
 
 import re
@@ -117,28 +117,28 @@ def _summary_rate(data: bytes) -> float | None:
 
 THROTTLED = "throttled"
 
-_SAID = re.compile(
+_QUOTED = re.compile(
     rb"\bthrottl(?:ed|ing)\b|\bcritical temperature\b|\btemperature above threshold\b|\bPROCHOT\b",
     re.IGNORECASE,
 )
 _HINTS = (b"throttl", b"temperature", b"prochot")
-"""One of them is in any text that `_SAID` finds; looking for them is quick."""
+"""One of them is in any text that `_QUOTED` finds; looking for them is quick."""
 
 _LONGEST = 120
 """Characters of the line that are quoted."""
 
 
 def find_throttling(logs: Mapping[str, bytes]) -> Iterator[Finding]:
-    """The first line that says so, of the iteration's logs by their kind. What the lab typed as a
-    command says nothing about the machine."""
+    """The first line that states it, of the iteration's logs by their kind. What the lab typed as a
+    command shows nothing of the machine."""
     for kind, data in logs.items():
         small = data.lower()
         if not any(hint in small for hint in _HINTS):
             continue
         for number, line in numbered_lines(data):
-            if _SAID.search(line) and not line.startswith((b"CMD", b"+ ")):
-                said = clean(line.decode("utf-8", "replace")).strip()[:_LONGEST]
-                yield Finding(THROTTLED, f"line {number} of the {kind}'s log says: {said}")
+            if _QUOTED.search(line) and not line.startswith((b"CMD", b"+ ")):
+                quoted = clean(line.decode("utf-8", "replace")).strip()[:_LONGEST]
+                yield Finding(THROTTLED, f"line {number} of the {kind}'s log says: {quoted}")
                 return
 
 
@@ -256,7 +256,7 @@ def _saturation(part: Part, senders: Sequence[Sent]) -> Iterator[Finding]:
 
 
 def _line_saturation(received: float, sender: Sent) -> Iterator[Finding]:
-    """Where the generator does not say what it sent, only how long its frames were."""
+    """Where the generator does not state what it sent, only how long its frames were."""
     link = full_link(received, sender.frame) if sender.frame else ""
     if link:
         yield Finding(

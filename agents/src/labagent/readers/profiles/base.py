@@ -49,7 +49,7 @@ class UnreadProfileError(UnreadFileError):
 class Profile:
     """The samples of one profile.
 
-    `sections` has the samples of each stack, a mapping a CPU where the format tells CPUs apart;
+    `sections` has the samples of each stack, a mapping a CPU where the format distinguishes CPUs;
     `expected` the samples that a section's header promises, None where there is none. `truncated`:
     a part is missing. `unsymbolized` are samples whose function is an address without a symbol.
     `boot` names what several profiles of one run share, None: a boot of its own. `pps` is the rate
