@@ -2,11 +2,11 @@
 
     python -m tools.dropped_words [PATH ...]
 
-reads the modules below each PATH (``webapp`` and ``agents/src`` unless named) and looks at the
-names of modules, classes, functions, parameters and fields; not at local variables, texts and
-comments. A name is split at underscores and capitals; each part of it, and each pair of parts,
-must not be a key of ``DROPPED``, nor a module one of ``DROPPED_MODULES``. Prints a line a name and
-ends with 1 where there is any.
+reads the modules below each PATH (``webapp``, ``agents/src``, tests and benchmarks unless named)
+and looks at the names of modules, classes, functions, parameters and fields; not at local
+variables, texts and comments. A name is split at underscores and capitals; each part of it, and
+each pair of parts, must not be a key of ``DROPPED``, in tests and benchmarks none of ``SPEECH``,
+nor a module one of ``DROPPED_MODULES``. Prints a line a name and ends with 1 where there is any.
 """
 
 import argparse
@@ -18,7 +18,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-ROOTS = ("webapp", "agents/src")
+TESTS = ("tests/", "agents/tests/", "benchmarks/")
+ROOTS = ("webapp", "agents/src", *TESTS)
+
+SPEECH = ("said", "says", "tells", "told")
+"""Of the words below, those that tests and benchmarks may not use either."""
 
 DROPPED: Mapping[str, str] = {
     "envelope": "say message headers",
@@ -41,7 +45,7 @@ DROPPED: Mapping[str, str] = {
     "take in": "say store runs, advance or apply",
     "takes in": "say store runs, advance or apply",
     "tells": "say states, shows, notifies or distinguishes",
-    "told": "say notified, or received",
+    "told": "say notified, reported or received",
     "weak": "say discarded",
     "words": "say text",
 }
@@ -93,11 +97,13 @@ class Name:
     @property
     def dropped(self) -> str:
         """The word in it that was given up; empty: none."""
-        if self.is_module and self.given in DROPPED_MODULES:
+        is_test = self.path.as_posix().startswith(TESTS)
+        if self.is_module and not is_test and self.given in DROPPED_MODULES:
             return self.given
+        refused = SPEECH if is_test else DROPPED
         parts = [part.lower() for part in _PARTS.findall(self.given)]
         both = [*parts, *(f"{one} {other}" for one, other in pairwise(parts))]
-        return next((part for part in both if part in DROPPED), "")
+        return next((part for part in both if part in refused), "")
 
     @property
     def advice(self) -> str:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.dropped_words import ALLOWED, DROPPED, main, offences
+from tools.dropped_words import ALLOWED, DROPPED, TESTS, main, offences
 
 BAD = '''
 class Letter:
@@ -58,6 +58,20 @@ def test_an_offence_names_what_to_use_instead(room: Path) -> None:
 def test_a_made_up_bad_file_fails_the_check(room: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([str(room)]) == 1
     assert f"{room}/parcels.py:2: Letter: say message, not “letter”" in capsys.readouterr().out
+
+
+def test_in_tests_words_of_speech_alone_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for folder in map(Path, TESTS):
+        folder.mkdir(parents=True)
+        (folder / "asking.py").write_text("def test_a_parcel_is_told(held, said): ...\n")
+        lines = offences([folder], {})
+        assert [line.split(": ")[1] for line in lines] == [
+            "test_a_parcel_is_told",
+            "test_a_parcel_is_told.said",
+        ]
 
 
 def test_what_is_allowed_at_a_path_is_allowed_there_alone(room: Path) -> None:

@@ -141,7 +141,7 @@ class TestSeveralCulprits:
         assert coming.trials == 3
 
 
-class TestWhatIsTold:
+class TestWhatIsStated:
     def test_a_further_value_is_kept_in_as_often_as_it_promises(self):
         draw = rng()
         inside = [
