@@ -32,8 +32,10 @@ def test_an_option_that_depends_on_the_machine_is_reported_as_such(figures: list
 
 
 def test_what_a_plan_promises_is_reported_in_most_sweeps(figures: list[Figure]) -> None:
-    told = [one for one in figures if one.name.endswith("the loss is reported") and one.goal]
-    own = [one for one in told if "on all machines" not in one.name and "nobody" not in one.name]
+    reported = [one for one in figures if one.name.endswith("the loss is reported") and one.goal]
+    own = [
+        one for one in reported if "on all machines" not in one.name and "nobody" not in one.name
+    ]
     assert len(own) == 3 * len(sweeps.BUILD_RATIOS) + 5
     assert {verdict(one) for one in own} == {"met"}
 
@@ -43,4 +45,4 @@ def test_builds_that_all_machines_share_promise_less_and_claim_nothing_wrong(
 ) -> None:
     shared = [one for one in figures if "on all machines" in one.name]
     assert all(one.measured[0] <= 5 for one in shared if one.name.endswith("sentence wrong"))
-    assert all(one.measured[0] > 20 for one in shared if one.name.endswith("is told"))
+    assert all(one.measured[0] > 20 for one in shared if one.name.endswith("is reported"))
