@@ -108,20 +108,19 @@ def test_no_author_is_named_while_64_commits_share_the_suspicion(
 
 
 def test_the_number_of_suspects_stands_where_the_commit_would(alert: Alert, client: Client) -> None:
-    notified = everything_shown(alert, client)
+    texts = everything_shown(alert, client)
     among = "one of 64 commits after r114 up to r115"
     for where in ("subject", "text", "html", "digest", "/feeds/freebsd-head.atom"):
-        assert among in notified[where], where
-    assert "began after r114, at the latest here (64 known commits)" in notified["/"]
+        assert among in texts[where], where
+    assert "began after r114, at the latest here (64 known commits)" in texts["/"]
     for where in ("/alerts/", f"/alerts/{alert.pk}/", "/hardware/Atom/T540/"):
-        assert "one of 64 commits" in " ".join(notified[where].split()), where
+        assert "one of 64 commits" in " ".join(texts[where].split()), where
     assert (
-        "Subject of last"
-        not in notified["subject"] + notified["/"] + notified["/alerts/"] + notified["digest"]
+        "Subject of last" not in texts["subject"] + texts["/"] + texts["/alerts/"] + texts["digest"]
     )
-    answer = json.loads(notified[f"/api/v1/alerts/{alert.pk}"])
+    answer = json.loads(texts[f"/api/v1/alerts/{alert.pk}"])
     assert (answer["commit"], answer["commits"]) == (None, 64)
-    hook = json.loads(notified["webhook"])
+    hook = json.loads(texts["webhook"])
     assert (hook["commit"], hook["commits"]) == (None, 64)
 
 

@@ -133,9 +133,9 @@ def test_a_bisect_of_other_commits_is_none_of_the_alert(alert: Alert) -> None:
 @pytest.mark.django_db
 def test_an_alert_takes_the_commit_that_its_bisect_named(ended: Bisect) -> None:
     assert ended.culprit == lab.revision(9)
-    notified = Alert.objects.get()
-    assert notified.likeliest == notified.named == lab.revision(9)
-    assert notified.events.filter(kind="named").get().reason.startswith(f"bisect {ended.pk}: r1009")
+    alert = Alert.objects.get()
+    assert alert.likeliest == alert.named == lab.revision(9)
+    assert alert.events.filter(kind="named").get().reason.startswith(f"bisect {ended.pk}: r1009")
 
 
 @pytest.mark.django_db
@@ -143,8 +143,8 @@ def test_what_a_bisect_named_outlives_the_next_analysis(ended: Bisect) -> None:
     lab.upload(lab.documents(Truth(step_pct=-5.0, seed=8), range(24, 27)))
     analyse()
     reconcile_trees([make.tree().pk])
-    notified = Alert.objects.exclude(state="resolved").get()
-    assert notified.likeliest == lab.revision(9)
+    alert = Alert.objects.exclude(state="resolved").get()
+    assert alert.likeliest == lab.revision(9)
 
 
 @pytest.mark.django_db

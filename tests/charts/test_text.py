@@ -124,15 +124,15 @@ def test_a_direction_is_stated_in_the_words_of_the_metric(
 
 
 def test_a_finding_is_stated_with_its_size_direction_and_interval() -> None:
-    text_of = text.finding_sentence(
+    shown = text.finding_sentence(
         percent=-11.3619, low=-12.3, high=-10.5, better="more", unit="packets/s"
     )
-    assert text_of == "11.4 % slower [−12.3, −10.5]"
+    assert shown == "11.4 % slower [−12.3, −10.5]"
 
 
 def test_a_finding_beyond_all_figures_has_words_and_no_number() -> None:
-    text_of = text.finding_sentence(percent=None, low=None, high=1.0, better="more", unit="s")
-    assert text_of == "changed beyond any percentage"
+    shown = text.finding_sentence(percent=None, low=None, high=1.0, better="more", unit="s")
+    assert shown == "changed beyond any percentage"
 
 
 def test_an_interval_without_an_end_is_left_out() -> None:
@@ -142,11 +142,11 @@ def test_an_interval_without_an_end_is_left_out() -> None:
 
 
 @pytest.mark.parametrize(
-    ("probability", "text_of"),
+    ("probability", "shown"),
     [(0.995, "> 99 %"), (0.97, "97 %"), (0.004, "< 1 %"), (1.0, "> 99 %")],
 )
-def test_a_probability_never_claims_certainty(probability: float, text_of: str) -> None:
-    assert text.chance(probability) == text_of
+def test_a_probability_never_claims_certainty(probability: float, shown: str) -> None:
+    assert text.chance(probability) == shown
 
 
 def test_a_small_share_is_given_to_two_digits_or_as_below_a_bound() -> None:

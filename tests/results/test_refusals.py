@@ -104,8 +104,8 @@ def test_it_is_logged_once(root: User) -> None:
     with capture_logs() as logs:
         steal(*uuids)
         steal(*uuids)
-    refusal = [one for one in logs if "another lab" in one["event"]]
-    assert [(one["agent"], one["runs"]) for one in refusal] == [("evil/control", 2)]
+    entries = [one for one in logs if "another lab" in one["event"]]
+    assert [(one["agent"], one["runs"]) for one in entries] == [("evil/control", 2)]
 
 
 def test_a_collision_without_replace_is_no_attempt(root: User) -> None:

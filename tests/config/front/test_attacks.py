@@ -140,7 +140,7 @@ HALF_A_HEAD = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: "
 
 
 @pytest.mark.parametrize(
-    ("beginnings", "count", "drip"),
+    ("beginning", "count", "drip"),
     [
         pytest.param(HALF_A_HEAD, 440, b"x", id="half heads"),
         pytest.param(FORM, 2880, b"x", id="half bodies"),
@@ -149,9 +149,9 @@ HALF_A_HEAD = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: "
     ],
 )
 def test_others_are_answered_during(
-    server: Server, token: str, beginnings: bytes, count: int, drip: bytes
+    server: Server, token: str, beginning: bytes, count: int, drip: bytes
 ) -> None:
-    with attacking(server, [beginnings] * count, drip=drip):
+    with attacking(server, [beginning] * count, drip=drip):
         require_answers(server, token)
     require_answers(server, token)
 
