@@ -11,6 +11,7 @@ is used up, the dash distinguishes them.
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from html import escape
 from math import isfinite
 
@@ -80,9 +81,11 @@ def element(name: str, *children: str, **attributes: object) -> str:
     `plain_text` first.
     """
     written = "".join(
-        f' {key.strip("_").replace("_", "-")}="{escape(_text(value))}"'
-        for key, value in attributes.items()
-        if value is not None and value != ""
+        [
+            f' {_named(key)}="{_text(value)}"'
+            for key, value in attributes.items()
+            if value is not None and value != ""
+        ]
     )
     return f"<{name}{written}>{''.join(children)}</{name}>" if children else f"<{name}{written}/>"
 
@@ -127,8 +130,16 @@ def points(pairs: Iterable[tuple[float, float]]) -> str:
     return " ".join(f"{x:.1f},{y:.1f}" for x, y in pairs)
 
 
+@cache
+def _named(key: str) -> str:
+    return key.strip("_").replace("_", "-")
+
+
 def _text(value: object) -> str:
-    return f"{value:.1f}".removesuffix(".0") if isinstance(value, float) else str(value)
+    """As an attribute has it."""
+    if isinstance(value, float):
+        return f"{value:.1f}".removesuffix(".0")
+    return escape(str(value))
 
 
 MARGIN = 12.0

@@ -97,9 +97,16 @@ def all_rounded(values: Sequence[float | None]) -> list[float | None]:
         whole = np.rint(scaled)
         is_plain = (np.abs(power) <= _EXACT_POWERS) & (np.abs(scaled - whole) < _BELOW_EDGE)
         short = np.where(power >= 0, whole / by, whole * by)
-    found: list[float | None] = [
-        int(one) if one.is_integer() and abs(one) < LARGE else one for one in short.tolist()
-    ]
+    short = np.where(is_plain, short, 0.0)
+    is_whole = (np.rint(short) == short) & (np.abs(short) < LARGE)
+    found: list[float | None]
+    if is_whole.all():
+        found = short.astype(np.int64).tolist()
+    else:
+        found = [
+            int(one) if whole else one
+            for one, whole in zip(short.tolist(), is_whole.tolist(), strict=True)
+        ]
     for at in np.flatnonzero(~is_plain).tolist():
         found[at] = rounded(values[at])
     return found

@@ -16,6 +16,7 @@ from webapp.stats.compare.levels import (
     summarize,
     uncounted_levels,
 )
+from webapp.stats.compare.summaries import own_units, pack_summary
 from webapp.stats.errors import NotFiniteError, OutOfRangeError, TooFewSamplesError
 
 values = st.floats(allow_nan=False, allow_infinity=False)
@@ -157,6 +158,5 @@ def test_unusable_samples_and_noise_are_refused() -> None:
 )
 def test_many_intervals_are_those_of_each_set(sets: list[list[float]]) -> None:
     rows = [summarize(Samples(values)) for values in sets]
-    units = [json.loads(json.dumps(row.to_data()))["linear"]["run"] for row in rows]
-    found = intervals_of([None, *units], [0, *(row.exponent for row in rows)])
-    assert found == [None, *(row.interval() for row in rows)]
+    units = own_units([pack_summary(row.to_data() | {"identity": "0" * 16}) for row in rows])
+    assert intervals_of(units) == [row.interval() for row in rows]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webapp.stats.compare import own_unit, pack_summary, pool, summarize, unpack_summary
+from webapp.stats.compare import own_units, pack_summary, pool, summarize, unpack_summary
 
 IDENTITY = "0123456789abcdef"
 FEW = 80
@@ -29,6 +29,19 @@ def stored(*measured: tuple[list[float], list[int] | None, str]) -> dict[str, An
     return found
 
 
+def units_of(*packed: bytes) -> list[tuple[float, ...]]:
+    """Mean, standard deviation, share, degrees of freedom and exponent of each."""
+    return list(zip(*own_units(packed), strict=True))
+
+
+@given(st.lists(st.lists(runs(), min_size=1, max_size=5), max_size=6))
+def test_many_units_are_those_of_each(
+    points: list[list[tuple[list[float], list[int] | None, str]]],
+) -> None:
+    packed = [pack_summary({}), *(pack_summary(stored(*each)) for each in points)]
+    assert units_of(*packed) == [units_of(one)[0] for one in packed]
+
+
 @given(st.lists(runs(), min_size=1, max_size=5))
 def test_packed_levels_are_the_levels_to_the_last_bit(
     measured: list[tuple[list[float], list[int] | None, str]],
@@ -38,7 +51,7 @@ def test_packed_levels_are_the_levels_to_the_last_bit(
     assert json.dumps(unpack_summary(packed), sort_keys=True) == json.dumps(levels, sort_keys=True)
     linear = levels["linear"]
     unit = next(linear[level] for level in ("build", "boot", "run") if level in linear)
-    assert own_unit(packed) == (unit, levels["exponent"])
+    assert units_of(packed) == [(*unit[:4], levels["exponent"])]
 
 
 def test_a_build_of_five_boots_takes_few_bytes() -> None:
@@ -58,6 +71,7 @@ def test_levels_of_another_form_are_packed_too(change: dict[str, Any]) -> None:
     else:
         levels |= change
     assert unpack_summary(pack_summary(levels)) == levels
-    assert own_unit(pack_summary(levels)) == (levels["linear"]["run"], levels["exponent"])
+    unit = levels["linear"]["run"]
+    assert units_of(pack_summary(levels)) == [(*unit[:4], levels["exponent"])]
     assert unpack_summary(pack_summary({})) == {}
-    assert own_unit(pack_summary({})) == (None, 0)
+    assert units_of(pack_summary({})) == [(0, 0, 0, 0, 0)]

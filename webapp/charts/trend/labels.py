@@ -2,7 +2,7 @@
 on no line, on no other label, under no badge, and on few points. Pure.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
 from typing import Any, NamedTuple
@@ -109,6 +109,11 @@ class Frame:
     def up(self, pixels: float) -> float:
         """So many pixels upwards, in units of the vertical axis."""
         return -pixels / self.y.slope
+
+    def in_view(self, places: Sequence[float | None]) -> int:
+        """How many of these places along the horizontal axis are in view."""
+        known = np.array(places, np.float64)
+        return int(np.count_nonzero((self.x.low <= known) & (known <= self.x.high)))
 
 
 class Box(NamedTuple):

@@ -10,6 +10,8 @@ from functools import cached_property
 from math import ceil, floor, isfinite
 from typing import Any, Literal, NamedTuple, Self
 
+import numpy as np
+
 from webapp.charts.svg import SeriesStyle
 from webapp.charts.text import all_rounded, change_within, cost_figure, percent
 
@@ -232,10 +234,11 @@ class TrendSeries:
     @cached_property
     def reaches(self) -> tuple[list[float | None], list[float | None]]:
         """How far each whisker goes up and down from its point; none where its ends are unknown."""
-        rows = list(zip(self.lows, self.centres, self.highs, strict=True))
-        up = [None if high is None else high - centre for _, centre, high in rows]
-        down = [None if low is None else centre - low for low, centre, _ in rows]
-        return all_rounded(up), all_rounded(down)
+        columns = (self.lows, self.centres, self.highs)
+        low, centre, high = (np.array(one, np.float64) for one in columns)
+        with np.errstate(all="ignore"):
+            ends = all_rounded(np.concatenate([high - centre, centre - low]).tolist())
+        return ends[: len(centre)], ends[len(centre) :]
 
     @property
     def is_cost(self) -> bool:

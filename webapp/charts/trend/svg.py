@@ -7,12 +7,15 @@ off by the drawing.
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from html import unescape
-from itertools import zip_longest
 from textwrap import wrap
+from typing import NamedTuple
+
+import numpy as np
 
 from webapp.charts import svg
-from webapp.charts.scale import Scale
+from webapp.charts.scale import Scale, Values
 from webapp.charts.trend.labels import LETTER, LINE, Json
 from webapp.charts.trend.marks import Symbol
 
@@ -28,7 +31,7 @@ LINKED = re.compile(r'<a href="([^"]*)" target="_self">(.*)</a>', re.DOTALL)
 Point = tuple[float, float]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Plot:
     """The scales of a figure, and the names of the clip paths of its lanes."""
 
@@ -51,13 +54,13 @@ class Plot:
         """Where the plot begins."""
         return float(self.layout["margin"]["l"])
 
-    @property
+    @cached_property
     def x(self) -> Scale:
         """Across."""
         low, high = self.layout["xaxis"]["range"]
         return Scale(low, high, self.left, self.left + self.width)
 
-    @property
+    @cached_property
     def lanes(self) -> dict[str, Scale]:
         """The vertical axis of each lane, by the name that traces have for it."""
         axes = {
@@ -180,16 +183,29 @@ def _shape(plot: Plot, shape: Json) -> str:
     )
 
 
+class Pixels(NamedTuple):
+    """Where zero is drawn and how far one reaches, across and down: of scales written out, for a
+    chart has thousands of points.
+    """
+
+    left: float
+    across: float
+    top: float
+    down: float
+
+    def spots(self, trace: Json) -> list[Point | None]:
+        """Where the points of ``trace`` are drawn; None where there is a gap."""
+        left, across, top, down = self
+        return [
+            None if one is None or other is None else (left + across * one, top + down * other)
+            for one, other in zip(trace["x"], trace["y"], strict=True)
+        ]
+
+
 def _trace(plot: Plot, trace: Json) -> str:
     x, y = plot.x, plot.lanes[trace["yaxis"]]
-    # Written out: a chart has thousands of points.
-    left, across = x.start - x.slope * x.low, x.slope
-    top, down = y.start - y.slope * y.low, y.slope
-    spots = [
-        None if one is None or other is None else (left + across * one, top + down * other)
-        for one, other in zip(trace["x"], trace["y"], strict=True)
-    ]
-    parts = DRAWN[trace["mode"]](trace, spots, down)
+    pixels = Pixels(x.start - x.slope * x.low, x.slope, y.start - y.slope * y.low, y.slope)
+    parts = DRAWN[trace["mode"]](trace, pixels)
     clip = f"url(#{plot.prefix}-{trace['yaxis']})" if trace.get("cliponaxis", True) else ""
     return svg.element("g", *parts, clip_path=clip, opacity=trace.get("opacity"))
 
@@ -207,10 +223,10 @@ def _subpaths(spots: Sequence[Point | None], joins: bool) -> Iterator[list[Point
         yield part
 
 
-def _lines(trace: Json, spots: Sequence[Point | None], _: float) -> list[str]:
+def _lines(trace: Json, pixels: Pixels) -> list[str]:
     d = "".join(
         "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in part)
-        for part in _subpaths(spots, trace.get("connectgaps", False))
+        for part in _subpaths(pixels.spots(trace), trace.get("connectgaps", False))
     )
     line = trace["line"]
     drawn = {"stroke": line["color"], "stroke_width": line["width"]}
@@ -221,20 +237,24 @@ def _lines(trace: Json, spots: Sequence[Point | None], _: float) -> list[str]:
     )
 
 
-def _areas(trace: Json, spots: Sequence[Point | None], _: float) -> list[str]:
+def _areas(trace: Json, pixels: Pixels) -> list[str]:
     d = "".join(
-        f"M{'L'.join(f'{x:.1f} {y:.1f}' for x, y in part)}z" for part in _subpaths(spots, False)
+        f"M{'L'.join(f'{x:.1f} {y:.1f}' for x, y in part)}z"
+        for part in _subpaths(pixels.spots(trace), False)
     )
     return [svg.element("path", d=d, fill=trace["fillcolor"])] if d else []
 
 
-def _markers(trace: Json, spots: Sequence[Point | None], down: float) -> list[str]:
+def _markers(trace: Json, pixels: Pixels) -> list[str]:
     marker = trace["marker"]
     if "symbol" in marker:
-        return _symbols(trace, spots)
-    whiskers = list(_whiskers(trace["error_y"], spots, down)) if "error_y" in trace else []
-    shown = [number for place in spots if place for number in place]
-    d = "M%.1f %.1fh0" * (len(shown) // 2) % tuple(shown)
+        return _symbols(trace, pixels.spots(trace))
+    across, down = (np.array(trace[axis], np.float64) for axis in ("x", "y"))  # None is NaN
+    across, down = pixels.left + pixels.across * across, pixels.top + pixels.down * down
+    whiskers = (
+        list(_whiskers(trace["error_y"], across, down, pixels.down)) if "error_y" in trace else []
+    )
+    d = _path("M%.1f %.1fh0", across, down)
     dots = svg.element(
         "path",
         d=d,
@@ -246,15 +266,17 @@ def _markers(trace: Json, spots: Sequence[Point | None], down: float) -> list[st
     return [*whiskers, dots] if d else []
 
 
-def _whiskers(error: Json, spots: Sequence[Point | None], down: float) -> Iterator[str]:
+def _path(part: str, *columns: Values) -> str:
+    """``part`` for each row of ``columns`` that has all its numbers."""
+    rows = np.column_stack(columns)
+    known = rows[~np.isnan(rows).any(axis=1)]
+    return part * len(known) % tuple(known.ravel().tolist())
+
+
+def _whiskers(error: Json, across: Values, down: Values, up: float) -> Iterator[str]:
     """All of a series as one path: twenty series would else be thousands of elements."""
-    ends = [
-        number
-        for place, above, below in zip_longest(spots, error["array"], error["arrayminus"])
-        if place is not None and above is not None and below is not None
-        for number in (place[0], place[1] - down * below, place[1] + down * above)
-    ]
-    d = "M%.1f %.1fV%.1f" * (len(ends) // 3) % tuple(ends)
+    above, below = (np.array(error[end], np.float64) for end in ("array", "arrayminus"))
+    d = _path("M%.1f %.1fV%.1f", across, down - up * below, down + up * above)
     if d:
         drawn = {"stroke": error["color"], "stroke_width": error["thickness"]}
         yield svg.element("path", d=d, fill="none", opacity=0.35, **drawn)
@@ -313,7 +335,7 @@ CORNERS: dict[str, Sequence[Point]] = {
 }
 """Plotly's symbols, in halves of their size from the middle; a circle has none."""
 
-DRAWN: dict[str, Callable[[Json, Sequence[Point | None], float], list[str]]] = {
+DRAWN: dict[str, Callable[[Json, Pixels], list[str]]] = {
     "lines": _lines,
     "markers": _markers,
     "none": _areas,

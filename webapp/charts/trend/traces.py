@@ -40,9 +40,8 @@ def series_traces(trend: Trend, frame: Frame, series: TrendSeries) -> list[Json]
 
 def _points(trend: Trend, frame: Frame, series: TrendSeries) -> Json:
     places = x_values(trend, series.indices)
-    low, high = frame.x.low, frame.x.high
     # Among few no more can be in view.
-    shown = len(places) > FEW and sum(low <= one <= high for one in places if one is not None)
+    shown = len(places) > FEW and frame.in_view(places)
     whiskers = _whiskers(series) if trend.whiskers != Whiskers.NONE and frame.has_points else {}
     return marks.trace(
         frame,
@@ -149,7 +148,7 @@ def sketch_findings(trend: Trend, sketch: marks.Sketch, series: TrendSeries) -> 
 
 def _offset(trend: Trend, series: TrendSeries, found: Found) -> float:
     """In pixels: changes of several series at one revision stand side by side."""
-    order = [one.id for one in trend.drawn if any(each.index == found.index for each in one.found)]
+    order = trend.changing.get(found.index, ())
     if series.id not in order:
         return 0.0
     place, most = order.index(series.id) % 5, min(len(order), 5) - 1

@@ -95,6 +95,15 @@ class Trend:
             return shown
         return [series for each in shown if (series := each.indexed()) is not None]
 
+    @cached_property
+    def changing(self) -> Mapping[int, Sequence[int]]:
+        """By the index of a revision the series (ids) drawn that have a change of level there."""
+        found: dict[int, list[int]] = {}
+        for one in self.drawn:
+            for index in {each.index for each in one.found}:
+                found.setdefault(index, []).append(one.id)
+        return found
+
     @property
     def y_title(self) -> str:
         """The metric, its unit and which way is better."""

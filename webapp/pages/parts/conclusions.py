@@ -186,10 +186,8 @@ def concluded(series: Iterable[Series], *, asof: datetime | None = None) -> Conc
 
 
 def _shown(rows: Iterable[FindingRow], positions: Sequence[int], own: Sequence[int]) -> list[Found]:
-    index_of = {position: index for index, position in enumerate(own)}
-    return [
-        _found(row, index_of[row.position], positions) for row in rows if row.position in index_of
-    ]
+    placed = ((row, bisect_left(own, row.position)) for row in rows)
+    return [_found(row, at, positions) for row, at in placed if own[at : at + 1] == [row.position]]
 
 
 def _found(row: FindingRow, at: int, positions: Sequence[int]) -> Found:

@@ -60,7 +60,9 @@ def trend_url(series: Series | NamedSeries, **more: str) -> str:
     return links.trend_link(series, **more)
 
 
+register.simple_tag(links.commit_link, name="commit_url")
 register.simple_tag(links.job_new_link, name="job_new_url")
+register.simple_tag(links.points_link, name="points_url")
 
 
 @register.simple_tag

@@ -40,7 +40,7 @@ __all__ = [
 ]
 
 COMMITS_KEPT = 4096
-"""Addresses of commits that a process remembers."""
+"""Addresses of commits, and of the points of series, that a process remembers."""
 
 DAYS = 90
 MOST_DAYS = 3650
@@ -78,6 +78,16 @@ def commit_link(tree: str, name: str) -> str:
 @lru_cache(maxsize=COMMITS_KEPT)
 def _commit_below(prefix: str, tree: str, name: str) -> str:
     return reverse("commit", args=[tree, name])
+
+
+def points_link(series: int) -> str:
+    """The points of a series (by id) as CSV."""
+    return _points_below(get_script_prefix(), series)
+
+
+@lru_cache(maxsize=COMMITS_KEPT)
+def _points_below(prefix: str, series: int) -> str:
+    return reverse("api:points_csv", args=[series])
 
 
 def side_link(side: str) -> str:

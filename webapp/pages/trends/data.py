@@ -224,8 +224,8 @@ def _read(selection: Selection, found: Concluded, sight: Sequence[End] = ()) -> 
         sight=sight,
         named=found.positions,
     )
-    positions = [point.position for its in rows.by_series.values() for point in its]
-    conclusions = found.between(min(positions, default=0), max(positions, default=0))
+    ends = [its[end].position for its in rows.by_series.values() if its for end in (0, -1)]
+    conclusions = found.between(min(ends, default=0), max(ends, default=0))
     return _loaded(selection, rows, conclusions)
 
 
@@ -294,7 +294,7 @@ def _drawn_series(
         for one in selection.everything
         for conclusion in (conclusions[one.pk],)
         if (its := points.by_series.get(one.pk))
-        for own in ([point.position for point in its],)
+        for own in (its.columns["position"],)
     ]
 
 
@@ -312,7 +312,9 @@ def _series(
 ) -> TrendSeries:
     ends = points.whiskers(whiskers)
     begun = series.begun_sessions
-    is_range = whiskers == Whiskers.RANGE
+    own = points.columns
+    centres = own["median" if whiskers == Whiskers.RANGE else "mean"]
+    is_any_foreign = any(own["beside"]) or not begun.keys().isdisjoint(own["position"])
     return TrendSeries(
         id=series.pk,
         hardware=series.hardware.name,
@@ -322,27 +324,27 @@ def _series(
         better=series.better,
         simulated=series.hardware.lab.simulated,
         style=style_of(mode_id=series.mode_id, machine=machine),
-        indices=[index_of[point.revision_id] for point in points],
-        counts=[point.n for point in points],
-        centres=[point.median if is_range else point.mean for point in points],
+        indices=[index_of[pk] for pk in own["revision_id"]],
+        counts=own["n"],
+        centres=centres,
         lows=[low for low, _ in ends],
         highs=[high for _, high in ends],
         apart=[
             Apart(at, [run["mean"] for run in point.uploads["runs"]])
-            for at, point in enumerate(points)
+            for at, point in enumerate(points if any(own["disagrees"]) else ())
             if point.disagrees and point.uploads
         ],
         left_out={
             at: excluded.text
-            for at, point in enumerate(points)
+            for at, point in enumerate(points if any(own["left_out"]) else ())
             if point.left_out and (excluded := LeftOut.from_data(point.left_out))
         },
         foreign={
             at: found.text
-            for at, point in enumerate(points)
+            for at, point in enumerate(points if is_any_foreign else ())
             if (point.beside or point.position in begun) and (found := _foreign(point, begun))
         },
-        beside=[at for at, point in enumerate(points) if point.beside],
+        beside=[at for at, one in enumerate(own["beside"]) if one],
     )
 
 

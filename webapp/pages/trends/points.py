@@ -23,7 +23,7 @@ from webapp.pages.parts.cache import Cache
 from webapp.pages.trends.query import End, TrendQuery, nearest
 from webapp.results.models import Point, PointQuerySet, Revision, Series, Tree
 from webapp.results.queries import received_by
-from webapp.stats.compare import intervals_of, own_unit
+from webapp.stats.compare import intervals_of, own_units
 
 POINTS_SHOWN = 20
 
@@ -73,8 +73,7 @@ class PointRow(NamedTuple):
     median: float
     minimum: float
     maximum: float
-    unit: list[Any] | None
-    exponent: int
+    levels: bytes
     disagrees: bool
     beside: dict[str, Any] | None
     uploads: dict[str, Any] | None
@@ -92,24 +91,33 @@ class RevisionRow(NamedTuple):
     committed_at: datetime | None
 
 
-UNIT = PointRow._fields.index("unit")
+JSON = ("beside", "uploads", "left_out")
 COLUMNS = (
-    *PointRow._fields[:UNIT],
-    *("packed_levels", "disagrees", "beside_text", "uploads_text", "left_out_text"),
+    *PointRow._fields[:8],
+    *("packed_levels", "disagrees", *(f"{one}_text" for one in JSON)),
 )
-"""The same as they are read: unit and exponent packed, the last three JSON as it is written."""
+"""The same as they are read: levels packed, the last three JSON as it is written."""
 
 
 class OwnPoints(list[PointRow]):
     """The points of one series along the tree."""
 
     @cached_property
+    def columns(self) -> Mapping[str, list[Any]]:
+        """The same by the names of columns."""
+        values = map(list, zip(*self, strict=True))
+        return dict(zip(PointRow._fields, values, strict=True))
+
+    @cached_property
     def within_confidence(self) -> Sequence[tuple[Number, Number]]:
         """The ends of the 95 % interval of each mean, of the point's own units: builds, else boots,
         else runs. One unit has none, and runs that disagree have no mean.
         """
-        units = [None if one.disagrees else one.unit for one in self]
-        return [one or NO_ENDS for one in intervals_of(units, [one.exponent for one in self])]
+        found = intervals_of(own_units([one.levels for one in self]))
+        return [
+            one if one and not point.disagrees else NO_ENDS
+            for one, point in zip(found, self, strict=True)
+        ]
 
     def whiskers(self, whiskers: Whiskers) -> Sequence[tuple[Number, Number]]:
         """Lower and upper ends of the whiskers: of the mean's 95 % interval, or the extremes."""
@@ -321,13 +329,13 @@ def _in_sight(along: Places, sight: Sequence[End]) -> tuple[int, int]:
 def _own(found: PointQuerySet) -> dict[int, OwnPoints]:
     by_series: defaultdict[int, OwnPoints] = defaultdict(OwnPoints)
     for row in found.with_own_units().values_list(*COLUMNS):
-        point = PointRow._make((*row[:UNIT], *own_unit(row[UNIT]), row[-4], *map(_read, row[-3:])))
+        point = PointRow._make(row)
+        if any(row[-len(JSON) :]):
+            point = point._replace(
+                **{one: json.loads(text) for one in JSON if (text := getattr(point, one))}
+            )
         by_series[point.series_id].append(point)
     return dict(by_series)
-
-
-def _read(text: str | None) -> Any:
-    return json.loads(text) if text else None
 
 
 def _position(tree: Tree, name: str, *, is_end: bool) -> int:

@@ -89,6 +89,11 @@ class ChangeLine:
     found: Found
 
     @property
+    def suspects(self) -> str:
+        """Among which commits it began."""
+        return "after {} up to {}".format(*self.found.suspects)
+
+    @property
     def levels(self) -> str:
         """Before and since: in the chart's unit, or what the option cost."""
         ends = (self.found.before, self.found.since)

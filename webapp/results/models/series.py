@@ -213,7 +213,7 @@ class PointQuerySet(models.QuerySet["Point"]):
 
     def with_own_units(self) -> Self:
         """With ``packed_levels``, of which a chart of thousands of points reads no more than the
-        units that the interval of each rests on (`own_unit`), and ``beside``, ``uploads`` and
+        units that the interval of each rests on (`own_units`), and ``beside``, ``uploads`` and
         ``left_out`` as ``…_text``, JSON as it is written.
         """
         return self.annotate(

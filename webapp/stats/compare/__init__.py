@@ -5,7 +5,13 @@ from webapp.stats.compare.explain import explain
 from webapp.stats.compare.levels import BuildNoise, Samples, Summary, intervals_of, pool, summarize
 from webapp.stats.compare.many import VERDICTS, Comparisons, compare_many
 from webapp.stats.compare.relative import Estimate, Heterogeneity, estimate_of, heterogeneity
-from webapp.stats.compare.summaries import LEVELS, Summaries, own_unit, pack_summary, unpack_summary
+from webapp.stats.compare.summaries import (
+    LEVELS,
+    Summaries,
+    own_units,
+    pack_summary,
+    unpack_summary,
+)
 from webapp.stats.compare.sweep import (
     Across,
     Evidence,

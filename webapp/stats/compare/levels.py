@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
 from math import copysign, frexp, fsum, inf, isfinite, ldexp, log, sqrt
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -238,28 +238,29 @@ def interval_of(side: Side, exponent: int, confidence: float = 95.0) -> tuple[fl
     return (low, high) if isfinite(low * low) and isfinite(high * high) else None
 
 
-def intervals_of(
-    sides: Sequence[Sequence[Any] | None], exponents: Sequence[int], confidence: float = 95.0
-) -> list[tuple[float, float] | None]:
-    """`interval_of` of many sides, each as `Summary.to_data` writes it; None has none. Charts of
-    thousands of points read no more of each.
+class Units(NamedTuple):
+    """What the intervals of many points rest on: mean, standard deviation and share of the mean's
+    variance, degrees of freedom (0: no interval is known), and the exponents of all these.
     """
-    found: list[tuple[float, float] | None] = [None] * len(sides)
-    known = [at for at, side in enumerate(sides) if side is not None and side[3]]
-    if not known:
-        return found
-    mean, sd, share, df, *_ = np.array([sides[at] for at in known], np.float64).T
-    critical = np.array([critical_value(int(one), confidence) for one in df.tolist()])
-    half = critical * (sd * np.sqrt(share))
-    exponent = np.array([exponents[at] for at in known])
+
+    mean: Floats
+    sd: Floats
+    share: Floats
+    df: Floats
+    exponent: Floats
+
+
+def intervals_of(units: Units, confidence: float = 95.0) -> list[tuple[float, float] | None]:
+    """`interval_of` of many sides."""
+    known = [int(df) for df in units.df.tolist()]
+    critical = np.array([critical_value(df, confidence) if df else np.nan for df in known])
+    half = critical * (units.sd * np.sqrt(units.share))
+    exponent = units.exponent.astype(np.int64)
     with np.errstate(over="ignore"):
-        low, high = np.ldexp(mean - half, exponent), np.ldexp(mean + half, exponent)
+        low, high = (np.ldexp(units.mean + end, exponent) for end in (-half, half))
         inside = np.isfinite(low * low) & np.isfinite(high * high)
-    for at, is_inside, *ends in zip(
-        known, inside.tolist(), low.tolist(), high.tolist(), strict=True
-    ):
-        found[at] = (ends[0], ends[1]) if is_inside else None
-    return found
+    ends = zip(low.tolist(), high.tolist(), strict=True)
+    return [one if known else None for one, known in zip(ends, inside.tolist(), strict=True)]
 
 
 _FROM_ABOVE = (Level.BUILD, Level.BOOT)

@@ -9,6 +9,7 @@ What has another form than `Summary.to_data` gives is stored as JSON, deflated.
 import json
 import re
 import zlib
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -18,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from webapp.stats.compare.levels import FINEST, Level, Summary
+from webapp.stats.compare.levels import FINEST, Floats, Level, Summary, Units
 
 LEVELS = (Level.RUN, Level.BOOT, Level.BUILD)
 """What the codes of a unit in `Comparisons`, and the places in `Summaries.sides`, stand for."""
@@ -123,11 +124,13 @@ SHARE = {"run": Has.RUN_SHARE, "boot": Has.BOOT_SHARE, "build": 0}
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """Where in the unpacked numbers what stands; 0: nowhere. ``sides`` of each level that is there:
+    """Where in the unpacked numbers what stands; 0: nowhere. ``columns`` are many of them with
+    their heads, as NumPy reads bytes. ``sides`` of each level that is there:
     its name, and the places of its count of units, of its first mean, and of its share.
     """
 
     struct: Struct
+    columns: np.dtype[Any]
     boots: int
     identity: int
     digit: int
@@ -171,20 +174,42 @@ def unpack_summary(packed: bytes) -> dict[str, Any]:
     return found
 
 
-def own_unit(packed: bytes) -> tuple[list[Any] | None, int]:
-    """Return the side of the highest level that ``packed`` levels have, linear, and its exponent:
-    what the interval of a point rests on. A chart of thousands of points reads no more of each.
+def own_units(packed: Sequence[bytes]) -> Units:
+    """Return the sides of the highest level that each of ``packed`` has, linear. A chart of
+    thousands of points reads no more of each.
     """
-    flags = packed[0] | packed[1] << 8
-    if flags & 1:
-        layout = _layout(flags)
-        values = layout.struct.unpack_from(packed, 2)
-        return _side(values, layout.sides[-1], 0), values[0]
-    kept = unpack_summary(packed)
-    linear = kept.get("linear", {})
-    return next((linear[level] for level in _NAMES[::-1] if level in linear), None), kept.get(
-        "exponent", 0
-    )
+    found = np.zeros((len(Units._fields), len(packed)))
+    alike: defaultdict[bytes, list[int]] = defaultdict(list)
+    for at, one in enumerate(packed):
+        alike[one[: HEAD.size]].append(at)
+    for head, places in alike.items():
+        own = [packed[at] for at in places]
+        (flags,) = HEAD.unpack(head)
+        found[:, places] = (
+            _own_columns(_layout(flags), own)
+            if flags & Has.COLUMNS
+            else np.array([_own_values(unpack_summary(one)) for one in own]).T
+        )
+    return Units(*found)
+
+
+def _own_columns(layout: _Layout, packed: Sequence[bytes]) -> tuple[Floats, ...]:
+    rows = np.frombuffer(b"".join(packed), layout.columns)
+    counts, numbers = rows["counts"].astype(np.float64), rows["numbers"]
+    _, own, mean, written = layout.sides[-1]
+    units, builds, first = counts[:, own - 1], counts[:, 1], layout.identity + 1
+    # As `_shape` has them
+    share = numbers[:, written - first] if written else np.zeros(len(rows))
+    share = np.where((units == builds) | (builds == 1), 1 / units, share)
+    df = np.where(units == 1, 0, np.where(units == builds, builds - 1, units - builds))
+    both = numbers[:, mean - first], numbers[:, mean - first + 1]
+    return *both, share, df, rows["exponent"]
+
+
+def _own_values(data: Mapping[str, Any]) -> tuple[float, ...]:
+    linear = data.get("linear", {})
+    side = next((linear[level] for level in _NAMES[::-1] if level in linear), None)
+    return (*side[:4], data["exponent"]) if side else (0.0,) * len(Units._fields)
 
 
 def _sides(layout: _Layout, values: Sequence[Any], scale: int) -> dict[str, list[Any]]:
@@ -268,8 +293,16 @@ def _layout(flags: int) -> _Layout:
         sides.append((level, places[level], mean, share))
     numbers = at - identity
     width = "I" if flags & Has.WIDE else "B"
+    columns = [
+        ("head", "<u2"),
+        ("exponent", "<i2"),
+        ("counts", f"<{width}", (counts,)),
+        ("identity", "S8"),
+        ("numbers", "<f8", (numbers,)),
+    ]
     return _Layout(
         Struct(f"<h{counts}{width}8s{numbers}d"),
+        np.dtype(columns),
         boots=3 if flags & Has.BOOTS else 0,
         identity=identity,
         digit=digit if flags & Has.DIGIT else 0,
