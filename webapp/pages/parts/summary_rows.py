@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from html import escape
 
-from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import slugify
 
@@ -317,7 +316,7 @@ def strip(found: Sequence[Step], commit: Revision) -> SafeString:
         if one.revision is None:
             parts.append(f'<li class="here"><b class="rev">{escape(commit.name)}</b></li>')
         else:
-            link = reverse("commit", args=[commit.tree.name, one.revision.name])
+            link = commit_link(commit.tree.name, one.revision.name)
             parts.append(
                 f'<li class="step"><a href="{escape(link)}" title="{escape(one.revision.subject)}">'
                 f'<span class="rev">{escape(one.revision.name)}</span></a></li>'
