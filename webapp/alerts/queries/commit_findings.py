@@ -11,13 +11,20 @@ from webapp.analysis.models import Finding, Flag, Tally, Verdict
 from webapp.results import queries
 from webapp.results.models import Revision
 
+# Of many comparisons the index alone is read: few are flagged, and one that has a verdict is soon
+# met.
 TALLIES = """
-SELECT revision_id, count(*), count(*) FILTER (WHERE flag = %(regressed)s),
-       count(*) FILTER (WHERE flag = %(improved)s),
-       count(*) FILTER (WHERE verdict = %(cannot_tell)s)
-  FROM analysis_comparison
- WHERE revision_id = ANY(%(revisions)s)
- GROUP BY revision_id
+SELECT wanted.id,
+       (SELECT count(*) FROM analysis_comparison WHERE revision_id = wanted.id),
+       flagged.regressed, flagged.improved,
+       NOT EXISTS (SELECT FROM analysis_comparison
+                    WHERE revision_id = wanted.id AND verdict <> %(cannot_tell)s)
+  FROM unnest(%(revisions)s::bigint[]) AS wanted (id)
+ CROSS JOIN LATERAL (
+       SELECT count(*) FILTER (WHERE flag = %(regressed)s) AS regressed,
+              count(*) FILTER (WHERE flag = %(improved)s) AS improved
+         FROM analysis_comparison
+        WHERE revision_id = wanted.id AND flag <> '') AS flagged
 """
 # As `FindingQuerySet.on_display` chooses them; and of these, changes of level alone.
 OF_ANY_KIND = """
@@ -136,7 +143,7 @@ class FindingAt(NamedTuple):
 
 
 def tallies_at(revisions: Sequence[int]) -> dict[int, Tally]:
-    """For each revision (id) how many comparisons gave which verdict and flag."""
+    """What the comparisons of each revision (id) are."""
     asked = {
         "revisions": list(revisions),
         "regressed": Flag.REGRESSED,

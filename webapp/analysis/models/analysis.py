@@ -184,12 +184,14 @@ class Flag(models.TextChoices):
 
 
 class Tally(NamedTuple):
-    """How many comparisons of a revision there are, and how many have which verdict."""
+    """How many comparisons of a revision there are, how many are flagged worse and better, and
+    whether none of them has a verdict.
+    """
 
     compared: int = 0
     regressed: int = 0
     improved: int = 0
-    cannot_tell: int = 0
+    cannot_tell: bool = True
 
 
 class ComparisonQuerySet(models.QuerySet["Comparison"]):

@@ -72,7 +72,7 @@ class CommitSummary:
         tally = self.tally
         if not tally.compared:
             return "not compared"
-        is_open = tally.cannot_tell == tally.compared or tally.regressed or tally.improved
+        is_open = tally.cannot_tell or tally.regressed or tally.improved
         return "cannot tell" if is_open else "no change flagged"
 
     @property
