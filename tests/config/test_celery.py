@@ -1,6 +1,7 @@
 """Queueing when the broker is gone: refused soon, never hanging."""
 
 import fnmatch
+import gc
 import socket
 from typing import Any
 
@@ -9,7 +10,7 @@ from kombu.exceptions import OperationalError
 
 from tests.config.conftest import Read
 from webapp.config import checks, settings
-from webapp.config.celery import app
+from webapp.config.celery import app, look_for_cycles_rarely
 from webapp.queueing import Task
 
 
@@ -28,6 +29,15 @@ def test_every_route_is_of_some_task() -> None:
     app.loader.import_default_modules()
     for pattern in settings.CELERY_TASK_ROUTES:
         assert fnmatch.filter(app.tasks, pattern)
+
+
+def test_a_worker_looks_for_cycles_as_rarely_as_the_web_server(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    found: list[int] = []
+    monkeypatch.setattr(gc, "set_threshold", lambda *limits: found.extend(limits))
+    look_for_cycles_rarely()
+    assert found[0] == settings.NEW_OBJECTS
 
 
 ATTEMPTS = 2

@@ -1,5 +1,6 @@
 """The Celery application: `celery -A webapp.config.celery worker`."""
 
+import gc
 import os
 from typing import Any
 
@@ -35,6 +36,14 @@ that both want. Whoever uploads or reads waits for an answer; an analysis may wa
 def yield_to_the_web_server(**_: Any) -> None:
     """Before the processes of the worker are forked."""
     os.nice(YIELD)
+
+
+@worker_init.connect
+def look_for_cycles_rarely(**_: Any) -> None:
+    """Before the processes of the worker are forked."""
+    from webapp.config import settings  # noqa: PLC0415 (reads the environment)
+
+    gc.set_threshold(settings.NEW_OBJECTS, *gc.get_threshold()[1:])
 
 
 @worker_init.connect

@@ -16,6 +16,10 @@ from kombu import Exchange, Queue
 
 BASE_DIR = Path(__file__).resolve().parents[2]
 
+NEW_OBJECTS = 10_000
+"""So many more before Python looks for cycles among the new ones: by its 700 it looked ten times
+while one chart was drawn, and again and again in an analysis, a tenth of the time either took."""
+
 INSTALLED_APPS = [
     "webapp.launcher",
     "webapp.config",

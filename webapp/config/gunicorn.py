@@ -37,10 +37,6 @@ control_socket_disable = True
 os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(settings.METRICS_DIRECTORY)
 settings.METRICS_SHARED = True
 
-NEW_OBJECTS = 10_000
-"""So many more before Python looks for cycles among the new ones: by its 700 it looked ten times
-while one chart was drawn, a tenth of the time that took."""
-
 SWITCH_SECONDS = 0.0005
 """How long a thread may compute while others want to. After each of its fifteen statements an
 upload waits for its turn: Python's 5 ms, times the pages being drawn, would be most of its time."""
@@ -73,7 +69,7 @@ def post_worker_init(worker: Any) -> None:
     from webapp.config.requests_counted import note_pool  # noqa: PLC0415
     from webapp.jobs.waiting_polls import polls  # noqa: PLC0415
 
-    gc.set_threshold(NEW_OBJECTS, *gc.get_threshold()[1:])
+    gc.set_threshold(settings.NEW_OBJECTS, *gc.get_threshold()[1:])
     sys.setswitchinterval(SWITCH_SECONDS)
     polls.closes = lambda: not worker.alive
     polls.resting = worker.wsgi.rested

@@ -188,7 +188,7 @@ REDIS_URL = _env.url("REDIS_URL", default=_recorded.redis_url, schemes=("redis",
 _redis_over_tcp = {} if REDIS_URL.startswith("unix:") else keepalive.of_redis(SILENCE_SECONDS)
 CACHES = {
     "default": {
-        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "BACKEND": "webapp.config.cache.OneServer",
         "LOCATION": REDIS_URL,
         "KEY_PREFIX": "driftline",
         "OPTIONS": {"socket_timeout": 2, "socket_connect_timeout": 2, **_redis_over_tcp},

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from io import BytesIO
 from typing import Any
 
+import numpy as np
 from django.db import models
 
 from webapp.stats.compare import pack_summary, unpack_summary
@@ -216,7 +217,5 @@ def _with_columns(data: Any, planes: BytesIO) -> Any:
         return {name: _with_columns(value, planes) for name, value in data.items()}
     if not isinstance(data, str) or not data.startswith(NUL):
         return data
-    column = bytearray(int(data[1:]))
-    for byte in range(DOUBLE):
-        column[byte::DOUBLE] = planes.read(len(column) // DOUBLE)
-    return b64encode(column).decode()
+    column = np.frombuffer(planes.read(int(data[1:])), np.uint8)
+    return b64encode(column.reshape(DOUBLE, -1).T.tobytes()).decode()

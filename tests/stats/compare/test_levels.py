@@ -150,6 +150,15 @@ def test_unusable_samples_and_noise_are_refused() -> None:
             BuildNoise(percent, df)
 
 
+@given(st.lists(st.tuples(values, st.sampled_from("pq")), min_size=2, max_size=9))
+def test_a_sample_a_boot_has_the_same_scatter_by_either(rows: list[tuple[float, str]]) -> None:
+    """And the means of builds are those of the samples."""
+    samples, builds = zip(*rows, strict=True)
+    by_boot = summarize(Samples(samples, boots=range(len(rows)), builds=builds))
+    by_run = summarize(Samples(samples, builds=builds))
+    assert by_boot.linear == by_run.linear | {Level.BOOT: by_run.linear[Level.RUN]}
+
+
 @given(
     st.lists(
         st.lists(st.floats(-1e300, 1e300) | st.integers(0, 9).map(float), min_size=1, max_size=6),

@@ -11,8 +11,9 @@ headlined on it: it takes every sample for independent and knows no noise betwee
 import random
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import fields, is_dataclass
 from datetime import datetime
+from functools import cache
 from itertools import groupby
 from math import isfinite
 from typing import Any, NamedTuple
@@ -347,12 +348,12 @@ def summary_of(
     """
     stands = changes.net_loss(newest.segments, _losses(newest, slow, better), better)
     summary = {
-        "net_loss": stands and asdict(stands),
+        "net_loss": stands,
         "count": analysis.count,
-        "segments": [asdict(segment) for segment in analysis.segments],
-        "noise": analysis.noise and asdict(analysis.noise),
-        "smallest": analysis.smallest and asdict(analysis.smallest),
-        "newest": analysis.newest and asdict(analysis.newest),
+        "segments": analysis.segments,
+        "noise": analysis.noise,
+        "smallest": analysis.smallest,
+        "newest": analysis.newest,
         "is_bimodal": analysis.is_bimodal,
         "is_drifting": analysis.is_drifting,
         "left_out": [at.label for at in analysis.left_out],
@@ -361,7 +362,7 @@ def summary_of(
         "what_helps": what_helps(analysis),
         "why_retracted": [why_retracted(one) for one in analysis.retracted],
     }
-    return {name: _finite(value) for name, value in summary.items()}
+    return {name: _plain(value) for name, value in summary.items()}
 
 
 def _losses(analysis: changes.Analysis, slow: Iterable[Finding], better: Better) -> list[Loss]:
@@ -382,11 +383,19 @@ def _losses(analysis: changes.Analysis, slow: Iterable[Finding], better: Better)
     return sorted(found, key=lambda one: one.before.position)
 
 
-def _finite(value: Any) -> Any:
+def _plain(value: Any) -> Any:
+    """Dataclasses as dicts, which `asdict` would copy before; what is not finite as null."""
     if isinstance(value, float):
         return value if isfinite(value) else None
     if isinstance(value, dict):
-        return {name: _finite(one) for name, one in value.items()}
+        return {name: _plain(one) for name, one in value.items()}
     if isinstance(value, list | tuple):
-        return [_finite(one) for one in value]
+        return [_plain(one) for one in value]
+    if is_dataclass(value):
+        return {name: _plain(getattr(value, name)) for name in _names(value.__class__)}
     return value
+
+
+@cache
+def _names(kind: Any) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind))

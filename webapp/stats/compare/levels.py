@@ -322,11 +322,13 @@ def _sides(samples: Samples, values: Sequence[float]) -> dict[Level, Side]:
     units, build_of = values, samples.build_codes
     sides = {Level.RUN: _side(units, build_of)}
     if samples.boot_codes is not None:
-        builds = dict(zip(samples.boot_codes, samples.build_codes, strict=True))
-        units = _means(values, samples.boot_codes)
-        build_of = [builds[boot] for boot in range(len(units))]
+        is_alike = samples.boot_count == len(values)  # one sample a boot, as labs upload them
+        if not is_alike:
+            builds = dict(zip(samples.boot_codes, samples.build_codes, strict=True))
+            units = _means(values, samples.boot_codes)
+            build_of = [builds[boot] for boot in range(len(units))]
         if len(units) > 1:
-            sides[Level.BOOT] = _side(units, build_of)
+            sides[Level.BOOT] = sides[Level.RUN] if is_alike else _side(units, build_of)
     if samples.build_count > 1:
         means = _means(units, build_of)
         sides[Level.BUILD] = _side(means, range(len(means)))
