@@ -3,7 +3,7 @@
 import json
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
 from functools import cached_property
@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 from django.contrib.postgres.aggregates import ArrayAgg
+from django.db import connection
 from django.http import Http404
 
-from webapp.analysis.models import Comparison
 from webapp.analysis.queries import RUNS_DISAGREE
 from webapp.charts.scale import Indices, extremes
 from webapp.charts.trend import Revisions, Trend, Whiskers
@@ -99,6 +99,38 @@ COLUMNS = (
 """The same as they are read: levels packed, the last three JSON as it is written."""
 
 
+class Judged(NamedTuple):
+    """As much of a comparison as a chart's table shows."""
+
+    percent: float | None
+    percent_error: float | None
+    verdict: str
+    flag: str
+
+
+NOT_COMPARED = Judged(None, None, "", "")
+# First looks ask these: composing them from QuerySets takes longer than answering them.
+IN_WINDOWS = f"""
+SELECT {", ".join(PointRow._fields)}
+  FROM unnest(%s::bigint[], %s::bigint[]) AS wanted (id, since)
+ CROSS JOIN LATERAL (
+       SELECT {", ".join(PointRow._fields[:8])}, levels::bytea, disagrees,
+              {", ".join(f"{one}::text" for one in JSON)}
+         FROM results_point
+        WHERE series_id = wanted.id AND position >= wanted.since OFFSET 0) AS point
+ ORDER BY series_id, position
+"""  # noqa: S608 (names of columns; no value of a request is in this text)
+REVISIONS = f"""
+SELECT {", ".join(RevisionRow._fields)} FROM results_revision WHERE id = ANY(%s) ORDER BY position
+"""  # noqa: S608 (as above)
+JUDGED = f"""
+SELECT revision.name, {", ".join(Judged._fields)}
+  FROM analysis_comparison AS comparison
+  JOIN results_revision AS revision ON revision.id = comparison.revision_id
+ WHERE comparison.series_id = %s AND revision.name = ANY(%s)
+"""  # noqa: S608 (as above)
+
+
 class OwnPoints(list[PointRow]):
     """The points of one series along the tree."""
 
@@ -168,10 +200,8 @@ def _milliseconds(moment: datetime | None) -> int | None:
 
 def read_revisions(points: Points) -> list[RevisionRow]:
     """The revisions of ``points`` along the tree, in one query."""
-    ids = {one.revision_id for its in points.by_series.values() for one in its}
-    rows = Revision.objects.of_ids(ids)
-    found = rows.order_by("position").values_list(*RevisionRow._fields)
-    return [RevisionRow(*row) for row in found]
+    ids = {pk for its in points.by_series.values() for pk in its.columns["revision_id"]}
+    return [RevisionRow(*row) for row in _rows(REVISIONS, list(ids))]
 
 
 class Column(NamedTuple):
@@ -243,7 +273,7 @@ def _whole(series: Sequence[Series], query: TrendQuery, tree: Tree) -> dict[int,
     of_keys = {(one.pk, one.version, one.window_start): one for one in series}  # type: ignore[attr-defined]
 
     def read(keys: Sequence[OwnKey]) -> dict[OwnKey, OwnPoints]:
-        found = _own(Point.objects.in_windows([of_keys[key] for key in keys]))
+        found = _by_series(_rows(IN_WINDOWS, [pk for pk, *_ in keys], [at or 0 for *_, at in keys]))
         return {key: found.get(key[0], OwnPoints()) for key in keys}
 
     return {key[0]: own for key, own in OWN.get_all(of_keys, read).items()}
@@ -327,8 +357,18 @@ def _in_sight(along: Places, sight: Sequence[End]) -> tuple[int, int]:
 
 
 def _own(found: PointQuerySet) -> dict[int, OwnPoints]:
+    return _by_series(found.with_own_units().values_list(*COLUMNS))
+
+
+def _rows(statement: str, *parameters: Any) -> list[tuple[Any, ...]]:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, parameters)
+        return list(cursor.fetchall())
+
+
+def _by_series(rows: Iterable[tuple[Any, ...]]) -> dict[int, OwnPoints]:
     by_series: defaultdict[int, OwnPoints] = defaultdict(OwnPoints)
-    for row in found.with_own_units().values_list(*COLUMNS):
+    for row in rows:
         point = PointRow._make(row)
         if any(row[-len(JSON) :]):
             point = point._replace(
@@ -372,16 +412,11 @@ def newest_points(trend: Trend) -> list[PointLine]:
     series = trend.series[0]
     shown = range(max(len(series.indices) - POINTS_SHOWN, 0), len(series.indices))
     names = [trend.revisions.names[series.indices[at]] for at in shown]
-    judged = {
-        row.revision.name: row
-        for row in Comparison.objects.of_all([series.id])
-        .filter(revision__name__in=names)
-        .select_related("revision")
-    }
+    judged = {row[0]: Judged(*row[1:]) for row in _rows(JUDGED, series.id, names)}
     means = {one.at: one.means for one in series.apart}
     lines = []
     for at, name in zip(shown, names, strict=True):
-        row = judged.get(name)
+        row = judged.get(name, NOT_COMPARED)
         runs = means.get(at, ())
         lines.append(
             PointLine(
@@ -390,10 +425,10 @@ def newest_points(trend: Trend) -> list[PointLine]:
                 subject=trend.revisions.subjects[series.indices[at]],
                 n=series.counts[at],
                 centre=series.centres[at],
-                percent=row.percent if row else None,
-                percent_error=row.percent_error if row else None,
-                verdict=RUNS_DISAGREE if runs else row.verdict if row else "",
-                flag=row.flag if row else "",
+                percent=row.percent,
+                percent_error=row.percent_error,
+                verdict=RUNS_DISAGREE if runs else row.verdict,
+                flag=row.flag,
                 runs=runs,
                 left_out=series.left_out.get(at, ""),
                 foreign=series.foreign.get(at, ""),
