@@ -110,9 +110,9 @@ class Frame:
         """So many pixels upwards, in units of the vertical axis."""
         return -pixels / self.y.slope
 
-    def in_view(self, places: Sequence[float | None]) -> int:
-        """How many of these places along the horizontal axis are in view."""
-        known = np.array(places, np.float64)
+    def in_view(self, locations: Sequence[float | None]) -> int:
+        """How many of these locations along the horizontal axis are in view."""
+        known = np.array(locations, np.float64)
         return int(np.count_nonzero((self.x.low <= known) & (known <= self.x.high)))
 
 

@@ -176,7 +176,7 @@ def _shown(selection: Selection, loaded: Loaded, here: str) -> dict[str, object]
         **(_drawn(trend) if drawable else {}),
         "legend": legend(),
         "ranges": _ranges(selection.query, trend),
-        "changes": _changes(trend),
+        "changes": [(one, one.found, one.series) for one in _changes(trend)],
         "too_few": too_few,
         "listed": _listed(trend, order),
         "orders": ORDERS,

@@ -94,10 +94,6 @@ class RevisionQuerySet(models.QuerySet["Revision"]):
         """Revisions of one tree."""
         return self.filter(tree=tree)
 
-    def of_ids(self, ids: Iterable[int]) -> Self:
-        """Revisions with these ids, which may be thousands."""
-        return self.filter(is_one_of("pk", ids))
-
     def placed(self) -> Self:
         """Revisions that have their place, without those that wait for one."""
         return self.filter(position__lt=WAITING_FROM)
