@@ -120,8 +120,10 @@ SELECT {", ".join(PointRow._fields)}
         WHERE series_id = wanted.id AND position >= wanted.since OFFSET 0) AS point
  ORDER BY series_id, position
 """  # noqa: S608 (names of columns; no value of a request is in this text)
+# A plan kept from when there were few revisions compares each of them with each id of an array.
 REVISIONS = f"""
-SELECT {", ".join(RevisionRow._fields)} FROM results_revision WHERE id = ANY(%s) ORDER BY position
+SELECT {", ".join(RevisionRow._fields)} FROM results_revision
+ WHERE id IN (SELECT unnest(%s::bigint[])) ORDER BY position
 """  # noqa: S608 (as above)
 JUDGED = f"""
 SELECT revision.name, {", ".join(Judged._fields)}
