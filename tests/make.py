@@ -234,8 +234,8 @@ def analysis(of: Series, **summary: Any) -> SeriesAnalysis:
         "is_bimodal": False,
         "is_drifting": False,
         "left_out": [],
-        "why_not": "Nothing can be said yet.",
-        "what_helps": "Nothing can be said yet.",
+        "why_not": "Nothing is known yet.",
+        "what_helps": "Nothing is known yet.",
         "why_retracted": [],
     }
     defaults = {"summary": nothing | summary}

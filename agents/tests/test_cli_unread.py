@@ -73,7 +73,7 @@ def test_what_could_not_be_read_is_named_the_others_are_sent_and_the_command_end
     out, err = capsys.readouterr()
     assert warned[damage] in out
     assert f"{warned[damage]} (Atom_C2558_4Cores/Intel_i350/firewalls/" in err
-    assert "1 left out, as said above: could not be read" in err
+    assert "1 left out, named above: could not be read" in err
 
 
 def test_a_loop_of_links_does_not_end_the_archive(labagent, server, label):

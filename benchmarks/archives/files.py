@@ -35,7 +35,7 @@ def renamed(rng: Random, _directory: PlannedDirectory, run: PlannedRun) -> Sign 
         run.values = "right"
         return Sign("warned", "results kept")
     run.info_cfg = "fastforwarding"
-    return Sign("warned", ".info says")
+    return Sign("warned", ".info names")
 
 
 def edited_values(_rng: Random, _directory: PlannedDirectory, run: PlannedRun) -> Sign | None:

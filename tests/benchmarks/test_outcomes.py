@@ -88,4 +88,4 @@ def test_numbers_and_names_with_numbers_do_not_part_one_reason_into_many():
     assert masked("iteration 10, 5, 7 gave no value: log cut short at 21 lines") == (
         "iteration … gave no value: log cut short at … lines"
     )
-    assert masked("files are named a, .info says b") == "files are named a, .info says b"
+    assert masked("files are named a, .info names b") == "files are named a, .info names b"

@@ -83,7 +83,7 @@ def _require_layout(path: Path, layout: int) -> None:
         raise BadState(
             f"{path.parent} was written by another version of Driftline (layout {layout}; this "
             f"version has {LAYOUT}). Start it with the version that wrote it, or choose another "
-            "STATE=…; docs/running.md says how to move the data."
+            "STATE=…; docs/running.md shows how to move the data."
         )
 
 

@@ -261,7 +261,7 @@ def _folded(run: LabRun, boot: int, factor: float) -> str:
 Files = dict[str, str]
 
 SIMULATED_LABEL = "fbsd.2025"
-"""A year is the name that labs give to a series over a year; it says nothing about the mode."""
+"""A year is the name that labs give to a series over a year; it has nothing to do with the mode."""
 
 LAB_TIME = "%a %b %d %H:%M:%S UTC %Y"
 
@@ -338,7 +338,7 @@ def _published_info(publication: Publication, row: PublishedRow) -> str:
 
 
 def _simulated_info(run: LabRun, committed_at: datetime, release: str) -> str:
-    """The old notation, because it tells when a run was measured."""
+    """The old notation, because it states when a run was measured."""
     built = committed_at.strftime(LAB_TIME)
     return (
         f"Image: /simulated/LAB-{_image(run)}-full-amd64.img\n"

@@ -145,7 +145,7 @@ def demonstration() -> dict[str, Any]:
 
 
 def planted_commits() -> QuerySet[Revision]:
-    """The commits of the simulated lab whose subject says what was planted, in their order."""
+    """The commits of the simulated lab whose subject names what was planted, in their order."""
     return (
         Revision.objects.filter(tree__name=simulated.TREE, subject__startswith=simulated.PLANTED)
         .select_related("tree")

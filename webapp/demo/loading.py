@@ -55,7 +55,7 @@ percent = {percent}
 
 
 class DemonstrationError(Exception):
-    """The message says why, and what to do."""
+    """The message has the reason, and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ class Loading:
         if missing:
             raise DemonstrationError(
                 f"{part.lab}: {len(missing)} of {len(wanted)} runs were not stored; "
-                f"see what `labagent parse {root}` says"
+                f"see what `labagent parse {root}` prints"
             )
         self.say(f"{part.lab}: {len(wanted)} runs uploaded")
 
@@ -151,7 +151,7 @@ class Loading:
             if time.monotonic() > deadline:
                 raise DemonstrationError(
                     f"{waiting} series still wait for their analysis after {self.patience:g} s: "
-                    "is the worker running? Its log says what it does"
+                    "is the worker running? Its log shows what it does"
                 )
             time.sleep(LOOK_AGAIN_SECONDS)
 

@@ -95,7 +95,7 @@ MAIL_BYTES = 5 * 2**20
 
 
 class Keeper:
-    """Keeps what comes, and says so only when it is in its file."""
+    """Keeps what comes, and confirms it only when it is in its file."""
 
     def __init__(self, mailbox: Mailbox) -> None:
         self._mailbox = mailbox
@@ -129,7 +129,7 @@ def _conversation(mailbox: Mailbox) -> SMTP:
 
 
 def main() -> None:
-    """Serve what the command line says."""
+    """Serve as the command line asks."""
     parser = argparse.ArgumentParser(prog="python -m webapp.demo.mail_server")
     parser.add_argument("--directory", type=Path, required=True)
     parser.add_argument("--port", type=int, required=True)

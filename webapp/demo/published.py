@@ -127,7 +127,7 @@ class Publication:
 
 @dataclass(frozen=True, slots=True)
 class KnownRevision:
-    """What a document tells of a commit."""
+    """What a document holds of a commit."""
 
     tree: str
     revision: str

@@ -50,7 +50,7 @@ ENDS = f"{PLANTED} {{kind}} ends here: {{description}}"
 
 @dataclass(frozen=True, slots=True)
 class PlantedCommit:
-    """A commit with its subject, which says what was planted, and the sizes as its message."""
+    """A commit with its subject, which names what was planted, and the sizes as its message."""
 
     revision: str
     subject: str

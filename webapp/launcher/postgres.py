@@ -249,7 +249,7 @@ def data_major(data: Path) -> int | None:
             raise StackError(f"{data} has no PG_VERSION. {UNFINISHED}") from None
         return None
     if not written.isdecimal():
-        raise StackError(f"{data}/PG_VERSION is damaged: it says {written!r}. {UNFINISHED}")
+        raise StackError(f"{data}/PG_VERSION is damaged: it reads {written!r}. {UNFINISHED}")
     return int(written)
 
 

@@ -88,7 +88,7 @@ def find_postgres(major: int | None = None) -> Postgres:
     have = _listed({postgres.major for postgres in found})
     raise StackError(
         f"The data were written by PostgreSQL {major}, and this machine has {have}. Install "
-        f"PostgreSQL {major} beside it, or move the data: docs/running.md says how."
+        f"PostgreSQL {major} beside it, or move the data: docs/running.md shows how."
     )
 
 

@@ -167,8 +167,8 @@ REMEDIES: tuple[tuple[type[BaseException], str], ...] = (
     (
         smtplib.SMTPRecipientsRefused,
         (
-            "It refuses the recipient: check the address; if it says relaying, it wants a user "
-            "and a password in DRIFTLINE_EMAIL_URL or must be told to take mail from this "
+            "It refuses the recipient: check the address; if it names relaying, it wants a user "
+            "and a password in DRIFTLINE_EMAIL_URL or must be set to take mail from this "
             "machine."
         ),
     ),
@@ -176,11 +176,11 @@ REMEDIES: tuple[tuple[type[BaseException], str], ...] = (
         smtplib.SMTPServerDisconnected,
         (
             "It hung up: it may want TLS from the start (smtp+ssl://…:465), or refuse this "
-            "machine; its log says which."
+            "machine; its log names which."
         ),
     ),
 )
-OTHERWISE = "The log of the mail server says more."
+OTHERWISE = "The log of the mail server has more."
 
 
 def explain(error: MailError) -> str:

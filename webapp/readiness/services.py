@@ -28,13 +28,13 @@ SELECT max(word) FROM (SELECT md5(n::text) AS word FROM generate_series(1, 10000
 row succeeds long after the disk is full."""
 
 SERVERS = {
-    DATABASE: "Is PostgreSQL running, and DATABASE_URL right? Its log says more.",
+    DATABASE: "Is PostgreSQL running, and DATABASE_URL right? Its log has more.",
     BROKER: "Is Redis running, and REDIS_URL right? Uploads are stored meanwhile.",
 }
 FULL = "The disk of PostgreSQL is full: free space there; what waits goes on by itself."
 UNKNOWN = "not known while the {server} does not answer"
 START = (
-    "Its log says why. Start or restart it: `supervisorctl -c STATE/supervisord.conf restart "
+    "Its log has the reason. Start or restart it: `supervisorctl -c STATE/supervisord.conf restart "
     "{part}`, or `docker compose restart {part}`."
 )
 GONE = " Where {host} is gone for good: `manage.py doctor --forget {host}`."
@@ -61,7 +61,7 @@ def look_at_database(connection: heartbeats.Connection) -> None:
 
 def look_at_broker(url: str) -> None:
     """Raise redis.RedisError unless it takes a command over a new connection: one that was kept
-    is broken after a restart, and says nothing.
+    is broken after a restart, and reports nothing.
     """
     try:
         _write(url)

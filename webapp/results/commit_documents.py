@@ -124,7 +124,7 @@ def _with_author(commit: CommitDocument) -> CommitDocument:
 
 
 def _placed(commit: CommitDocument, problems: list[Problem]) -> CommitDocument | None:
-    """With the position that an id tells, the revision's own before those of the aliases."""
+    """With the position that an id has, the revision's own before those of the aliases."""
     by_id = next((p for name in commit.names if (p := position_of(name)) is not None), None)
     if commit.position is None:
         return replace(commit, position=by_id)
@@ -133,7 +133,7 @@ def _placed(commit: CommitDocument, problems: list[Problem]) -> CommitDocument |
         problems.append(
             commit.problem(
                 "position",
-                f"{commit.revision} tells its own position, {own}, not {commit.position}; "
+                f"{commit.revision} has a position of its own, {own}, not {commit.position}; "
                 "leave the field empty",
             )
         )

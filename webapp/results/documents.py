@@ -33,7 +33,7 @@ class MetricDocument:
 
 @dataclass(frozen=True, slots=True)
 class RunDocument:
-    """One run. ``position`` helps where the revision's id tells no order. ``variant`` are the parts
+    """One run. ``position`` helps where the revision's id has no order. ``variant`` are the parts
     of the kernel's variant in their order; none: the plain kernel. ``as_sent`` is the run as it
     came, where ``evidence`` or a rule about parts of labels has it filed elsewhere; ``former`` is
     then where its former mode is filed. ``metrics`` has the quantiles of ``histograms`` too.
@@ -67,7 +67,7 @@ class RunDocument:
     @property
     def former_names(self) -> frozenset[str]:
         """The modes under which a run of an agent before this one is stored: also the mode as it is
-        sent, where only the evidence that comes with it tells its variant.
+        sent, where only the evidence that comes with it names its variant.
         """
         sent = str(self.as_sent.mode) if self.as_sent else ""
         return frozenset({self.former_mode, self.former, sent} - {"", str(self.mode)})
@@ -84,15 +84,15 @@ class RunDocument:
 
     @property
     def image(self) -> str:
-        """The name of the image, as far as the agent told it."""
-        told = self.evidence.image if self.evidence else ""
-        return told or str(self.facts.get("image") or "")
+        """The name of the image, as far as the agent named it."""
+        named = self.evidence.image if self.evidence else ""
+        return named or str(self.facts.get("image") or "")
 
     def digest(self) -> str:
         """SHA-256 of what makes two documents of one UUID the same run.
 
         Facts, sources and warnings describe and may be put better by a later agent, or name
-        another path after the directory moved; they do not count. Nor does evidence, which says
+        another path after the directory moved; they do not count. Nor does evidence, which states
         where the run belongs: a run that is filed elsewhere later is the same run. Nor do the marks
         of samples, which a later agent may find where this one did not look. One whose mode
         has another name by now counts under the former one.

@@ -70,7 +70,7 @@ class FactName(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ChangedFact:
-    """A fact of a machine (id) that had another value from ``at`` on, as the newest run tells."""
+    """A fact of a machine (id) that had another value from ``at`` on, as the newest run states."""
 
     hardware: int
     at: datetime
@@ -89,7 +89,7 @@ _CORES = re.compile(r"(\d+x)?\d+cores?")
 
 
 def registered_part(hardware: str, name: str) -> str:
-    """What the registered name ``machine/nic`` says of the fact ``name`` of `NAMING`."""
+    """What the registered name ``machine/nic`` holds of the fact ``name`` of `NAMING`."""
     machine, _, nic = hardware.partition("/")
     return nic if name == "nic" else machine
 
@@ -153,7 +153,7 @@ def _setting(name: str) -> str:
 
 
 def as_text(value: Any) -> str:
-    """A JSON value on one line; empty where it says nothing."""
+    """A JSON value on one line; empty where it holds nothing."""
     if value is None:
         return ""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
@@ -196,7 +196,7 @@ def ends(intervals: Iterable[Interval]) -> Iterator[Observation]:
 
 
 def cut(intervals: Sequence[Interval], new: Collection[Observation]) -> list[Interval]:
-    """The intervals that ``new`` observations cut: how they fall apart is told by their other
+    """The intervals that ``new`` observations cut: how they fall apart is shown by their other
     observations alone."""
     return [one for one in intervals if any(one.is_cut_by(seen) for seen in new)]
 

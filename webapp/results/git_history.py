@@ -17,11 +17,11 @@ from webapp.results.documents import Problem, Unprocessable
 from webapp.results.spellings import position_of
 
 # NUL cannot occur in a commit's text or in a path, so it ends every field and, by -z, every path.
-# No path begins with a slash: one alone says that a commit begins.
+# No path begins with a slash: one alone means that a commit begins.
 BEGINS = "/"
 LOG_FORMAT = f"--format=tformat:{BEGINS}%x00%H%x00%an%x00%ae%x00%ct%x00%B%x00%N"
 FIELDS = 6
-# Both names of a file that was moved, whatever the operator's configuration says.
+# Both names of a file that was moved, whatever the operator's configuration is.
 WITH_PATHS = ("--name-only", "-m", "--no-renames", "--no-relative", "--ignore-submodules=none")
 READ_AT_ONCE = 2**20
 # git svn writes the first into a message's last lines, FreeBSD the second into notes.
@@ -52,7 +52,7 @@ def read_log(directory: Path, commit: str, *, with_paths: bool) -> Iterator[Logg
     """The commits along the first parents up to ``commit``, oldest first.
 
     Raises:
-        Unprocessable: git is not installed, or says that something is wrong.
+        Unprocessable: git is not installed, or finds that something is wrong.
     """
     arguments = (
         *("-c", "log.showRoot=true", "log", "-z", "--first-parent", "--reverse", "--no-color"),
@@ -66,7 +66,7 @@ def read_log(directory: Path, commit: str, *, with_paths: bool) -> Iterator[Logg
 
 
 def run_git(directory: Path, *arguments: str) -> str:
-    """What git prints. Raises Unprocessable with what it said when it fails."""
+    """What git prints. Raises Unprocessable with its message when it fails."""
     return "".join(_output(directory, arguments))
 
 
@@ -186,7 +186,7 @@ def read_git(
 ) -> GitHistory:
     """The first-parent history of ``branch``, oldest first, with the paths that commits touched.
 
-    A commit is placed by its Subversion number where it tells one, else at 10⁹ + its first-parent
+    A commit is placed by its Subversion number where it has one, else at 10⁹ + its first-parent
     count. Where the tree moved from the one to the other is found as the place that leaves the
     fewest commits out of order, for a late commit may quote an old one's number.
 

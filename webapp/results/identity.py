@@ -53,7 +53,7 @@ class Evidence:
     """What an agent read before any rule. Empty: it was not there.
 
     ``kernel_hash`` and ``kernel_revision`` are from the kernel's version string, the two others
-    from the names of image and directory (``label``). ``trust`` is what the uploader said: which
+    from the names of image and directory (``label``). ``trust`` is what the uploader named: which
     side to believe where they differ. ``session``: what the uploader called what was measured
     together; without it the runs of one directory are. ``former_mode`` is the mode as agents before
     this one read it, where that was another.

@@ -3,8 +3,8 @@
 A mode is ``workload[@traffic][+option…]``, options sorted; agents send the parts of labels, topics
 and image names as options. An option is a word, or a knob and its value (``hw.cxgbe.nXxq=5``). A
 patch, an image or a vendor's branch is a variant of the kernel that was measured, not an option of
-what it was asked to do. The name of a release or a date says which kernel it was, which the
-revision says better. A number beside a word may be the value of a knob. Rules, which
+what it was asked to do. The name of a release or a date names the kernel that it was, which the
+revision does better. A number beside a word may be the value of a knob. Rules, which
 `webapp.results.services.label_rules` reads, decide which is which: the first that fits a part
 decides, and a part that none fits stays an option.
 
@@ -67,7 +67,7 @@ class ModeName:
 
     @classmethod
     def parse(cls, text: str) -> "ModeName":
-        """The parts of ``text``. Raises ValueError that says what is wrong."""
+        """The parts of ``text``. Raises ValueError that names what is wrong."""
         head, *options = text.split("+")
         workload, _, traffic = head.partition("@")
         for part in [workload, *options, *([traffic] if "@" in head else [])]:
@@ -117,7 +117,7 @@ class PartRule:
 @dataclass(frozen=True, slots=True, order=True)
 class VariantPart:
     """One thing by which a kernel differs from its revision's. Two files of one patch's name are
-    told apart by their ``checksum`` (hexadecimal digits), where it is known.
+    distinguished by their ``checksum`` (hexadecimal digits), where it is known.
     """
 
     kind: Kind
@@ -288,7 +288,7 @@ EXAMPLES = "; ".join(f"{name}: {template}" for name, template in PRESETS.items()
 
 
 def position_of(name: str) -> int | None:
-    """The position that the id ``name`` tells by itself, or None when history is needed.
+    """The position that the id ``name`` has by itself, or None when history is needed.
 
     ``r303643`` is 303643; ``n302145`` is 10⁹ + 302145.
     """
@@ -359,7 +359,7 @@ def check_source_template(text: str) -> None:
 
 def source_link(template: str, *, name: str, aliases: Iterable[str] = ()) -> str:
     """Where the commit ``name``, known by ``aliases`` too, is in the source browser; empty without
-    a template, or where it asks for a hash or a number that nobody told.
+    a template, or where it asks for a hash or a number that nobody gave.
     """
     hashes = (
         one for one in (name, *aliases) if len(one) >= MIN_HASH and HASH_PATTERN.fullmatch(one)

@@ -77,13 +77,13 @@ spool_option = click.option(
 
 override_options = combined(
     click.option("--tree", help="The tree of all runs, instead of what their kernels say."),
-    click.option("--hardware", help="The hardware (HW/NIC), instead of what the path says."),
+    click.option("--hardware", help="The hardware (HW/NIC), instead of what the path names."),
     click.option("--mode", type=ModeType(), help="The mode: workload[@traffic][+option…]."),
     click.option("--revision", help="The revision of all runs, instead of what is read."),
     click.option(
         "--position",
         type=click.IntRange(0, MOST_POSITION),
-        help="With --revision: its place along the tree, where its name tells none.",
+        help="With --revision: its place along the tree, where its name has none.",
     ),
     click.option(
         "--trust",
@@ -109,7 +109,7 @@ def overrides_of(
         raise SettingsError("--position goes with --revision", "say whose place it is")
     if revision is not None and trust is not None:
         raise SettingsError(
-            "--revision says which commit it is, --trust whom to ask", "leave one of them out"
+            "--revision names the commit, --trust whom to ask", "leave one of them out"
         )
     if revision is not None and (fault := REVISION.fault(revision)):
         raise SettingsError(f"--revision {fault}", "write r303643, n302145, a hash or 11.0-RELEASE")
@@ -257,7 +257,7 @@ def admit(
     """End with an error where something was refused, failed or could not be read; all else is done
     by now."""
     unread = sum(skip.unread for skip in skips_of(outcomes))
-    left_out = f"{unread} left out, as said above: could not be read"
+    left_out = f"{unread} left out, named above: could not be read"
     again = "what is there already is not doubled"
     if tally and tally.failed:
         raise UnavailableError(

@@ -70,7 +70,7 @@ def merge_modes(*, source: models.Mode, into: models.Mode) -> None:
         Unprocessable: the two are one.
     """
     runs = source.runs.order_by().values_list("pk", "hardware")
-    machines = services.machines_retold({pk: (hardware, into.pk) for pk, hardware in runs})
+    machines = services.machines_restated({pk: (hardware, into.pk) for pk, hardware in runs})
     _merge_subjects(source, into)
     for machine in sorted(machines):
         services.rebuild_facts(machine)

@@ -129,7 +129,7 @@ class ModeAdmin(AboutSeries):
 
 @admin.register(Metric)
 class MetricAdmin(AboutSeries):
-    """Unit and direction are what the first upload said, until somebody decides here."""
+    """Unit and direction are what the first upload stated, until somebody decides here."""
 
     series_field = "metric"
     list_display = ["name", "unit", "better", "series"]

@@ -105,10 +105,10 @@ class WaitingRunQuerySet(models.QuerySet["WaitingRun"]):
 
 
 class WaitingRun(models.Model):
-    """A run that takes no part in anything until somebody says which commit it measured.
+    """A run that takes no part in anything until somebody decides which commit it measured.
 
     ``candidates`` (two or more of ``revision``, ``source``, ``text``) are what the evidence names.
-    The run itself is withdrawn meanwhile. A row is never deleted: one that was decided says what
+    The run itself is withdrawn meanwhile. A row is never deleted: one that was decided keeps what
     was chosen, by whom or by which rule; nothing chosen means that the run stays out. When it is
     taken back, the run waits again, and the decision is kept among the ``former``.
     """
@@ -184,8 +184,7 @@ class SampleDecision(models.Model):
     """Somebody decided that the marked samples of a run count in one metric, or that they do not.
 
     ``rule`` (``undone_rule``) names who decided (took it back) where that was no person. A row is
-    never deleted; one that was taken back, or that another decision took the place of, says by whom
-    and when.
+    never deleted; one taken back, or replaced by another decision, keeps by whom and when.
     """
 
     class Choice(models.TextChoices):
@@ -247,7 +246,7 @@ class PoolingDecision(models.Model):
     """Somebody decided that these runs of one revision count together, though they disagree.
 
     ``key`` is of their UUIDs and contents: it holds for this set of runs and no other. A row is
-    never deleted; one that was taken back says by whom and when.
+    never deleted; one that was taken back keeps by whom and when.
     """
 
     key = models.CharField(max_length=32)
@@ -305,7 +304,7 @@ class NameAlias(models.Model):
     last part or the session (empty: everywhere).
 
     Applied by the server when a run is filed, and to stored runs when the alias is made or undone.
-    A row is never deleted; one that was taken back says by whom and when.
+    A row is never deleted; one that was taken back keeps by whom and when.
     """
 
     class Kind(models.TextChoices):

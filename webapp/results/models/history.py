@@ -201,11 +201,11 @@ class Revision(models.Model):
     """One commit of a tree. ``position`` is its order along the tree and nothing else.
 
     The first upload that names a commit proposes its place; an operator or imported history decides
-    it (``decided``). Until then ``proposed_by`` is the agent, null where history told of it. The
+    it (``decided``). Until then ``proposed_by`` is the agent, null where history had it. The
     place of a count of all commits is computed from other counts (``is_estimated``).
 
     ``paths`` are the files it touched, from the top of the tree: null is not known, empty is none.
-    Of a commit that touched more than are kept, ``path_count`` tells it.
+    Of a commit that touched more than are kept, ``path_count`` states it.
     """
 
     tree = models.ForeignKey(
@@ -277,7 +277,7 @@ class Revision(models.Model):
 
     @property
     def is_settled(self) -> bool:
-        """Whether its place is more than a proposal: decided, or told by its own id."""
+        """Whether its place is more than a proposal: decided, or had from its own id."""
         return self.decided or self.position == position_of(self.name)
 
     @property

@@ -227,7 +227,7 @@ class Run(models.Model):
 
 
 class HourlyRuns(models.Model):
-    """So many live runs of a machine were measured (where untold, received) within an hour.
+    """So many live runs of a machine were measured (if unknown, received) within an hour.
 
     Pages count runs by these. The triggers of runs keep them, in whatever way runs change
     (migrations/results/0032_hourly_runs.py). Transactions at once do not wait for one another: an

@@ -171,7 +171,7 @@ class Series(models.Model):
 
 
 def better_of(own: str, metric: Metric) -> Better:
-    """Which way is better in a series: as it says itself, else as its metric does."""
+    """Which way is better in a series: its own where it has one, else its metric's."""
     return "less" if (own or metric.better) == "less" else "more"
 
 

@@ -103,13 +103,13 @@ class Hardware(models.Model):
 
     @property
     def shown_nic(self) -> str:
-        """The machine's NIC, likewise; empty where nothing tells it."""
+        """The machine's NIC, likewise; empty where nothing states it."""
         return self.nic or self.agreed_nic or _as_text(self.name.partition("/")[2])
 
     @property
     def called(self) -> MachineName:
         """What people call it: as typed in the admin, else CPU and NIC. A fact that is a sentence
-        gives way to what the machine's own name says.
+        gives way to what the machine's own name has.
         """
         if self.display_name:
             return MachineName(self.display_name, "")
@@ -285,7 +285,7 @@ class HardwareFactQuerySet(models.QuerySet["HardwareFact"]):
 
 
 class HardwareFact(models.Model):
-    """One value of a fact about a machine, from the first run to the last that tells it without
+    """One value of a fact about a machine, from the first run to the last that states it without
     another value between them.
 
     Kept by `webapp.results.services.facts` from the facts of runs; never written by hand.

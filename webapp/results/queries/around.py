@@ -87,7 +87,7 @@ class Neighbour(NamedTuple):
 class Neighbours:
     """What lies around a commit: the next commit on either side (None at the ends of what is
     known), and the tested ones along the tree, nearest last before it and nearest first after it.
-    ``steps`` says how many commits lie after the step before and up to the one at a position, which
+    ``steps`` is how many commits lie after the step before and up to the one at a position, which
     is counted with them; the commit is a step itself.
     """
 

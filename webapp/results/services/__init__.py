@@ -22,7 +22,7 @@ from webapp.results.services.database import (
     lock_trees,
     update_rows,
 )
-from webapp.results.services.facts import machines_retold, rebuild_facts
+from webapp.results.services.facts import machines_restated, rebuild_facts
 from webapp.results.services.identities import decide_waiting, reopen_waiting
 from webapp.results.services.label_rules import drop_unused, make_missing_rules, refile_by_rules
 from webapp.results.services.name_aliases import AliasNames, add_alias, end_alias, preview_alias

@@ -22,7 +22,7 @@ from webapp.results.models import (
     Series,
 )
 from webapp.results.services.database import chunks, fetch_rows, insert_rows
-from webapp.results.services.facts import machines_retold, rebuild_facts
+from webapp.results.services.facts import machines_restated, rebuild_facts
 from webapp.results.services.named_rows import HardwareAndMode, hardware_named, modes_named
 from webapp.results.services.refiling import file_runs, key_of, move_series_or_runs, move_to_series
 from webapp.results.spellings import ModeName
@@ -104,7 +104,7 @@ class Alias:
 
     @property
     def particular(self) -> tuple[int, bool, bool, int]:
-        """How much it says of where it holds: of several that fit, the greatest counts."""
+        """How narrowly it holds: of several that fit, the greatest counts."""
         scope = self.scope
         return len(scope.directory), scope.has_range, scope.tree is not None, self.number
 
@@ -278,7 +278,7 @@ def move_whole_series(moves: Sequence[RunMove]) -> list[tuple[Series, Series]]:
     names = _targets(moves)
     if not names:
         return []
-    machines = machines_retold(names)
+    machines = machines_restated(names)
     file_runs(names)
     measured = Measurement.objects.filter(run__in=list(names)).select_related("series")
     joined = move_series_or_runs(

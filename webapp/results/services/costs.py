@@ -22,7 +22,7 @@ from webapp.stats.option_cost import PairedRun, ratios
 
 FEWEST_REVISIONS = 5
 """Revisions that must have been measured both with and without: the detector asks as many of a
-series before it says anything."""
+series before it shows anything."""
 
 # Every batch of an analysis asks this, so it must cost nothing where no option exists.
 MODES = """
@@ -95,7 +95,7 @@ class Pair(NamedTuple):
 
     @property
     def key(self) -> Key:
-        """What tells its cost from others."""
+        """What distinguishes its cost from others."""
         return self.tree, self.hardware, self.mode, self.metric, self.option
 
     @property

@@ -1,7 +1,7 @@
 """Keep from when to when each machine had which facts, from the facts of its runs.
 
 The intervals are a function of the runs that there are (`webapp.results.fact_names`), whatever
-the order of their arrival. An upload reads the intervals beside what it tells, and of the runs
+the order of their arrival. An upload reads the intervals beside what it states, and of the runs
 only those of an interval that it cuts in two.
 """
 
@@ -77,7 +77,7 @@ ONCE = ("hardware_id", "name", "source", "first_seen", "value")
 
 
 class Report(NamedTuple):
-    """What one run tells: its machine (id), its time, its facts and the options of its mode."""
+    """What one run states: its machine (id), its time, its facts and the options of its mode."""
 
     hardware: int
     at: datetime
@@ -108,7 +108,7 @@ def note_facts(reports: Iterable[Report], *, history: bool) -> tuple[fact_names.
     """Take up what stored runs tell of their machines; what changed after all that was known.
 
     Imported ``history`` changes nothing now. Three statements, one more where an interval is cut
-    and one where intervals join; none where nothing is told.
+    and one where intervals join; none where nothing is stated.
     """
     seen = _seen(reports)
     if not seen:
@@ -134,7 +134,7 @@ def renew_facts(replaced: Iterable[tuple[Run, Report]]) -> None:
         rebuild_facts(hardware)
 
 
-def machines_retold(filed: Mapping[int, tuple[int, int]]) -> set[int]:
+def machines_restated(filed: Mapping[int, tuple[int, int]]) -> set[int]:
     """The machines (ids) whose facts change when runs (ids) are filed under the hardware and mode
     (ids) given: those that they leave and go to, and those of runs whose knobs become others, for
     what is a knob of the mode is no fact of the machine. To be asked before they are filed.

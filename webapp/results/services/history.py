@@ -310,7 +310,7 @@ def _by_hash(
     """Commit → revisions that share the start of a hash with it."""
     hashes = {i: _hashes(commits[i]) for i in indices}
     holders = _by_stored_start(tree, {max(h, key=len) for h in hashes.values() if h})
-    # A commit that tells its whole hash has said which one it means by the shorter ones.
+    # A commit that has its whole hash names which one it means by the shorter ones.
     shortened = {h for hs in hashes.values() if all(len(x) < FULL_HASH for x in hs) for h in hs}
     for start, revisions in _by_stored_rest(tree, shortened).items():
         holders[start] |= revisions

@@ -1,5 +1,5 @@
 """The commits of runs by their evidence and what their trees know, and runs that wait until
-somebody says which commit they measured.
+somebody decides which commit they measured.
 
 An upload whose documents carry no evidence costs no statement here. A run that waits is stored
 whole and withdrawn, so that nothing pools it. Deciding files it at a revision of its tree and has
@@ -102,7 +102,7 @@ def identify_stored(tree: str, runs: Mapping[int, tuple[str, Evidence]]) -> dict
 
 
 def rule_for(label: str, rules: Sequence[IdentityRule]) -> IdentityRule | None:
-    """The rule whose pattern fits ``label``: of several the longest, which says the most."""
+    """The rule whose pattern fits ``label``: of several the longest, the narrowest."""
     fitting = [rule for rule in rules if fnmatchcase(label, rule.pattern)]
     return max(fitting, key=lambda rule: (len(rule.pattern), rule.pattern), default=None)
 

@@ -16,7 +16,7 @@ from webapp.results.models import LabelRule, Measurement, Mode, Run, Series, Var
 from webapp.results.services import named_rows
 from webapp.results.services.aliases import file_by_names
 from webapp.results.services.database import fetch_rows
-from webapp.results.services.facts import machines_retold, rebuild_facts
+from webapp.results.services.facts import machines_restated, rebuild_facts
 from webapp.results.services.refiling import RunSeries, lock_series_of_runs, move_series_or_runs
 from webapp.results.services.subjects import relations_to
 from webapp.results.spellings import (
@@ -107,7 +107,7 @@ def refile_by_rules() -> RefiledRuns:
     modes, variants = _left(places)
     lock_series_of_runs(places)
     targets = _targets(places)
-    machines = _machines_retold(places)
+    machines = _machines_restated(places)
     _file(places)
     joined = move_series_or_runs(targets)
     file_by_names(places)
@@ -174,10 +174,10 @@ def _left(places: Mapping[int, _Place]) -> tuple[set[int], set[int]]:
     return {mode for mode, _ in rows}, {variant for _, variant in rows if variant is not None}
 
 
-def _machines_retold(places: Mapping[int, _Place]) -> set[int]:
+def _machines_restated(places: Mapping[int, _Place]) -> set[int]:
     """Those whose facts change with the options of their runs."""
     rows = Run.objects.filter(pk__in=list(places)).order_by().values_list("pk", "hardware")
-    return machines_retold({pk: (hardware, places[pk].mode) for pk, hardware in rows})
+    return machines_restated({pk: (hardware, places[pk].mode) for pk, hardware in rows})
 
 
 def _targets(places: Mapping[int, _Place]) -> dict[RunSeries, named_rows.SeriesKey]:

@@ -210,7 +210,7 @@ def _wrong_with_hardware(names: AliasNames, lab: Lab) -> Iterator[Problem]:
 
 
 def _candidates(row: NameAlias) -> QuerySet[Run]:
-    """The runs of its lab that were sent under its name, as far as the database tells."""
+    """The runs of its lab that were sent under its name, as far as the database holds."""
     found = Run.objects.filter(hardware__lab=row.lab)
     wanted: Mapping[str, tuple[str, object]] = {
         NameAlias.Kind.WORKLOAD: ("mode__workload", row.name),

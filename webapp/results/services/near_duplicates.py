@@ -34,7 +34,7 @@ SELECT pair.one, pair.other
 LONG = 8
 """Letters of a word in which one wrong letter is more likely than another word."""
 LEAST_DOUBLED = 5
-"""Letters of a word in which a doubled one says nothing: ``off`` and ``of`` are two."""
+"""Letters of a word in which a doubled one means nothing: ``off`` and ``of`` are two."""
 _NUMBERS = re.compile(r"[0-9]+")
 _SEPARATORS = re.compile(r"[-._]+")
 _DOUBLED = re.compile(r"([^\W\d_])\1")

@@ -66,14 +66,14 @@ class Placed(NamedTuple):
 
 @dataclass
 class Remarks:
-    """What is wrong with documents, and what is only to be said of them."""
+    """What is wrong with documents, and what is only to be remarked."""
 
     problems: list[Problem] = field(default_factory=list)
     warnings: defaultdict[UUID, list[str]] = field(default_factory=lambda: defaultdict(list))
 
 
 class Naming(Protocol):
-    """What a run document says of its revision."""
+    """What a run document states of its revision."""
 
     @property
     def uuid(self) -> UUID:
@@ -120,7 +120,7 @@ class _Upload:
 def place_revisions(
     runs: Sequence[Naming], trees: Mapping[str, Tree], agent: Agent, remarks: Remarks
 ) -> dict[Key, Placed]:
-    """The revisions of ``runs`` by the names given, made where they are new. Those whose name tells
+    """The revisions of ``runs`` by the names given, made where they are new. Those whose name has
     no place wait for one.
 
     What is wrong with them is appended to the problems of ``remarks``; nothing is made then.
@@ -141,7 +141,7 @@ def place_names(tree: Tree, names: Iterable[str], agent: Agent) -> dict[str, Pla
     """The revisions of ``tree`` that ``names`` mean, made where they are new.
 
     Raises:
-        Unprocessable: the place that a name tells is another's.
+        Unprocessable: the place that a name has is another's.
     """
     remarks = Remarks()
     wanted = [_Name(tree.name, name) for name in sorted(set(names))]
@@ -152,13 +152,13 @@ def place_names(tree: Tree, names: Iterable[str], agent: Agent) -> dict[str, Pla
 
 
 def waiting_text(name: str, tree: str) -> str:
-    """What is said of a run whose revision waits for its place."""
+    """The remark on a run whose revision waits for its place."""
     text = f"{name} waits for its place on {tree}. {WAITS} where it belongs"
     return text if position_of(name) is not None else f"{text}. {_orderless(name, tree)}"
 
 
 def _new(upload: _Upload, found: Mapping[Key, Placed]) -> dict[Key, int | None]:
-    """The places that revisions which are not known tell; None: their name tells none."""
+    """The places that the names of unknown revisions have; None: a name has none."""
     new: dict[Key, int | None] = {}
     days = _places_of_days(upload, found)
     for i, run in enumerate(upload.runs):
@@ -178,7 +178,7 @@ def _new(upload: _Upload, found: Mapping[Key, Placed]) -> dict[Key, int | None]:
 
 
 def _places_of_days(upload: _Upload, found: Mapping[Key, Placed]) -> dict[Key, int]:
-    """Of days that are new, where dated history tells their places."""
+    """Of days that are new, where dated history has their places."""
     days = {
         (run.tree, run.revision): (upload.trees[run.tree].pk, day)
         for run in upload.runs
@@ -357,7 +357,7 @@ def _orderless(name: str, tree: str) -> str:
             "commit are known (n257521 is c277567), its place is estimated. A file"
         )
     else:
-        scale = "Its id tells no order: a file"
+        scale = "Its id has no order: a file"
     return (
         f"{scale} of two columns gives it one, with the head `revision,position` and a line "
         f"`{name},NUMBER`, by `manage.py import_revisions --tree {tree} FILE`, and history does "

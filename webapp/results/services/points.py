@@ -68,7 +68,7 @@ SELECT measurement.series_id, run.revision_id, measurement.samples, measurement.
  WHERE run.revision_id = ANY(%s) AND run.withdrawn_at IS NULL
  ORDER BY measurement.series_id, run.revision_id, run.uuid
 """
-# The same of what options cost: all of it counts. A row tells where it is pooled, for its run may
+# The same of what options cost: all of it counts. A row shows where it is pooled, for its run may
 # be filed elsewhere by now, until the analysis of the series that it came from.
 COST_SAMPLES = """
 SELECT cost.series_id, cost.revision_id, cost.samples, cost.boots,

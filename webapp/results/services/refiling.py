@@ -10,7 +10,7 @@ from django.db import connection
 
 from webapp.results.models import Measurement, Series
 from webapp.results.services.database import fetch_rows, lock_series_ids
-from webapp.results.services.facts import machines_retold, rebuild_facts
+from webapp.results.services.facts import machines_restated, rebuild_facts
 from webapp.results.services.named_rows import PLAIN, HardwareAndMode, SeriesKey, lock_series
 from webapp.results.services.placing import Placed
 from webapp.results.services.points import SeriesRevision, mark_dirty, refresh_points
@@ -111,7 +111,7 @@ def move_to_series(
     series = lock_series({*keys.values(), *besides}, besides={one.series_id for one in measured})
     before = points_at(moved)
     targets = {pair: series[key] for pair, key in keys.items() if series[key] != pair[1]}
-    machines = machines_retold(moved)
+    machines = machines_restated(moved)
     file_runs(moved)
     if targets:
         move_measurements(targets)

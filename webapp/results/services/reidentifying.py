@@ -1,4 +1,4 @@
-"""What a tree's history decides when it tells more than it did: stored runs filed anew by their
+"""What a tree's history decides when more of it is known: stored runs filed anew by their
 evidence, and places for counts of all commits (``c255412``), estimated from commits that answer to
 two counts.
 
@@ -69,7 +69,7 @@ def reidentify(*, tree_name: str) -> Reidentified:
 
 
 def _place_days(tree: Tree) -> int:
-    """Give days that wait for their place the one that history tells now."""
+    """Give days that wait for their place the one that history has now."""
     waiting = Revision.objects.waiting().filter(tree=tree).values_list("pk", "name", "position")
     rows = {pk: (day, position) for pk, name, position in waiting if (day := day_of(name))}
     places = places_of_days({pk: (tree.pk, day) for pk, (day, _) in rows.items()}) if rows else {}
@@ -114,10 +114,10 @@ def _settle(settled: dict[str, list[Run]], identities: dict[int, Identity]) -> N
     for name, runs in settled.items():
         rows = list(WaitingRun.objects.filter(run__in=runs))
         for row in rows:
-            # History may know the commit by a name that neither side said.
+            # History may know the commit by a name that neither side gave.
             if row.of(name) is None:
                 row.candidates += [
-                    {"revision": name, "source": "history", "text": f"history says {name}"}
+                    {"revision": name, "source": "history", "text": f"history names {name}"}
                 ]
         WaitingRun.objects.bulk_update(rows, ["candidates"])
         decide_waiting(runs=[run.uuid for run in runs], choice=name, by=None, rule=HISTORY)
@@ -167,7 +167,7 @@ FURTHEST = 1_000
 the start of a tree whose whole history is imported, none is free."""
 
 # Counts of all commits without a place of their own, and revisions that wait although their id
-# tells their place. The index on positions finds those that wait, tree by tree.
+# has their place. The index on positions finds those that wait, tree by tree.
 UNSETTLED = """
 SELECT revision.id, revision.tree_id, revision.name, revision.position, revision.is_estimated,
        alias.revision_id

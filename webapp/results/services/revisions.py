@@ -137,7 +137,7 @@ def displace_revision(*, revision: Revision) -> None:
     its runs leave the points.
 
     Raises:
-        Unprocessable: its place is told by its id, by history or an operator, or estimated.
+        Unprocessable: its place comes from its id, from history or an operator, or estimated.
     """
     begin_reshaping()
     revision.refresh_from_db()
@@ -161,11 +161,11 @@ def displace_revision(*, revision: Revision) -> None:
 
 @transaction.atomic
 def ensure_revision(*, tree: Tree, name: str, field: str = "revision") -> Revision:
-    """The revision that ``name`` means in ``tree``; it is made where it is new and its id tells its
+    """The revision that ``name`` means in ``tree``; it is made where it is new and its id has its
     place (r123, n123).
 
     Raises:
-        Unprocessable: it is not known and tells no place, waits for its place, or that place is
+        Unprocessable: it is not known and has no place, waits for its place, or that place is
             another's; the problem is that of ``field``.
     """
     begin_writing()
@@ -238,7 +238,7 @@ def _refuse_no_place(revision: Revision, place: int) -> None:
 
 
 def _made(tree: Tree, name: str) -> Revision | None:
-    """None where the id tells no place, or one that another revision has."""
+    """None where the id names no place, or one that another revision has."""
     position = position_of(name)
     if position is None:
         return None

@@ -135,7 +135,7 @@ def change_metric(*, metric: Metric, unit: str, better: str) -> None:
 @transaction.atomic
 def set_direction(*, series: Series, better: str) -> None:
     """Say which way is better in ``series``, empty meaning that of its metric; it is analysed anew,
-    and what is concluded turns round. What was said before, in mails, stays as it was said.
+    and what is concluded turns round. What was stated before, in mails, stays as it was.
     """
     begin_writing()
     lock_series_ids(pk=series.pk)
@@ -168,8 +168,8 @@ def set_source_template(*, tree: str, template: str) -> Tree:
         try:
             check_source_template(template)
         except ValidationError as error:
-            said = " ".join(error.messages)
-            raise Unprocessable([Problem("source_template", said)]) from error
+            reason = " ".join(error.messages)
+            raise Unprocessable([Problem("source_template", reason)]) from error
     found.source_template = template
     found.save(update_fields=["source_template"])
     return found

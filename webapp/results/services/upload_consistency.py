@@ -80,19 +80,19 @@ def uploads_apart(runs: Sequence[Run]) -> dict[str, Any] | None:
     """
     if len(runs) < 2:
         return None
-    told = [
+    received = [
         (upload, samples, at)
         for samples, boots, build, uuid, _, session, at in runs
         if (upload := consistency.upload_of(str(uuid), build, samples, boots, session)) is not None
     ]
-    if not consistency.may_disagree([upload for upload, _, _ in told]):
+    if not consistency.may_disagree([upload for upload, _, _ in received]):
         return None
     return {
         "key": key_of((uuid, digest) for _, _, _, uuid, digest, _, _ in runs),
         "runs": [
             upload.to_data()
             | {"mean": _mean(samples), "n": len(samples), "at": at and at.timestamp()}
-            for upload, samples, at in told
+            for upload, samples, at in received
         ],
         "history": NOT_JUDGED,
         "found": None,
@@ -169,8 +169,8 @@ def _judge(
     fields = consistency.Upload.__dataclass_fields__
     of_epoch: dict[int, list[consistency.Upload]] = defaultdict(list)
     for one in row.uploads["runs"]:
-        told = {name: one[name] for name in fields if name in one}
-        of_epoch[_epoch_of(one.get("at"), epochs)].append(consistency.Upload.from_data(told))
+        fields_of = {name: one[name] for name in fields if name in one}
+        of_epoch[_epoch_of(one.get("at"), epochs)].append(consistency.Upload.from_data(fields_of))
     judged = [consistency.judge(its, history) for _, its in sorted(of_epoch.items())]
     found = min(filter(None, judged), key=lambda one: one.chance / one.limit, default=None)
     if found is None:

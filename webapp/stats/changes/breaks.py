@@ -15,7 +15,7 @@ LEAST_RAMP = 10
 
 STEP_LEAD = 4.0
 """A drift must explain a stretch better than one step by this much, in units of the variance:
-where the two cannot be told apart, it is a step."""
+where the two cannot be distinguished, it is a step."""
 
 STEEPEST = 0.5
 """Standard deviations that a drift gains per revision at most when it stands against one step."""

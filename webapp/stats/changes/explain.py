@@ -5,7 +5,7 @@ from math import expm1, log1p
 from webapp.stats.changes import findings, scale
 from webapp.stats.metrics import worth_telling
 
-TOO_FEW = "Nothing can be said yet: too few revisions to know the noise of this series."
+TOO_FEW = "Nothing is known yet: too few revisions to know the noise of this series."
 
 NO_SCATTER_YET = "All values are equal so far, so nothing is known of the noise of this series."
 

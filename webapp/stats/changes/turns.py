@@ -23,7 +23,7 @@ from webapp.stats.changes.scatter import (
 
 LEAD = 4.0
 """Twice the log likelihood by which a curve must be better than steps alone: where the two cannot
-be told apart, it is steps."""
+be distinguished, it is steps."""
 
 LEFT_OUT = 4.0
 """Standard deviations from its level at which a revision is left out, whole, of the mean."""

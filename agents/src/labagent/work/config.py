@@ -250,7 +250,7 @@ def _commands(table: Table) -> dict[str, Command]:
     if "profile" in commands and not commands["profile"].uses("output"):
         raise table.error("profile", "does not use {output}", "pass it: the profile is read there")
     if "has_build" in commands and "build" not in commands:
-        raise table.error("build", "is missing", "has_build says whether build is needed")
+        raise table.error("build", "is missing", "has_build is whether build is needed")
     return commands
 
 

@@ -227,7 +227,7 @@ def test_a_log_that_states_throttled_is_quoted():
     (one,) = judge({"receiver": b"".join([*lines[:20], line, *lines[20:]])})
     assert (one.code, one.text) == (
         "throttled",
-        f"line 21 of the receiver's log says: {line.decode().strip()}",
+        f"line 21 of the receiver's log reads: {line.decode().strip()}",
     )
 
 

@@ -120,7 +120,7 @@ def _missing_svn(tree: str, read: GitHistory) -> list[str]:
     if any(commit.is_svn for commit in read.commits) or not history.has_svn_numbers(tree=tree):
         return []
     message = (
-        f"{tree} holds Subversion revisions, and no commit here tells its number; fetch the notes "
+        f"{tree} holds Subversion revisions, and no commit here names its number; fetch the notes "
         "(git fetch origin 'refs/notes/*:refs/notes/*') and import again"
     )
     return [message]

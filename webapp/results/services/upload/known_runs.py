@@ -1,7 +1,7 @@
 """What an upload adds to runs that are stored already: another name of their mode, their first
 evidence, the first marks of their samples, and whom to believe.
 
-An agent that reads a mode otherwise than agents before it says how these read it
+An agent that reads a mode otherwise than agents before it states how these read it
 (``Evidence.former_mode``). Identity and digest of the run stay those under the former name.
 """
 

@@ -231,7 +231,7 @@ def _supersede(runs: Sequence[Run], now: datetime) -> dict[UUID, int]:
 
 def _share_lists(runs: Sequence[Run], successors: Mapping[UUID, int]) -> None:
     """Let the stored successors of ``runs`` be in every list that these are in, such as the results
-    of a job. The former ones stay there: they were what the list says.
+    of a job. The former ones stay there: they were what the list has.
     """
     if not runs:
         return

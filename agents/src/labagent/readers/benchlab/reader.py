@@ -310,7 +310,7 @@ class _Reader:
             stated = Names(draft.info.image, draft.info.cfg, draft.info.pktgen)
             if stated != draft.names and draft.entry.renamed is None:
                 prefix = stated.prefix or "nothing"
-                yield f"files are named {draft.names.prefix}, .info says {prefix}"
+                yield f"files are named {draft.names.prefix}, .info names {prefix}"
         own = draft.kernel.revision if draft.kernel else None
         if own and own[0] in "rnc" and own != revision and not _is_hash_of(draft.kernel, revision):
             yield f"the kernel names {own}, image or label {revision}"

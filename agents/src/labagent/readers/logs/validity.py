@@ -138,7 +138,7 @@ def find_throttling(logs: Mapping[str, bytes]) -> Iterator[Finding]:
         for number, line in numbered_lines(data):
             if _QUOTED.search(line) and not line.startswith((b"CMD", b"+ ")):
                 quoted = clean(line.decode("utf-8", "replace")).strip()[:_LONGEST]
-                yield Finding(THROTTLED, f"line {number} of the {kind}'s log says: {quoted}")
+                yield Finding(THROTTLED, f"line {number} of the {kind}'s log reads: {quoted}")
                 return
 
 

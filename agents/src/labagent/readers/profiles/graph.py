@@ -145,7 +145,7 @@ class _Graph:
             self.profile.truncated = True
         for section, (promised, has) in enumerate(pairs, 1):
             if has > promised:
-                more = f"section {section} has {has} samples, its header says {promised}"
+                more = f"section {section} has {has} samples, its header states {promised}"
                 self.profile.warn(more)
 
 
