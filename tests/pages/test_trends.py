@@ -35,6 +35,20 @@ def test_an_empty_instance_gives_an_empty_figure(client: Client) -> None:
     assert whole_figure(client) == {"data": [], "layout": {}}
 
 
+def test_a_series_without_points_is_no_error(client: Client) -> None:
+    """As one is of which all runs were withdrawn."""
+    make.series(on=make.hardware("Atom/T540"), in_mode="pf")
+    for address in ("/trends/", "/trends/?mode=pf&whiskers=range"):
+        assert "Nothing to draw" in words(client.get(address).content.decode())
+    assert whole_figure(client, "mode=pf")["data"] == []
+
+
+@pytest.mark.usefixtures("along")
+def test_a_series_without_points_stands_beside_those_that_have_some(client: Client) -> None:
+    make.series(on=make.hardware("Atom/other"), in_mode="pf")
+    assert len(figure(client, "mode=pf")["series"]) == 1
+
+
 @pytest.mark.usefixtures("along")
 def test_without_scripts_the_page_has_the_chart_and_its_numbers(client: Client) -> None:
     page = client.get("/trends/").content.decode()

@@ -138,8 +138,8 @@ class OwnPoints(list[PointRow]):
 
     @cached_property
     def columns(self) -> Mapping[str, list[Any]]:
-        """The same by the names of columns."""
-        values = map(list, zip(*self, strict=True))
+        """The same by the names of columns; of no points each is empty."""
+        values = map(list, zip(*self, strict=True)) if self else [[] for _ in PointRow._fields]
         return dict(zip(PointRow._fields, values, strict=True))
 
     @cached_property
