@@ -55,10 +55,14 @@ def _conclude(**parts: Any) -> None:
         row.save()
 
 
+def _pooled(_change: object) -> None:
+    """As points are written: with the version of their series."""
+    Series.objects.update(version=F("version") + 1)
+
+
 def _measure_later(name: str) -> None:
     """A point of one series at a revision that nobody had measured."""
-    make.history(Series.objects.get(mode__name="pf"), [make.revision(name)], [77.0])
-    Series.objects.update(version=F("version") + 1)
+    _pooled(make.history(Series.objects.get(mode__name="pf"), [make.revision(name)], [77.0]))
 
 
 def _named(name: str) -> Revision:
@@ -66,13 +70,13 @@ def _named(name: str) -> Revision:
 
 
 CHANGES: dict[str, Callable[[Revision], Any]] = {
-    "the mean of a point": lambda at: Point.objects.filter(revision=at).update(mean=81.0),
-    "what a point is compared with": lambda _: Comparison.objects.filter(
-        series__mode__name="ipfw"
-    ).delete(),
-    "a point of the commit": lambda at: Point.objects.filter(
-        revision=at, series__mode__name="ipfw"
-    ).delete(),
+    "the mean of a point": lambda at: _pooled(Point.objects.filter(revision=at).update(mean=81.0)),
+    "what a point is compared with": lambda _: _conclude(
+        others=Comparison.objects.filter(series__mode__name="ipfw").delete()[0]
+    ),
+    "a point of the commit": lambda at: _pooled(
+        Point.objects.filter(revision=at, series__mode__name="ipfw").delete()
+    ),
     "the size of a finding": lambda _: Finding.objects.update(change_pct=-44.4),
     "the state of a finding": lambda _: Finding.objects.update(state="candidate"),
     "the sentence of a finding": lambda _: Finding.objects.update(why="It is another."),
