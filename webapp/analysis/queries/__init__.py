@@ -88,7 +88,7 @@ from webapp.analysis.queries.series_state import (
     today_beside,
     today_in_short,
 )
-from webapp.analysis.queries.side_points import compare_points, moment_of
+from webapp.analysis.queries.side_points import Matched, compare_points, moment_of
 from webapp.analysis.queries.sides import (
     AROUND_MARKS,
     BETWEEN,

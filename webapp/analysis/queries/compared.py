@@ -263,12 +263,15 @@ class PointRow(NamedTuple):
 
 @dataclass(frozen=True)
 class PointTable:
-    """All rows that every side has, and what only some have."""
+    """All rows that every side has, and what only some have. Where there is a ``key``, two tables
+    of one key have the same sides, revisions and rows.
+    """
 
     sides: tuple[Side, ...]
     revisions: tuple[Revision, ...]
     rows: tuple[PointRow, ...]
     unmatched: tuple[Unmatched, ...]
+    key: bytes = b""
 
     @cached_property
     def claims(self) -> TableClaims:

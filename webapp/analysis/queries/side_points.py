@@ -26,7 +26,6 @@ from webapp.analysis.queries.sides import (
 )
 from webapp.analysis.queries.unmatched import unmatched_of
 from webapp.analysis.queries.verdicts import PointVerdict, judge_pairs
-from webapp.events.models import LabEvent
 from webapp.events.queries import ONE_EPOCH, Epochs, epochs_of
 from webapp.results.models import Hardware, LeftOut, ModeName, Revision, Series
 from webapp.results.queries import machine_of
@@ -53,6 +52,7 @@ SELECT side.number - 1, point.series_id, machine.id, machine.name, machine.displ
               JOIN results_measurement AS measurement ON measurement.run_id = run.id
              WHERE run.revision_id = point.revision_id AND run.withdrawn_at IS NULL
                AND measurement.series_id = point.series_id) END,
+       EXISTS (SELECT FROM events_labevent WHERE withdrawn_at IS NULL AND begins_epoch),
        CASE WHEN side.side = 0 AND {blind}
              AND row_number() OVER (PARTITION BY side.side = 0 AND {blind}) = 1
             THEN {noises} END
@@ -128,6 +128,35 @@ class _Found(NamedTuple):
 
 
 Key = tuple[str, ...]
+
+
+class _Read(NamedTuple):
+    """What a table follows from: the sides, what they ask for, the rows of `POINTS`, those of them
+    that are ``absent`` (side and series), and the epochs of series that have more than one.
+    """
+
+    sides: tuple[Side, ...]
+    kernels: Sequence[AskedKernel]
+    rows: Sequence[tuple[Any, ...]]
+    absent: Collection[SeriesOfSide]
+    epochs: Mapping[int, Epochs]
+
+
+class Matched(NamedTuple):
+    """What each side has, and the rows that every side has; ``key`` is by what both are kept, empty
+    where they are not.
+    """
+
+    found: Sequence[Collection[Key]]
+    rows: tuple[PointRow, ...]
+    key: bytes
+
+
+Keep = Callable[[object, Callable[[bytes], Matched]], Matched]
+"""Of plain values, from which what is matched follows, and what makes that of the key to keep it
+by: what is matched.
+"""
+
 FactsOfPoint = Callable[[SidePoint], SeriesFacts]
 """How a point of the base is judged, where not by what is known today."""
 
@@ -137,42 +166,68 @@ def compare_points(
     asof: datetime | None = None,
     judged_by: FactsOfPoint | None = None,
     nearest: Sequence[Mapping[tuple[str, str], Revision]] | None = None,
+    keep: Keep | None = None,
 ) -> PointTable | None:
     """Match and judge by points. None where only samples decide: a side names a session, or at
     ``asof`` a point pooled other runs than it does now, or nothing was measured under its names as
-    they are now. Three statements, whatever the number of rows; one more with ``asof``, which
-    allows for sessions, one where a side lacks something, two where an event begins an epoch.
-    ``nearest`` names for each side the revision that stands for it on a machine in a mode, where
-    that need not be the one that it names; others are not its.
+    they are now. Two statements, whatever the number of rows; one more with ``asof``, which allows
+    for sessions, one where a side lacks something, one where an event begins an epoch. ``nearest``
+    names for each side the revision that stands for it on a machine in a mode, where that need not
+    be the one that it names; others are not its. ``keep`` may have the same table from before,
+    which it does not without ``asof`` and ``judged_by``.
 
     Raises:
         SideError: as `compare_sides` does.
     """
     require_sides(sides)
-    free, compared = free_parts(sides), options_of(sides)
     revisions = revisions_of(sides)
     kernels = kernels_of(sides, revisions, nearest)
     absent = _absent(kernels, asof)
     if absent is None:
         return None
-    found = _found(kernels, len(sides), free, compared, absent)
-    if nearest is None and not all(found):
+    rows = _points_of(kernels)
+    read = _Read(tuple(sides), kernels, rows, absent, _epochs(rows))
+
+    def match(key: bytes) -> Matched:
+        return _matched(read, judged_by, key)
+
+    matched = keep(_plain(read), match) if keep else match(b"")
+    if nearest is None and not all(matched.found):
         return None
+    asked = [one[:3] for one in kernels]
+    unmatched = unmatched_of(asked, free_parts(sides), matched.found, asof)
+    return PointTable(tuple(sides), revisions, matched.rows, unmatched, matched.key)
+
+
+def _plain(read: _Read) -> list[object]:
+    """All that a table of today follows from."""
+    revisions = [one.revision for one in read.kernels]
+    return [
+        [str(side) for side in read.sides],
+        [[one.number, str(one.side), sorted(one.modes)] for one in read.kernels],
+        [[one.pk, one.name, one.position, one.tree_id, one.tree.name] for one in revisions],
+        [[one.author_name, one.subject, str(one.committed_at)] for one in revisions],
+        read.rows,
+        [[series, list(its.starts)] for series, its in sorted(read.epochs.items())],
+    ]
+
+
+def _matched(read: _Read, judged_by: FactsOfPoint | None, key: bytes) -> Matched:
+    free, epochs = free_parts(read.sides), read.epochs
+    found = _found(read, free)
     everywhere = set.intersection(*(set(points) for points in found))
-    matched = {key: [points[key] for points in found] for key in sorted(everywhere)}
+    matched = {names: [points[names] for points in found] for names in sorted(everywhere)}
     judged = _judged(matched, judged_by)
-    epochs = _epochs([one.point.series_id for points in matched.values() for one in points])
-    rows = tuple(
+    its = (
         PointRow(
-            mode=key[free.index(MODE)] if MODE in free else points[0].point.mode,
+            mode=names[free.index(MODE)] if MODE in free else points[0].point.mode,
             points=tuple(one.point for one in points),
-            judged=tuple(judged[key, number] for number in range(len(points) - 1)),
+            judged=tuple(judged[names, number] for number in range(len(points) - 1)),
             parted=_parted(points, epochs),
         )
-        for key, points in matched.items()
+        for names, points in matched.items()
     )
-    unmatched = unmatched_of([one[:3] for one in kernels], free, found, asof)
-    return PointTable(tuple(sides), revisions, rows, unmatched)
+    return Matched([frozenset(one) for one in found], tuple(its), key)
 
 
 def _absent(kernels: Sequence[AskedKernel], asof: datetime | None) -> set[tuple[int, int]] | None:
@@ -200,16 +255,8 @@ def _judged(
     )
 
 
-def _found(
-    kernels: Sequence[AskedKernel],
-    count: int,
-    free: Sequence[str],
-    compared: Collection[str],
-    absent: Collection[tuple[int, int]],
-) -> list[dict[Key, _Found]]:
-    """For each of ``count`` sides what was measured, without ``absent`` points, by what rows are
-    matched with.
-    """
+def _points_of(kernels: Sequence[AskedKernel]) -> list[tuple[Any, ...]]:
+    """The rows of `POINTS`."""
     sides = [one.side for one in kernels]
     asked: dict[str, Any] = {
         "sides": [one.number for one in kernels],
@@ -221,13 +268,18 @@ def _found(
     }
     with connection.cursor() as cursor:
         cursor.execute(POINTS + ON_MACHINES * all(asked["hardware"]), asked)
-        rows = cursor.fetchall()
+        return list(cursor.fetchall())
+
+
+def _found(read: _Read, free: Sequence[str]) -> list[dict[Key, _Found]]:
+    """For each side what was measured, by what rows are matched with."""
+    kernels, rows, compared = read.kernels, read.rows, options_of(read.sides)
     beliefs = Beliefs.from_json(next((row[-1] for row in rows if row[-1]), None))
-    is_matched = bool(compared) or any(side.workload for side in sides)
+    is_matched = bool(compared) or any(one.side.workload for one in kernels)
     machines: dict[int, Hardware] = {}
-    found: list[dict[Key, _Found]] = [{} for _ in range(count)]
-    for at, *columns, _ in rows:
-        if (at, columns[0]) in absent:
+    found: list[dict[Key, _Found]] = [{} for _ in read.sides]
+    for at, *columns, _, _ in rows:
+        if (at, columns[0]) in read.absent:
             continue
         kernel = kernels[at]
         one = _read(columns, kernel.revision, machines, beliefs)
@@ -280,11 +332,14 @@ def _read(
     return _Found(point, parts, kept, names, facts)
 
 
-def _epochs(series: Collection[int]) -> Mapping[int, Epochs]:
-    """Of those of ``series`` that have more than one."""
-    if not series or not LabEvent.objects.in_force().filter(begins_epoch=True).exists():
+def _epochs(rows: Sequence[tuple[Any, ...]]) -> Mapping[int, Epochs]:
+    """By series (id) of ``rows``, those that have more than one; one statement where an event
+    begins an epoch anywhere.
+    """
+    if not (rows and rows[0][-2]):
         return {}
-    return epochs_of(list(Series.objects.filter(pk__in=set(series)).select_related("hardware")))
+    its = Series.objects.filter(pk__in={row[1] for row in rows})
+    return epochs_of(list(its.select_related("hardware")))
 
 
 def _parted(points: Sequence[_Found], epochs: Mapping[int, Epochs]) -> tuple[bool, ...]:

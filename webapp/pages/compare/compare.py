@@ -1,10 +1,11 @@
 """`/compare/?a=…&b=…`: A against B along one axis, over everything both have."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
+from typing import Any, NamedTuple
 
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
@@ -41,6 +42,7 @@ from webapp.pages.compare.rows import (
     revisions_of,
     rows_html,
 )
+from webapp.pages.parts.cache import Cache, fingerprint
 from webapp.pages.parts.figures import rendered_with_plotly
 from webapp.pages.parts.links import with_query
 from webapp.pages.parts.summaries import variants_beside
@@ -55,6 +57,11 @@ TITLES = {
     Outcome.CANNOT_TELL: "Cannot tell",
 }
 FEWEST_SIDES = 2
+
+MATCHED: Cache[queries.Matched] = Cache(most=16, seconds=600.0)
+DRAWN: Cache[Mapping[str, object]] = Cache(most=16, seconds=600.0)
+"""Never too old: their keys are all that they are made of. The age frees what nobody reads."""
+
 BAD_REQUEST = 400
 
 
@@ -224,11 +231,17 @@ def _tables(
     sides: Sequence[queries.Side], asof: datetime | None
 ) -> tuple[queries.PointTable, queries.ComparedTable | None]:
     """The table from points; that from samples where it is asked of a time or has but one row."""
-    table = None if asof or _is_one_row(sides) else queries.compare_points(sides)
+    by_points = not asof and not _is_one_row(sides)
+    table = queries.compare_points(sides, keep=_keep) if by_points else None
     if table is None:
         by_samples = queries.compare_sides(sides, asof)
         return queries.as_points(by_samples), by_samples
     return table, queries.compare_sides(sides) if len(table.rows) == 1 else None
+
+
+def _keep(of: object, match: Callable[[bytes], queries.Matched]) -> queries.Matched:
+    key = fingerprint(of)
+    return MATCHED.get(key, lambda: match(key))
 
 
 def _is_one_row(sides: Sequence[queries.Side]) -> bool:
@@ -262,43 +275,28 @@ def context_of(
     """What a page shows of ``table``, whose sides are called ``titles``, or by what
     distinguishes them.
     """
-    order = request.GET.get("order", ORDERS[0])
+    order = request.GET.get("order", "")
+    order = order if order in ORDERS else ORDERS[0]
     sides = for_people(table.sides)
     titles = titles or titles_of(sides)
-    with_metric = compare_answer.has_metrics(table)
-    cells = compare_answer.cells_of(table)
-    groups = compare_answer.groups_of(table, cells, titles)
-    lines = lines_of(cells, order if order in ORDERS else ORDERS[0])
     more = [("asof", asof.isoformat())] if asof else []
-    drawing = Drawing(
-        table=table,
-        titles=titles,
-        reach=reach_of(lines),
-        with_metric=with_metric,
-        path=reverse("compare"),
-        fragment=reverse("compare_row"),
+    series = {row.base.series_id for row in table.rows}
+    asked = _Asked(
+        titles=tuple(titles),
+        order=order,
+        most=None if "all" in request.GET else ROWS_AT_ONCE,
         more=more,
-        today={} if asof else queries.stands_by_series(row.base.series_id for row in table.rows),
+        today={} if asof else queries.stands_by_series(series),
     )
-    most = len(lines) if "all" in request.GET else ROWS_AT_ONCE
     return {
         "table": table,
         "asof": asof,
         "boxes": _boxes(table, sides),
         "common": _common(sides),
-        "answer": compare_answer.headline(cells, groups, subject_of(table.sides, titles)),
-        "lead": compare_answer.lead(cells),
-        "together": table.headline,
-        "panels": panels_of(groups, drawing.reach),
-        "drawing": drawing,
-        "definitions": forest.definitions(drawing.reach),
-        "axis": axis_of(lines, drawing),
+        **_drawn(table, asked, evidence),
         "margin": MARGIN_PCT,
         "orders": [(name, _ordered(request, name), name == order) for name in ORDERS],
-        **_rows(lines, drawing, evidence, most=most),
         "all_link": _ordered(request, order, everything=True),
-        "has_histograms": any(histogram_name(row.base.metric) for row in table.rows),
-        "simulated": any(one.simulated for row in table.rows for one in row.points),
         "choices": variants_beside(table.revisions),
         "side_texts": [str(side) for side in table.sides],
         "can_keep": bool(table.rows) and is_triager(request.user),
@@ -307,8 +305,57 @@ def context_of(
     }
 
 
+class _Asked(NamedTuple):
+    """How a table is shown: what its sides are called, in which order its rows stand and at most
+    how many under a heading (None: all), ``more`` parts of the queries of links, and what stands
+    lost ``today``.
+    """
+
+    titles: tuple[str, ...]
+    order: str
+    most: int | None
+    more: Sequence[tuple[str, str]]
+    today: Mapping[int, Mapping[str, Any]]
+
+
+def _drawn(table: queries.PointTable, asked: _Asked, evidence: str) -> Mapping[str, object]:
+    """The answer and the rows, drawn once for as long as they stay."""
+    if evidence or not table.key:
+        return _draw(table, asked, evidence)
+    today = fingerprint(sorted(asked.today.items()))
+    key = table.key, asked.titles, asked.order, asked.most, today
+    return DRAWN.get(key, lambda: _draw(table, asked))
+
+
+def _draw(table: queries.PointTable, asked: _Asked, evidence: str = "") -> Mapping[str, object]:
+    cells = compare_answer.cells_of(table)
+    groups = compare_answer.groups_of(table, cells, asked.titles)
+    lines = lines_of(cells, asked.order)
+    drawing = Drawing(
+        table=table,
+        titles=asked.titles,
+        reach=reach_of(lines),
+        with_metric=compare_answer.has_metrics(table),
+        path=reverse("compare"),
+        fragment=reverse("compare_row"),
+        more=asked.more,
+        today=asked.today,
+    )
+    return {
+        "answer": compare_answer.headline(cells, groups, subject_of(table.sides, asked.titles)),
+        "lead": compare_answer.lead(cells),
+        "together": table.headline,
+        "panels": panels_of(groups, drawing.reach),
+        "definitions": forest.definitions(drawing.reach),
+        "axis": axis_of(lines, drawing),
+        **_rows(lines, drawing, evidence, most=asked.most),
+        "has_histograms": any(histogram_name(row.base.metric) for row in table.rows),
+        "simulated": any(one.simulated for row in table.rows for one in row.points),
+    }
+
+
 def _rows(
-    lines: Sequence[Line], drawing: Drawing, evidence: str, *, most: int
+    lines: Sequence[Line], drawing: Drawing, evidence: str, *, most: int | None
 ) -> dict[str, object]:
     """The rows under their headings, of each no more than ``most``."""
     counts = Counter(cell.outcome for line in lines for cell in line.cells)
@@ -320,7 +367,7 @@ def _rows(
             is_folded = has_told and not its[0].differs
             html = rows_html(its[:most], drawing, evidence)
             sections.append(Section(title, counts[outcome], is_folded, html, _labels(its)))
-            left_out += max(len(its) - most, 0)
+            left_out += len(its[most:]) if most is not None else 0
     return {"sections": sections, "left_out": left_out}
 
 
