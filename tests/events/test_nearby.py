@@ -8,9 +8,10 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from tests import make
-from tests.events.steps import CALM, boots, canary, event
+from tests.events.steps import CALM, boots, canary, event, release
 from webapp.events.models import LabEvent
-from webapp.events.queries import Window, disturbances, events_along
+from webapp.events.queries import Window, disturbances, events_along, recorded_along
+from webapp.events.services import withdraw_event
 from webapp.results.models import Revision
 
 pytestmark = pytest.mark.django_db
@@ -156,10 +157,28 @@ def test_along_a_tree_other_machines_do_not_count() -> None:
     assert (placed.subject, placed.when) == ("all hardware of orange-lab", "2026-01-04")
 
 
-def test_along_a_tree_it_takes_one_query_and_one_that_asks_whether_there_is_any_event() -> None:
+def test_along_a_tree_it_takes_one_query() -> None:
     shown = [measured(f"r{number}", number) for number in range(10, 20)]
     for number in range(10, 19):
         event(happened_at=day(number + 0.5))
     with CaptureQueriesContext(connection) as captured:
         assert len(along(*shown)) == 9
-    assert len([one for one in captured if "events_labevent" in one["sql"]]) == 2
+    assert len([one for one in captured if "events_labevent" in one["sql"]]) == 1
+
+
+def test_recorded_along_a_tree_are_its_releases_there_and_whether_there_are_events() -> None:
+    first, last = make.revision("r100"), make.revision("r200")
+    release("11.1", make.revision("r201"))
+    assert recorded_along(first.tree, first.position, last.position) == ([], False)
+    release("11.0", last)
+    release("11.0-branch", first, kind="branch point")
+    lifted = event("lifted")
+    with CaptureQueriesContext(connection) as captured:
+        releases, has_events = recorded_along(first.tree, first.position, last.position)
+    assert [one.name for one in releases] == ["11.0", "11.0-branch"]
+    assert [one.revision.name for one in releases] == ["r200", "r100"]
+    assert releases[1].get_kind_display() == "branch point"
+    assert has_events
+    assert len(captured) == 1
+    withdraw_event(event=lifted.pk, actor=make.user(), reason="It stayed.")
+    assert not recorded_along(first.tree, first.position, last.position).has_events

@@ -5,6 +5,7 @@ on no line, on no other label, under no badge, and on few points. Pure.
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
+from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -124,6 +125,25 @@ class Box(NamedTuple):
     right: float
     foot: float
 
+    @classmethod
+    def around(cls, boxes: Iterable["Box"]) -> "Box":
+        """The smallest that holds all of ``boxes``, at least one."""
+        lefts, tops, rights, foots = zip(*boxes, strict=True)
+        return cls(min(lefts), min(tops), max(rights), max(foots))
+
+    def wider(self) -> "Box":
+        """With what has to stay clear of lines."""
+        return Box(self.left - CLEAR, self.top - CLEAR, self.right + CLEAR, self.foot + CLEAR)
+
+    def lies_in(self, other: "Box") -> bool:
+        """Whether no part lies outside of ``other``."""
+        return (
+            self.left >= other.left
+            and self.right <= other.right
+            and self.top >= other.top
+            and self.foot <= other.foot
+        )
+
     def meets(self, other: "Box") -> bool:
         """Whether both share a point."""
         return (
@@ -177,18 +197,6 @@ class Taken:
     lines: list[Segment] = field(default_factory=list)
     bars: Bars = NO_BARS
 
-    def is_free(self, box: Box) -> bool:
-        """Whether ``box`` lies within, and on nothing that it must not cover."""
-        inside = box.left >= self.within.left and box.right <= self.within.right
-        wider = Box(box.left - CLEAR, box.top - CLEAR, box.right + CLEAR, box.foot + CLEAR)
-        return (
-            inside
-            and box.top >= self.within.top
-            and box.foot <= self.within.foot
-            and not any(box.meets(other) for other in self.boxes)
-            and not any(wider.is_crossed(line) for line in self.lines)
-        )
-
     def covered(self, box: Box) -> int:
         """How many points ``box`` covers, with their whiskers."""
         across = slice(*np.searchsorted(self.bars.x, [box.left, box.right]))
@@ -196,13 +204,29 @@ class Taken:
         return int(np.count_nonzero((top < box.foot) & (foot > box.top)))
 
     def take(self, spots: Iterable[tuple[str, Box]]) -> tuple[str, Box] | None:
-        """The best free one of ``spots`` (anchor and box, the nearest first), taken from now on."""
-        free = [one for one in enumerate(spots) if self.is_free(one[1][1])]
-        if not free:
+        """The best free one of ``spots`` (anchor and box, the nearest first), taken from now on:
+        it lies within, and on nothing that it must not cover.
+        """
+        inside = [one for one in enumerate(spots) if one[1][1].lies_in(self.within)]
+        if not inside:
             return None
-        _, (anchor, box) = min(free, key=lambda one: self.covered(one[1][1]) + NEARER * one[0])
-        self.boxes.append(Box(box.left - APART, box.top, box.right + APART, box.foot))
-        return anchor, box
+        hull = Box.around(box for _, (_, box) in inside)
+        boxes = [one for one in self.boxes if hull.meets(one)]
+        clear = hull.wider()
+        lines = [one for one in self.lines if clear.is_crossed(one)]
+        best, least = None, inf
+        for at, (anchor, box) in inside:
+            if NEARER * at >= least:
+                break
+            if any(map(box.meets, boxes)) or any(map(box.wider().is_crossed, lines)):
+                continue
+            cost = self.covered(box) + NEARER * at
+            if cost < least:
+                best, least = (anchor, box), cost
+        if best:
+            box = best[1]
+            self.boxes.append(Box(box.left - APART, box.top, box.right + APART, box.foot))
+        return best
 
 
 def around(text: str, x: float, y: float, aside: float) -> Iterator[tuple[str, Box]]:

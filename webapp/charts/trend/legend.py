@@ -1,6 +1,8 @@
 """The table of marks: each as the trend chart draws it, with what it means. Pure."""
 
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 from typing import NamedTuple
 
 from webapp.charts import svg
@@ -76,7 +78,8 @@ _BADGES = (
 )
 
 
-def legend() -> list[Entry]:
+@cache
+def legend() -> Sequence[Entry]:
     """What is marked at a series, then what stands beside all of them."""
     found = [Entry(_drawn(*each), each[2], each[3]) for each in _FINDINGS]
     beside = [

@@ -10,6 +10,7 @@ from webapp.events.queries.nearby import (
     axis_of,
     disturbances,
     events_along,
+    recorded_along,
     stamps,
 )
 from webapp.events.queries.releases import (

@@ -16,7 +16,7 @@ from django.utils.dateformat import format as date_format
 from django.utils.text import Truncator
 from django.utils.timezone import localtime
 
-from webapp.events.models import Canary, LabEvent
+from webapp.events.models import Canary, LabEvent, Release
 from webapp.events.queries.canaries import WatchedCanary, watch
 from webapp.results.models import Hardware, Revision, Run, Tree
 
@@ -241,6 +241,19 @@ SELECT (SELECT string_agg(tree::text, E'\\n' ORDER BY tree.id) FROM results_tree
 OFFERED = 6
 """Columns of what there is to choose from."""
 
+# Most charts have no events, and the times of all runs that are shown need not be looked at.
+RECORDED = """
+SELECT known.has_events, release.id, release.name, release.kind, release.revision, release.position
+  FROM (SELECT EXISTS (SELECT FROM events_labevent
+                        WHERE withdrawn_at IS NULL) AS has_events) AS known
+  LEFT JOIN LATERAL (
+       SELECT release.id, release.name, release.kind, revision.name AS revision, revision.position
+         FROM events_release AS release
+         JOIN results_revision AS revision ON revision.id = release.revision_id
+        WHERE release.tree_id = %s AND revision.position BETWEEN %s AND %s) AS release ON true
+ ORDER BY release.name
+"""
+
 MOST_EVENTS = 100
 """Drawn in one chart, the newest."""
 
@@ -298,16 +311,39 @@ class LocatedEvent:
     when: str
 
 
+class Recorded(NamedTuple):
+    """Releases along a part of a tree, by name, and whether there are events in force at all."""
+
+    releases: Sequence[Release]
+    has_events: bool
+
+
+def recorded_along(tree: Tree, first: int, last: int) -> Recorded:
+    """What is recorded of ``tree`` from the position ``first`` to ``last``; one query."""
+    with connection.cursor() as cursor:
+        cursor.execute(RECORDED, [tree.pk, first, last])
+        rows = cursor.fetchall()
+    releases = [
+        Release(
+            pk=pk,
+            tree=tree,
+            name=name,
+            kind=kind,
+            revision=Revision(name=revision, position=position, tree=tree),
+        )
+        for _, pk, name, kind, revision, position in rows
+        if pk is not None
+    ]
+    return Recorded(releases, has_events=rows[0][0])
+
+
 def events_along(
     tree: Tree, *, hardware: Collection[int], revisions: Collection[int]
 ) -> list[LocatedEvent]:
     """The events that concern what was measured of ``revisions`` on ``hardware`` (ids) of ``tree``,
-    in the order of the tree; at most `MOST_EVENTS`, in one query, and one more where there is any.
-    One from before everything that is shown is left out.
+    in the order of the tree; at most `MOST_EVENTS`, in one query. One from before everything that
+    is shown is left out.
     """
-    # Most charts have none, and the times of all runs that are shown need not be looked at.
-    if not hardware or not revisions or not LabEvent.objects.in_force().exists():
-        return []
     rows = LabEvent.objects.raw(
         EVENTS_ALONG,
         {

@@ -16,35 +16,14 @@ from django.contrib.postgres.aggregates import ArrayAgg
 from django.db import connection
 from django.http import Http404
 
-from webapp.analysis.queries import RUNS_DISAGREE
 from webapp.charts.scale import Indices, extremes
-from webapp.charts.trend import Revisions, Trend, Whiskers
+from webapp.charts.trend import Revisions, Whiskers
 from webapp.pages.parts.cache import Cache
+from webapp.pages.trends.newest import POINTS_SHOWN
 from webapp.pages.trends.query import End, TrendQuery, nearest
 from webapp.results.models import Point, PointQuerySet, Revision, Series, Tree
 from webapp.results.queries import received_by
 from webapp.stats.compare import intervals_of, own_units
-
-POINTS_SHOWN = 20
-
-
-@dataclass(frozen=True, slots=True)
-class PointLine:
-    """One point in a table; ``percent`` and ``verdict`` against the one before it."""
-
-    series_id: int
-    revision: str
-    subject: str
-    n: int
-    centre: float
-    percent: float | None
-    percent_error: float | None
-    verdict: str
-    flag: str
-    runs: Sequence[float]
-    left_out: str
-    foreign: str
-
 
 SUBJECT_LENGTH = 80
 MOST_WHOLE = 5_000
@@ -99,16 +78,6 @@ COLUMNS = (
 """The same as they are read: levels packed, the last three JSON as it is written."""
 
 
-class Judged(NamedTuple):
-    """As much of a comparison as a chart's table shows."""
-
-    percent: float | None
-    percent_error: float | None
-    verdict: str
-    flag: str
-
-
-NOT_COMPARED = Judged(None, None, "", "")
 # First looks ask these: composing them from QuerySets takes longer than answering them.
 IN_WINDOWS = f"""
 SELECT {", ".join(PointRow._fields)}
@@ -124,12 +93,6 @@ SELECT {", ".join(PointRow._fields)}
 REVISIONS = f"""
 SELECT {", ".join(RevisionRow._fields)} FROM results_revision
  WHERE id IN (SELECT unnest(%s::bigint[])) ORDER BY position
-"""  # noqa: S608 (as above)
-JUDGED = f"""
-SELECT revision.name, {", ".join(Judged._fields)}
-  FROM analysis_comparison AS comparison
-  JOIN results_revision AS revision ON revision.id = comparison.revision_id
- WHERE comparison.series_id = %s AND revision.name = ANY(%s)
 """  # noqa: S608 (as above)
 
 
@@ -405,35 +368,3 @@ def _day(text: str) -> date | None:
         return date.fromisoformat(text) if DAY.fullmatch(text) else None
     except ValueError:
         return None
-
-
-def newest_points(trend: Trend) -> list[PointLine]:
-    """The newest points, the last first, where there is but one series; in one query."""
-    if len(trend.series) != 1:
-        return []
-    series = trend.series[0]
-    shown = range(max(len(series.indices) - POINTS_SHOWN, 0), len(series.indices))
-    names = [trend.revisions.names[series.indices[at]] for at in shown]
-    judged = {row[0]: Judged(*row[1:]) for row in _rows(JUDGED, series.id, names)}
-    means = {one.at: one.means for one in series.apart}
-    lines = []
-    for at, name in zip(shown, names, strict=True):
-        row = judged.get(name, NOT_COMPARED)
-        runs = means.get(at, ())
-        lines.append(
-            PointLine(
-                series_id=series.id,
-                revision=name,
-                subject=trend.revisions.subjects[series.indices[at]],
-                n=series.counts[at],
-                centre=series.centres[at],
-                percent=row.percent,
-                percent_error=row.percent_error,
-                verdict=RUNS_DISAGREE if runs else row.verdict,
-                flag=row.flag,
-                runs=runs,
-                left_out=series.left_out.get(at, ""),
-                foreign=series.foreign.get(at, ""),
-            )
-        )
-    return lines[::-1]

@@ -23,7 +23,7 @@ from webapp.analysis.queries import moment_of
 from webapp.charts.text import with_minus
 from webapp.charts.trend import Axis, Marker, MarkerKind, Split, Values, Whiskers
 from webapp.events.models import LabEvent, Release
-from webapp.events.queries import LocatedEvent, events_along
+from webapp.events.queries import LocatedEvent, events_along, recorded_along
 from webapp.pages.parts.links import with_query
 from webapp.results.models import Revision, Series, Tree
 
@@ -276,14 +276,13 @@ def markers_along(
     findings: Iterable[tuple[Series, FindingRow]] = (),
 ) -> list[Marker]:
     """The markers of a chart that shows ``revisions`` (ids) at ``positions`` of what was measured
-    on ``hardware`` (ids), along the tree, in two queries; ``findings`` are read already.
+    on ``hardware`` (ids), along the tree, in one query, and one more where there are events;
+    ``findings`` are read already.
     """
     if not positions:
         return []
-    events = events_along(tree, hardware=hardware, revisions=revisions)
-    releases = Release.objects.of_tree(tree).filter(
-        revision__position__range=(positions[0], positions[-1])
-    )
+    releases, has_events = recorded_along(tree, positions[0], positions[-1])
+    events = events_along(tree, hardware=hardware, revisions=revisions) if has_events else []
     found = [
         *_of_events(events, positions),
         *_of_releases(releases, positions),

@@ -34,8 +34,8 @@ from webapp.pages.parts.cache import Cache
 from webapp.pages.parts.figures import WITH_PLOTLY, as_json
 from webapp.pages.trends import data as trend_data
 from webapp.pages.trends.data import Loaded, Selection
+from webapp.pages.trends.newest import newest_points
 from webapp.pages.trends.offer import NotOffered
-from webapp.pages.trends.points import newest_points
 from webapp.pages.trends.query import MOST_LAST, TrendQuery
 
 CHANGES_SHOWN = 25
@@ -185,7 +185,7 @@ def _shown(selection: Selection, loaded: Loaded, here: str) -> dict[str, object]
             (series, conclusions[series.id].text) for series in (*trend.series, *trend.costs)
         ],
         "costs": _costs(selection, trend),
-        "points": newest_points(trend),
+        "points": newest_points(trend, here),
         "undated": sum(time is None for time in trend.revisions.times),
         "simulated": any(series.simulated for series in trend.series),
         "left_out": selection.matching - len(selection.series),
