@@ -1,7 +1,7 @@
 """`/`: what got worse since I last looked?"""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from datetime import timedelta
 
@@ -21,10 +21,14 @@ from webapp.accounts.models import User
 from webapp.alerts.models import Alert, AlertFinding
 from webapp.alerts.queries import open_losses, suspicions_of
 from webapp.analysis.models import Finding, SeriesAnalysis
+from webapp.analysis.queries import WallTile, wall_tiles
+from webapp.charts import around
+from webapp.charts.around import Tile, draw_tile
 from webapp.charts.text import percent as in_percent
 from webapp.pages.overview import wall
+from webapp.pages.overview.overview import WALLS
 from webapp.pages.overview.wall import every_series
-from webapp.results.models import Hardware, Revision, Run, Series
+from webapp.results.models import Hardware, Point, Revision, Run, Series
 from webapp.stats import changes
 
 pytestmark = pytest.mark.django_db
@@ -508,6 +512,37 @@ def test_of_the_series_only_those_that_were_written_since_the_last_look_are_read
     with CaptureQueriesContext(connection) as statements:
         every_series()
     assert len(statements) == 1
+
+
+def test_after_an_upload_the_tile_of_its_series_alone_is_read_and_drawn_again(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    series, along = measured([100.0] * 10)
+    for mode in ("nat", "ipfw"):
+        make.history(make.series(in_mode=mode), along, [50.0] * 10)
+    before = client.get("/").content.decode()
+    read: list[int] = []
+    drawn: list[Tile] = []
+
+    def reading(ids: Sequence[int], *, last: int) -> dict[int, WallTile]:
+        read.extend(ids)
+        return wall_tiles(ids, last=last)
+
+    def drawing(tile: Tile) -> str:
+        drawn.append(tile)
+        return draw_tile(tile)
+
+    monkeypatch.setattr(wall, "wall_tiles", reading)
+    monkeypatch.setattr(around, "draw_tile", drawing)
+    Point.objects.filter(series=series, revision=along[-1]).update(mean=93.0)
+    Series.objects.filter(pk=series.pk).update(version=F("version") + 1)
+    after = client.get("/").content.decode()
+    assert read == [series.pk]
+    assert [round(tile.values[-1]) for tile in drawn] == [93]
+    assert after != before
+    for kept in (wall.READ, wall.TILES, wall.KEPT, WALLS):
+        kept.clear()
+    assert client.get("/").content.decode() == after
 
 
 def test_the_commits_are_of_the_tree_with_the_longest_history_unless_another_is_asked_for(

@@ -20,7 +20,6 @@ from webapp.accounts.services import note_visit
 from webapp.alerts.models import Alert
 from webapp.alerts.queries import OpenLoss, counts, of_interest, open_losses
 from webapp.analysis.models import Finding, SeriesAnalysis, Verdict
-from webapp.analysis.queries import wall_tiles
 from webapp.analysis.services import FEWEST_REVISIONS
 from webapp.bisects.queries import running_bisects
 from webapp.charts.around import SHOWN
@@ -132,7 +131,7 @@ def _drawn(
     wall: Wall, chosen: Chosen, found: Mapping[int, Machine], tree: str
 ) -> dict[str, object]:
     metrics = len(wall.metrics)
-    tiles = wall_tiles(sorted(chosen.drawn), last=REVISIONS_SHOWN)
+    tiles = overview_wall.tiles_of(wall, chosen.drawn)
     trees = overview_wall.lay_out(chosen, tiles, found)
     columns = overview_wall.columns_of(trees, metrics)
     main = overview_timeline.tree_of(trees, tree)

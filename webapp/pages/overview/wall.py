@@ -5,7 +5,7 @@ not by templates in loops.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -19,14 +19,21 @@ from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
 
 from webapp.analysis.models import Repeated, SeriesAnalysis
-from webapp.analysis.queries import Stamp, WallSeries, WallTile, wall_series, wall_stamps
+from webapp.analysis.queries import (
+    Stamp,
+    WallSeries,
+    WallTile,
+    wall_series,
+    wall_stamps,
+    wall_tiles,
+)
 from webapp.analysis.services import FEWEST_REVISIONS
 from webapp.charts import around
 from webapp.charts.around import Tile
 from webapp.charts.text import MARKS, PLUS_MINUS, half_width, percent, short_number
 from webapp.charts.trend.series import Level
 from webapp.jobs.queries import SILENT_AFTER, Machine
-from webapp.pages.parts.cache import Cache
+from webapp.pages.parts.cache import Cache, fingerprint
 from webapp.pages.parts.components import counted, machine_html
 
 MOST_TILES = 60
@@ -110,6 +117,11 @@ class Kept:
 
 
 KEPT: Cache[Kept] = Cache(most=1, seconds=3600.0)
+READ: Cache[WallTile] = Cache(most=512, seconds=3600.0)
+TILES: Cache[str] = Cache(most=512, seconds=3600.0)
+"""What tiles show, by the stamp of their series, and charts, by all that they are drawn from: after
+an upload most of a wall is as it was.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +213,17 @@ def ranked(series: Sequence[WallSeries]) -> list[WallSeries]:
         )
         turns[row] += not changed
     return sorted(series, key=lambda one: weights[one.id])
+
+
+def tiles_of(wall: Wall, drawn: Collection[int]) -> dict[int, WallTile]:
+    """What each of ``drawn`` (ids) shows, by id; in one statement, none where all is known."""
+
+    def read(missing: Sequence[Stamp]) -> dict[Stamp, WallTile]:
+        tiles = wall_tiles(sorted(pk for pk, _ in missing), last=REVISIONS_SHOWN)
+        return {stamp: tiles[stamp[0]] for stamp in missing}
+
+    found = READ.get_all([one for one in wall.stamped if one[0] in drawn], read)
+    return {pk: tile for (pk, _), tile in found.items()}
 
 
 def lay_out(
@@ -381,15 +404,16 @@ def draw_tile(
 ) -> str:
     """The small chart of a series on an axis of positions; ``index_of`` is their place on it."""
     levels = _levels(one, shown, axis)
-    return around.draw_tile(
-        Tile(
-            indices=[index_of[position] for position in shown.positions],
-            values=shown.means,
-            length=len(axis),
-            levels=levels,
-            moved=_moved(levels, shown, axis),
-        )
+    tile = Tile(
+        indices=[index_of[position] for position in shown.positions],
+        values=shown.means,
+        length=len(axis),
+        levels=levels,
+        moved=_moved(levels, shown, axis),
     )
+    lines = [(level.first, level.last, level.start, level.end) for level in levels]
+    key = fingerprint([tile.indices, tile.values, tile.length, lines, tile.moved])
+    return TILES.get(key, lambda: around.draw_tile(tile))
 
 
 def _levels(one: WallSeries, shown: WallTile, axis: Sequence[int]) -> list[Level]:
