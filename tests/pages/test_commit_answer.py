@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable
+from random import Random
 
 import pytest
 from django.test import Client
@@ -11,6 +12,7 @@ from tests.alerts.steps import arrive
 from tests.alerts.test_one_build import PF, run, times
 from tests.approved import Approvals
 from tests.pages.conftest import words
+from tests.results.steps import analyse, measured, upload
 from webapp.results.models import Point, Revision
 
 pytestmark = pytest.mark.django_db
@@ -156,3 +158,21 @@ def test_a_loss_of_the_mean_over_machines_is_named(
     compared = client.get(f"/compare/{sides_of(pair)}").content.decode()
     assert words(named[0]).removeprefix("bridge ") in words(compared)
     assert counts(html) == counts(compared)
+
+
+def test_where_revisions_far_off_recur_one_against_another_is_no_headline(client: Client) -> None:
+    """Each fifteenth is 40 % lower: the first is an excursion, later ones are noise of the series,
+    and a commit is not blamed for them. Where the level falls as well, the finding is named.
+    """
+    noise = Random(3)
+    factors = [0.6 if number % 15 == 14 else 1.0 for number in range(65)] + [0.8] * 8
+    for number, factor in enumerate(factors):
+        level = factor * noise.gauss(1, 0.002)
+        upload(measured(f"r{300_000 + number}", level, build_id=f"b{number}"))
+    analyse()
+    text = words(client.get(page(Revision.objects.get(name="r300044"))).content.decode())
+    assert "? Cannot tell · without 1 cell of series in which revisions far off their level" in text
+    assert "Regression" not in text
+    fall = words(client.get(page(Revision.objects.get(name="r300065"))).content.decode())
+    assert "▾ Regression" in fall, fall[300:900]
+    assert "found by the detector: 1 confirmed" in fall

@@ -37,6 +37,7 @@ SELECT {queries.SERIES_COLUMNS},
        COALESCE(before.disagrees, false), settings.margin_pct,
        analysis.summary -> 'noise' ->> 'measured_build_pct',
        analysis.summary -> 'noise' ->> 'measured_freedom',
+       COALESCE((analysis.summary ->> 'recurring')::int, 0) > 0,
        COALESCE(point.beside, (
            SELECT begun FROM jsonb_array_elements(series.session_starts) AS begun
             WHERE (begun ->> 'position')::bigint = point.position)),
@@ -86,7 +87,8 @@ class CommitPoint(NamedTuple):
 
     ``uploads`` and ``left_out`` are those of `Point`. ``previous`` is the revision it is compared
     with, if any; ``pair`` the point there and this one, where both are still there. ``foreign`` is
-    its session, where that is one from elsewhere.
+    its session, where that is one from elsewhere. ``recurs``: revisions far off their level recur
+    in the series, so that one revision against another shows no change.
     """
 
     series: queries.NamedSeries
@@ -98,6 +100,7 @@ class CommitPoint(NamedTuple):
     previous: Previous | None
     pair: tuple[PointSide, PointSide, SeriesFacts] | None
     foreign: ForeignSession | None
+    recurs: bool
 
     @property
     def series_id(self) -> int:
@@ -150,7 +153,7 @@ def claims_of_commit(
 
 def _point(series: queries.NamedSeries, row: tuple[Any, ...], beliefs: Beliefs) -> CommitPoint:
     n, mean, disagrees, uploads, left_out, previous, name, own, before = row[:9]
-    before_disagrees, margin, percent, freedom, foreign, *builds = row[9:]
+    before_disagrees, margin, percent, freedom, recurs, foreign, *builds = row[9:]
     pair = None
     if before is not None:
         facts = SeriesFacts(
@@ -171,6 +174,7 @@ def _point(series: queries.NamedSeries, row: tuple[Any, ...], beliefs: Beliefs) 
         None if previous is None else Previous(previous, name),
         pair,
         ForeignSession.from_data(json.loads(foreign)) if foreign else None,
+        recurs,
     )
 
 

@@ -290,8 +290,7 @@ def _body(commit: Revision, beside: queries.BesideCommit, part: str, *, ask_from
     detected = queries.detected_at(commit, judged, known, others=others)
     begun = {one.finding.series.pk: one.finding for one in detected.begun}
     of_cells = [point for point in points if not point.series.is_cost]
-    verdicts = {one.series_id: judged[one.series_id] for one in of_cells if one.series_id in judged}
-    cells = cells_of(of_cells, verdicts)
+    cells = cells_of(of_cells, judged, begun.keys())
     previous = _most_common_base(points)
     own = [point for point in everything if not point.series.is_plain]
     findings = _findings(detected, part)

@@ -1,7 +1,7 @@
 """What a commit did, in a word, and on what evidence: the detector, or the cells alone."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from math import inf
@@ -110,11 +110,18 @@ class Cells:
     counts: Mapping[Outcome, int]
     proven: Sequence[Proven]
     modes: Sequence[OfMode]
+    recurring: int = 0
 
 
-def cells_of(points: Iterable[CommitPoint], judged: Mapping[int, PointVerdict]) -> Cells:
-    """The cells of ``points`` that ``judged`` has a verdict on."""
-    compared = [one for one in points if one.series_id in judged]
+def cells_of(
+    points: Iterable[CommitPoint], judged: Mapping[int, PointVerdict], begun: Collection[int]
+) -> Cells:
+    """The cells of ``points`` that ``judged`` has a verdict on. In series (ids) of ``begun`` a
+    finding begins.
+    """
+    known = [one for one in points if one.series_id in judged]
+    compared = [one for one in known if not one.recurs or one.series_id in begun]
+    judged = {one.series_id: judged[one.series_id] for one in compared}
     claims = claims_of_commit(compared, judged)
     proven = [
         Proven(one.series, judged[one.series_id])
@@ -128,7 +135,8 @@ def cells_of(points: Iterable[CommitPoint], judged: Mapping[int, PointVerdict]) 
         if (mean := summaries.mean_named(claim.across)) and not summaries.is_mixed(claim.across)
     ]
     by_size = sorted(modes, key=lambda one: (PROVEN.index(one.verdict), -one.size))
-    return Cells(judged, claims.counts, sorted(proven, key=Proven.rank), by_size)
+    ranked = sorted(proven, key=Proven.rank)
+    return Cells(judged, claims.counts, ranked, by_size, len(known) - len(compared))
 
 
 def _of_mode(claim: ModeClaim, mean: Mean, series: NamedSeries, *, has_metric: bool) -> OfMode:
@@ -228,9 +236,9 @@ def headline(detected: Detected, cells: Cells) -> Headline:
     if passed:
         mark = MARKS[Verdict.CANNOT_TELL]
         return Headline("one build a side", mark, _source(detected, passed, cells))
-    if not cells.judged:
+    if not cells.judged and not cells.recurring:
         return Headline("not compared", "", "")
-    is_same = cells.counts.get(Outcome.EQUIVALENT) == len(cells.judged)
+    is_same = not cells.recurring and cells.counts.get(Outcome.EQUIVALENT) == len(cells.judged)
     verdict = Verdict.EQUIVALENT if is_same else Verdict.CANNOT_TELL
     return Headline(verdict.value, MARKS[verdict], _source(detected, passed, cells))
 
@@ -245,8 +253,11 @@ def _source(detected: Detected, found: Sequence[FindingAt], cells: Cells) -> str
     parts = [
         _states(findings) if findings else "",
         f"{names}: one build a side, not confirmed" if single else "",
-        f"against the revision tested before alone{counted}" if counted or not found else "",
+        f"against the revision tested before alone{counted}"
+        if cells.judged and (counted or not found)
+        else "",
         f"besides, {single_builds(differ)}" if differ else "",
+        recurring_text(cells.recurring) if cells.recurring else "",
         "" if found else _rest(detected),
     ]
     return "; ".join(filter(None, parts))
@@ -264,6 +275,12 @@ def single_builds(count: int) -> str:
         if count == 1
         else f"{count} pairs of single builds differ"
     )
+
+
+def recurring_text(count: int) -> str:
+    """How many cells are left out because revisions as far off recur in their series."""
+    cells = "1 cell" if count == 1 else f"{count} cells"
+    return f"without {cells} of series in which revisions far off their level recur"
 
 
 def _rest(detected: Detected) -> str:
