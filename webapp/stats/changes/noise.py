@@ -130,8 +130,11 @@ class Tracker:
         self.nears = self.nears * FADE + 1.0
         self.lately = self.lately * FADE_SOON + near
         self.latelies = self.latelies * FADE_SOON + 1.0
-        if self.nears >= 2 * LATELY:
-            self._forget()
+        if self.nears >= 2 * LATELY and self.near:
+            ratio = (self.lately / self.latelies) / (self.near / self.nears)
+            if not 1 / SHIFT < ratio < SHIFT:
+                self.far *= ratio
+                self.near, self.nears = self.lately, self.latelies
         if far >= 0:
             self.far = self.far * FADE + far
             self.fars = self.fars * FADE + 1.0
@@ -166,15 +169,6 @@ class Tracker:
         if far >= 0 and self.fars > faded + 1.0:
             self.far = max(self.far - far * faded, 0.0)
             self.fars -= faded
-
-    def _forget(self) -> None:
-        """Forget the older differences when the latest ones show another scatter."""
-        if not self.near:
-            return
-        ratio = (self.lately / self.latelies) / (self.near / self.nears)
-        if not 1 / SHIFT < ratio < SHIFT:
-            self.far *= ratio
-            self.near, self.nears = self.lately, self.latelies
 
     def finest(self) -> float:
         """The smallest relative standard deviation of one revision that is believed."""

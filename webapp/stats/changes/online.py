@@ -68,9 +68,10 @@ def advance_one(state: OnlineState, value: Value) -> None:
 def _append(state: OnlineState, value: Value) -> None:
     """Add a revision to the ring and to the last regime, drawn in towards the regime's line."""
     ring, regime = state.ring, state.regimes[-1]
+    position, label, location, _, _, share, logs, *_ = value
     count, slope, locations = regime.count, regime.slope, ring.location
-    location = value.location - state.origin
-    weight = _weight(state, value)
+    location -= state.origin
+    weight = _weight(state, share)
     clipped = location - slope * (state.count - regime.first)
     near = far = -1.0
     if count:
@@ -87,33 +88,27 @@ def _append(state: OnlineState, value: Value) -> None:
     regime.count = count + 1
     regime.weight += weight
     regime.total += weight * clipped
-    regime.last_position = state.last_position = value.position
-    regime.last_label = value.label
+    regime.last_position = state.last_position = position
+    regime.last_label = label
     state.count += 1
-    ring.position.append(value.position)
-    ring.label.append(value.label)
-    locations.append(location)
-    ring.weight.append(weight)
-    ring.clipped.append(clipped)
-    ring.near.append(near)
-    ring.far.append(far)
-    ring.weights.append(regime.weight)
-    ring.totals.append(regime.total)
-    state.samples.append(value.logs)
+    row = (position, label, location, weight, clipped, near, far, regime.weight, regime.total)
+    for column, one in zip(ring.columns(), row, strict=True):
+        column.append(one)
+    state.samples.append(logs)
     if len(state.samples) > KEPT_SAMPLES:
         del state.samples[0]
 
 
-def _weight(state: OnlineState, value: Value) -> float:
+def _weight(state: OnlineState, share: float) -> float:
     """The weight of a revision beside a typical one: more samples help where runs scatter."""
     tracker = state.tracker
-    usual, share = tracker.share, value.share * tracker.shares
-    if not state.variance or -SAME_SHARE < share - usual < SAME_SHARE:
+    usual = tracker.share
+    if not state.variance or -SAME_SHARE < share * tracker.shares - usual < SAME_SHARE:
         return 1.0
     typical = usual / tracker.shares
     part = min(tracker.run_part() / state.variance, 1.0)
     low, high = WEIGHT_RANGE
-    return min(max(1.0 / (part * value.share / typical + 1.0 - part), low), high)
+    return min(max(1.0 / (part * share / typical + 1.0 - part), low), high)
 
 
 def _update_noise(state: OnlineState, value: Value) -> None:
@@ -146,11 +141,10 @@ def _scan(state: OnlineState, regime: Regime) -> bool:
     weights, totals = state.ring.weights, state.ring.totals
     of_left = regimes.of_mean(table, count)
     for m in _windows(count):
-        left = weights[-1 - m]
+        left = weights[~m]
         right = mass - left
-        cross = total * left - totals[-1 - m] * mass
-        share = (table[m] * left + of_left * right) * left * right
-        if cross * cross > normal * share:
+        cross = total * left - totals[~m] * mass
+        if cross * cross > normal * (share := (table[m] * left + of_left * right) * left * right):
             limit = scale.as_student(scale.CONFIRM, freedom) * variance
             if cross * cross > limit * share:
                 return try_break(state, variance, freedom, table)
