@@ -7,7 +7,7 @@ reported from those sums: they only show which curves are worth a fit of their o
 
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from math import inf
 
 import numpy as np
@@ -143,7 +143,7 @@ def fitted(
     weight = np.where(kept, weights * weights, 0.0)
     # Levels are taken out of both sides first (Frisch and Waugh 1933): one column for each would
     # make a series of many levels cost a hundred times as much.
-    both, _ = _within_levels(np.column_stack([basis, values]), weight, starts)
+    both, _ = within_levels(np.column_stack([basis, values]), weight, starts)
     both *= np.sqrt(weight)[:, None]
     solution = np.linalg.lstsq(both[:, :-1], both[:, -1], rcond=None)[0]
     return np.asarray(basis @ solution)
@@ -156,14 +156,14 @@ def variances_of_gaps(weights: Floats, basis: Floats, starts: list[int]) -> Floa
     of levels are independent of the curve's coefficients, which are estimated inside levels: the
     gap of two has the variance of both means and that of what the curve makes of their distance.
     """
-    within, means = _within_levels(basis, weights * weights, starts)
+    within, means = within_levels(basis, weights * weights, starts)
     within *= weights[:, None]
     covariance = np.linalg.pinv(within.T @ within)
     apart = np.diff(means, axis=0)
     return np.asarray(np.einsum("ij,jk,ik->i", apart, covariance, apart))
 
 
-def _within_levels(columns: Floats, weight: Floats, starts: list[int]) -> tuple[Floats, Floats]:
+def within_levels(columns: Floats, weight: Floats, starts: list[int]) -> tuple[Floats, Floats]:
     """Return columns less their weighted mean of each level, and those means, (levels, columns)."""
     level = turns.numbers_of(starts, len(columns))
     total = np.maximum(np.bincount(level, weight), np.finfo(float).tiny)
@@ -195,8 +195,8 @@ class Screen:
         self._means = sums / self._mass[:, None]
         columns -= self._means[self._level]
         self._products = (columns * weight[:, None]).T @ columns
-        ends = np.cumsum([basis.shape[1] for basis in bases]).tolist()
-        self._terms = [slice(*one) for one in pairwise([0, *ends])]
+        ends = accumulate((basis.shape[1] for basis in bases), initial=0)
+        self._terms = [slice(*one) for one in pairwise(ends)]
         # With a level spared they only grow.
         self._is_well_posed = [
             _is_well_posed(self._products[terms, terms]) for terms in self._terms
@@ -268,7 +268,7 @@ class Screen:
     def _medians(self, values: Floats, spared: list[int]) -> Floats:
         stops = [*self._alone.starts[1:], values.shape[1]]
         ends = list(zip(self._alone.starts, stops, strict=True))
-        medians = np.stack([medians_of(values[:, start:stop]) for start, stop in ends], axis=1)
+        medians = np.array([medians_of(values[:, start:stop]) for start, stop in ends]).T
         for i in set(spared) - {0}:
             rows = [row for row, one in enumerate(spared) if one == i]
             whole = medians_of(values[rows, ends[i - 1][0] : ends[i][1]])
@@ -277,6 +277,8 @@ class Screen:
 
 
 def _is_well_posed(products: Floats) -> bool:
+    if len(products) == 1:
+        return bool(products[0, 0] > 0)
     values = np.linalg.eigvalsh(products)
     return bool(values[0] > WELL_POSED * values[-1])
 

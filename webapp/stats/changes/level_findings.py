@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webapp.stats.changes import findings, scale
+from webapp.stats.changes.curves import within_levels
 from webapp.stats.changes.levels import Level, Levels, freedom_between, levels_of
 from webapp.stats.changes.modes import Modes, take_out
 from webapp.stats.changes.points import FINEST, Floats, Value, half_digit
@@ -222,38 +223,35 @@ def _slow(locations: Floats, found: Levels, at: _Revisions) -> Iterator[findings
 
 
 def _trend(locations: Floats, found: Levels, first: int, at: _Revisions) -> findings.Finding | None:
-    """The trend from revision `first` on, steps taken out; None below `LIMIT`."""
+    """The trend from revision `first` on, None below `LIMIT`: least squares inside levels, which
+    takes steps out (Frisch and Waugh 1933).
+    """
     kept = np.flatnonzero(np.abs(found.residuals[first:]) < LEFT_OUT) + first
     if len(kept) < SHORTEST:
         return None
-    columns = [np.ones(len(kept)), (kept - kept.mean()) / (kept[-1] - kept[0])]
-    columns += [
-        (kept >= level.first).astype(float)
-        for level in found.levels
-        if kept[0] < level.first <= kept[-1]
-    ]
-    weights = 1 / found.scatter[kept]
-    design = np.stack(columns, axis=1) * weights[:, None]
-    inverse = np.linalg.pinv(design.T @ design)
-    values = locations[kept] * weights
-    fitted = inverse @ (design.T @ values)
-    residuals = values - design @ fitted
-    freedom = len(kept) - len(columns)
+    firsts = [one.first for one in found.levels if kept[0] < one.first <= kept[-1]]
+    freedom = len(kept) - len(firsts) - 2
     if freedom < SHORTEST // 2:
         return None
-    spread = float(residuals @ residuals) / freedom
+    weights = 1 / found.scatter[kept]
+    share = (kept - kept[0]) / (kept[-1] - kept[0])
+    starts = [0, *kept.searchsorted(firsts).tolist()]
+    both = np.column_stack([share, locations[kept]])
+    both, means = within_levels(both, weights * weights, starts)
+    moved, off = both.T * weights
+    size = float(moved @ off) / float(moved @ moved)
+    residuals = off - size * moved
     inflation = inflation_of(residuals)
-    variance = spread * inflation * float(inverse[1, 1])
+    variance = float(residuals @ residuals) / freedom * inflation / float(moved @ moved)
     if not variance:
         # Equal values whose logarithm is 0: nothing moves, and nothing scatters.
         return None
-    size = float(fitted[1])
     own = freedom / inflation
     score = scale.as_score(size * size / variance, own)
     if score < LIMIT:
         return None
     margin = sqrt(scale.as_student(TWO_SIDED_95, own) * variance)
-    base = float(fitted[0] + size * columns[1][0] + fitted[2:].sum())
+    base = float(means[-1, 1] - size * means[-1, 0])
     return _sized(at, (int(kept[0]), int(kept[-1])), (size, margin), base=base, score=score)
 
 
