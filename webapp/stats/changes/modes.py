@@ -149,12 +149,13 @@ class _Cuts:
 
 def _cut(values: Sequence[Value]) -> _Cuts:
     shape = len(values)
-    cuts = _Cuts(np.zeros(shape, dtype=np.intp), *(np.zeros(shape) for _ in range(4)))
+    cuts = _Cuts(np.zeros(shape, dtype=np.intp), *np.zeros((4, shape)))
     every = [value.logs for value in values]
-    sizes = np.fromiter(map(len, every), np.intp, shape)
+    lengths = [*map(len, every)]
+    sizes = np.array(lengths)
     together = np.fromiter(chain.from_iterable(every), float)
     firsts = np.add.accumulate(sizes) - sizes
-    for size in np.unique(sizes[sizes >= LEAST_SAMPLES]).tolist():
+    for size in set(lengths) - set(range(LEAST_SAMPLES)):
         members = np.flatnonzero(sizes == size)
         # Samples in rows: there are few of them, and NumPy is quick along what is many.
         logs = together[np.add.outer(np.arange(size), firsts[members])]
