@@ -9,8 +9,8 @@ more revisions help less than independent ones would.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from operator import mul
-from statistics import median_low
 
 from webapp.stats.changes.points import FINEST, Value, half_digit
 
@@ -59,6 +59,9 @@ FADE, FADE_SOON = 1.0 - 1.0 / MEMORY, 1.0 - 1.0 / LATELY
 
 FADED, FADED_SOON = (tuple(fade**age for age in range(YOUNG)) for fade in (FADE, FADE_SOON))
 """What is left of it by age."""
+
+ONES, ONES_SOON = (tuple(accumulate(left, initial=0)) for left in (FADED, FADED_SOON))
+"""What is left of as many ones."""
 
 WITHIN_CLIP = 6.0
 """One revision's inner variance counts at most this many times the variance known so far."""
@@ -148,14 +151,16 @@ class Tracker:
         Negative ones are none. All are clipped by the variance that the median of the nears
         makes (ties, as of rounded values, show nothing of it).
         """
-        apart = [near for near in nears if near > 0]
-        most = CLIP * CLIP * median_low(apart) / MEDIAN_OF_SQUARES if apart else 0.0
+        apart = sorted([near for near in nears if near > 0])
+        most = CLIP * CLIP * apart[(len(apart) - 1) // 2] / MEDIAN_OF_SQUARES if apart else 0.0
         near = [one if one < most else most for one in nears]
         far = [one if one < most else most for one in fars]
-        known = [one for one in near if one >= 0]
-        self.near, self.nears = _faded(known, FADED)
-        self.lately, self.latelies = _faded(known, FADED_SOON)
-        self.far, self.fars = _faded([one for one in far if one >= 0], FADED)
+        # The newest first: what is left of each by its age.
+        known = [one for one in reversed(near) if one >= 0]
+        self.near, self.nears = sum(map(mul, known, FADED)), ONES[len(known)]
+        self.lately, self.latelies = sum(map(mul, known, FADED_SOON)), ONES_SOON[len(known)]
+        known = [one for one in reversed(far) if one >= 0]
+        self.far, self.fars = sum(map(mul, known, FADED)), ONES[len(known)]
         return near, far
 
     def take_back(self, near: float, far: float, age: int) -> None:
@@ -237,9 +242,3 @@ class Tracker:
         cube = self.fars**3
         believed = cube / (cube + MEMORY_DOUBT**3)
         return min(ratio - 1.0, MOST_MEMORY) * believed
-
-
-def _faded(values: list[float], left: tuple[float, ...]) -> tuple[float, float]:
-    """Return the sum of values in order, of which `left` is left by age, and of as many ones."""
-    weights = left[: len(values)]
-    return sum(map(mul, reversed(values), weights)), sum(weights)

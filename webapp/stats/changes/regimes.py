@@ -272,14 +272,14 @@ def _mass(state: OnlineState) -> tuple[int, Floats]:
     start = max(after.first - AROUND, before.first, ring.start)
     stop = min(after.first + AROUND, state.count)
     variance, _, table = spread(state)
-    locations = np.array(ring.location[start - ring.start : stop - ring.start])
-    old, new = locations - before.level, locations - after.level
+    off = np.array([ring.location[start - ring.start : stop - ring.start]])
+    off = off - [[before.level], [after.level]]
     if before.slope or after.slope:
         index = np.arange(start, stop)
-        old -= before.slope * (index - before.first)
-        new -= after.slope * (index - after.first)
-    sd = sqrt(variance)
-    mass = where(old / sd, new / sd, table[-1])[: stop - start]
+        off[0] -= before.slope * (index - before.first)
+        off[1] -= after.slope * (index - after.first)
+    off /= sqrt(variance)
+    mass = where(off, table[-1])[: stop - start]
     mass[0] = 0.0
     if stop == state.count:
         mass[len(mass) - LEAST_SIDE + 1 :] = 0.0
@@ -308,14 +308,16 @@ def move(state: OnlineState) -> None:
     lay_out(state, best)
 
 
-def where(before: Floats, after: Floats, inflation: float) -> Floats:
+def where(off: Floats, inflation: float) -> Floats:
     """Return the probability that the right side begins at each index 0..n (n: after the last).
 
-    `before` and `after` are each value's residuals from the old and the new line, in standard
-    deviations; the density is Student's t, and memory makes each revision count for less.
+    `off` are residuals from the old and from the new line, (2, n), in standard deviations, and
+    overwritten; the density is Student's t, and memory makes each revision count for less.
     """
-    gain = np.log1p(after * after / TAIL_FREEDOM)
-    gain -= np.log1p(before * before / TAIL_FREEDOM)
+    off *= off
+    off /= TAIL_FREEDOM
+    before, gain = np.log1p(off, out=off)
+    gain -= before
     gain *= -(TAIL_FREEDOM + 1) / 2 / inflation
     mass = np.zeros(len(gain) + 1)
     np.add.accumulate(gain[::-1], out=mass[-2::-1])
