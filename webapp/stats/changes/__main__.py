@@ -6,16 +6,15 @@ import json
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from math import inf
 from typing import Any
 
 from webapp.stats.changes import explain
-from webapp.stats.changes.detector import detect
+from webapp.stats.changes.detector import Report, detect
 from webapp.stats.changes.findings import (
     Analysis,
-    At,
     Change,
     Finding,
-    Findings,
     ModeChange,
     NoiseChange,
     Segment,
@@ -55,8 +54,7 @@ def main(arguments: list[str] | None = None) -> int:
     except UnicodeDecodeError as error:
         sys.stderr.write(f"changes: the input is not UTF-8 text: {error.reason}\n")
         return BAD_INPUT
-    shown = {"least_pct": options.min_effect, "online": options.online}
-    document = as_document(found.analysis, **shown) | lists_of(found.others, points, **shown)
+    document = as_document(found, points, least_pct=options.min_effect, online=options.online)
     json.dump(document, sys.stdout, indent=1)
     sys.stdout.write("\n")
     return 0
@@ -88,17 +86,21 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def as_document(analysis: Analysis, *, least_pct: float, online: bool) -> dict[str, Any]:
-    """Return the analysis as plain data for JSON."""
-    changes = [
-        _change(change, analysis, online=online)
-        for change in analysis.changes
-        if abs(change.change_pct) >= least_pct
-    ]
-    noise = analysis.noise
+def as_document(
+    report: Report, points: Sequence[Point], *, least_pct: float, online: bool
+) -> dict[str, Any]:
+    """Return what is found in `points` as plain data for JSON, without what is smaller than
+    `least_pct`; a change of noise has no size in percent. With `online` each finding has the
+    revision at which it was first reported when the series is read in order.
+    """
+    analysis, noise = report.analysis, report.analysis.noise
     document: dict[str, Any] = {
-        "changes": changes,
-        "segments": [_segment(segment) for segment in analysis.segments],
+        "changes": [
+            _change(one, analysis, online=online)
+            for one in analysis.changes
+            if abs(one.change_pct) >= least_pct
+        ],
+        "segments": [_segment(one) for one in analysis.segments],
         "noise_pct": None if noise is None else _rounded(noise.revision_pct),
         "noise": noise
         and {
@@ -119,6 +121,12 @@ def as_document(analysis: Analysis, *, least_pct: float, online: bool) -> dict[s
             {"revision": item.revision.label, "detected_at": item.confirmed_by.label}
             for item in analysis.retracted
         ]
+    for kind, (describe, size) in KINDS.items():
+        found = [one for one in getattr(report.others, kind) if size(one) >= least_pct]
+        document[kind] = [
+            describe(one) | ({"detected_at": _first_notified(points, kind, one)} if online else {})
+            for one in found
+        ]
     return document
 
 
@@ -137,8 +145,7 @@ def _change(change: Change, analysis: Analysis, *, online: bool) -> dict[str, An
         "why": explain.why_flagged(change, analysis),
     }
     if online:
-        detected: At = change.confirmed_by or change.revision
-        document["detected_at"] = detected.label
+        document["detected_at"] = (change.confirmed_by or change.revision).label
     return document
 
 
@@ -156,27 +163,6 @@ def _segment(segment: Segment) -> dict[str, Any]:
 
 def _rounded(value: float | None) -> float | None:
     return None if value is None else float(f"{value:.6g}")
-
-
-def lists_of(
-    findings: Findings, points: Sequence[Point], *, least_pct: float, online: bool
-) -> dict[str, list[dict[str, Any]]]:
-    """Return excursions, slow losses and gains, changes of noise and of modes.
-
-    Those smaller than `least_pct` are left out; a change of noise has no size in percent. With
-    `online` each has the revision at which it was first reported when the series is read in order.
-    """
-    lists = {
-        kind: [(one, describe(one)) for one in getattr(findings, kind) if size(one) >= least_pct]
-        for kind, (describe, size) in KINDS.items()
-    }
-    return {
-        kind: [
-            {**shown, "detected_at": _first_notified(points, kind, one)} if online else shown
-            for one, shown in found
-        ]
-        for kind, found in lists.items()
-    }
 
 
 def _first_notified(points: Sequence[Point], kind: str, one: One) -> str:
@@ -205,32 +191,28 @@ def _size(finding: Finding) -> dict[str, Any]:
     }
 
 
-def _excursion(one: Finding) -> dict[str, Any]:
-    return {"revision": one.first.label, **_size(one), "recovered_by": one.last.label}
-
-
-def _slow(one: Finding) -> dict[str, Any]:
-    return {"window": [one.first.label, one.last.label], **_size(one)}
-
-
-def _noise(one: NoiseChange) -> dict[str, Any]:
-    return {"revision": one.first.label, "ratio": _rounded(one.ratio)}
-
-
-def _modes(one: ModeChange) -> dict[str, Any]:
-    return {
-        "revision": one.first.label,
-        "share_before": _rounded(one.share_before),
-        "share_after": _rounded(one.share_after),
-        "gap_pct": _rounded(one.gap_pct),
-    }
-
-
 KINDS: dict[str, tuple[Callable[[Any], dict[str, Any]], Callable[[Any], float]]] = {
-    "excursions": (_excursion, lambda one: abs(one.pct)),
-    "slow": (_slow, lambda one: abs(one.pct)),
-    "noise_changes": (_noise, lambda _: float("inf")),
-    "modes": (_modes, lambda one: abs(one.gap_pct)),
+    "excursions": (
+        lambda one: {"revision": one.first.label, **_size(one), "recovered_by": one.last.label},
+        lambda one: abs(one.pct),
+    ),
+    "slow": (
+        lambda one: {"window": [one.first.label, one.last.label], **_size(one)},
+        lambda one: abs(one.pct),
+    ),
+    "noise_changes": (
+        lambda one: {"revision": one.first.label, "ratio": _rounded(one.ratio)},
+        lambda _: inf,
+    ),
+    "modes": (
+        lambda one: {
+            "revision": one.first.label,
+            "share_before": _rounded(one.share_before),
+            "share_after": _rounded(one.share_after),
+            "gap_pct": _rounded(one.gap_pct),
+        },
+        lambda one: abs(one.gap_pct),
+    ),
 }
 """By the key in `Findings` and in the document: how one is shown, and its size in percent."""
 
@@ -261,57 +243,38 @@ def _read(reader: "csv.DictReader[str]") -> list[Point]:
     missing = [name for name in NEEDED if name not in columns]
     if missing:
         raise BadSeriesError(f"line 1: the header has no column {' and no column '.join(missing)}")
-    rows = _Rows()
+    points: dict[str, tuple[int, list[tuple[float, str | None]]]] = {}
     for row in reader:
         try:
-            rows.add(row)
+            _add(points, row)
         except BadSeriesError as error:
             raise BadSeriesError(f"line {reader.line_num}: {error}") from None
-    return rows.points()
+    return [Point(at, label, *zip(*rows, strict=True)) for label, (at, rows) in points.items()]
 
 
-class _Rows:
-    """The rows so far, grouped by revision."""
-
-    def __init__(self) -> None:
-        self.groups: dict[str, list[tuple[float, str | None]]] = {}
-        self.positions: dict[str, int] = {}
-        self.newest: str | None = None
-
-    def add(self, row: dict[str, str | None]) -> None:
-        revision = (row["revision"] or "").strip()
-        if not revision:
-            raise BadSeriesError("no revision")
-        value = _number(row["value"])
-        if revision != self.newest:
-            self._begin(revision, row.get("position"))
-        elif row.get("position") and _position(row["position"]) != self.positions[revision]:
+def _add(
+    points: dict[str, tuple[int, list[tuple[float, str | None]]]], row: dict[str, str | None]
+) -> None:
+    """Add a row to the position and rows of its revision, which is the last of `points`, or new."""
+    revision = (row["revision"] or "").strip()
+    if not revision:
+        raise BadSeriesError("no revision")
+    value, position = _number(row["value"]), row.get("position")
+    newest = next(reversed(points), None)
+    last = None if newest is None else points[newest][0]
+    if revision == newest:
+        if position and _position(position) != last:
             raise BadSeriesError(f"revision {revision} has two positions")
-        self.groups[revision].append((value, row.get("boot") or None))
-
-    def _begin(self, revision: str, position: str | None) -> None:
-        if revision in self.groups:
-            raise BadSeriesError(
-                f"revision {revision} again, after others: rows go in order along the tree"
-            )
-        last = self.positions[self.newest] if self.newest is not None else None
+    elif revision in points:
+        raise BadSeriesError(
+            f"revision {revision} again, after others: rows go in order along the tree"
+        )
+    else:
         here = _position(position) if position else (0 if last is None else last + 1)
         if last is not None and here <= last:
             raise BadSeriesError(f"position {here} does not follow {last}")
-        self.groups[revision] = []
-        self.positions[revision] = here
-        self.newest = revision
-
-    def points(self) -> list[Point]:
-        return [
-            Point(
-                position=self.positions[revision],
-                label=revision,
-                samples=tuple(value for value, _ in rows),
-                boots=tuple(boot for _, boot in rows),
-            )
-            for revision, rows in self.groups.items()
-        ]
+        points[revision] = here, []
+    points[revision][1].append((value, row.get("boot") or None))
 
 
 def _number(text: str | None) -> float:
