@@ -16,7 +16,7 @@ from webapp.analysis.models import Finding, FindingEvent, Verdict
 from webapp.analysis.services.detecting import Detected, SlowPart
 from webapp.results.services import insert_rows, update_rows
 from webapp.stats import changes
-from webapp.stats.changes import At, Findings, ModeChange, NoiseChange, Stretch
+from webapp.stats.changes import At, Findings, ModeChange, NoiseChange, Segment
 from webapp.stats.changes import Finding as Found
 from webapp.stats.metrics import Better, is_gain
 
@@ -320,7 +320,7 @@ def _slow(one: Found, better: Better, parts: Sequence[SlowPart]) -> Other:
     )
 
 
-def _noise(one: NoiseChange, stretches: Sequence[Stretch]) -> Other:
+def _noise(one: NoiseChange, stretches: Sequence[Segment]) -> Other:
     level = _level_at(one.first, stretches)
     verdict = Verdict.WORSE if one.ratio > 1 else Verdict.BETTER
     return Other(
@@ -335,7 +335,7 @@ def _noise(one: NoiseChange, stretches: Sequence[Stretch]) -> Other:
     )
 
 
-def _modes(one: ModeChange, stretches: Sequence[Stretch], better: Better) -> Other:
+def _modes(one: ModeChange, stretches: Sequence[Segment], better: Better) -> Other:
     level = _level_at(one.first, stretches)
     verdict = _verdict(changes.mean_change_pct(one), better)
     shares = {
@@ -355,6 +355,6 @@ def _modes(one: ModeChange, stretches: Sequence[Stretch], better: Better) -> Oth
     )
 
 
-def _level_at(at: At, stretches: Sequence[Stretch]) -> float:
+def _level_at(at: At, stretches: Sequence[Segment]) -> float:
     begun = [one.level for one in stretches if one.first.position <= at.position]
     return begun[-1] if begun else 0.0

@@ -42,7 +42,6 @@ from webapp.stats.changes.findings import (
     Noise,
     NoiseChange,
     Segment,
-    Stretch,
     net_loss,
     recoveries,
 )

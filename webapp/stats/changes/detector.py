@@ -1,7 +1,7 @@
 """What the online update reported first and what levels show still stands, as one."""
 
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf, log, sqrt
 from typing import Any
@@ -15,7 +15,6 @@ from webapp.stats.changes.findings import (
     Retracted,
     Segment,
     Step,
-    Stretch,
     Verdict,
 )
 from webapp.stats.changes.online import advance_point, check_order
@@ -55,6 +54,12 @@ LEAST_PLACES = 2
 
 EVIDENCE = ("verdict", "score", "needed", "p_value", "probability", "confirmed_by")
 """Of a change, what is reported of it since the update confirmed it."""
+
+SIZE = (
+    *("change_pct", "low_pct", "high_pct", "before", "level"),
+    *("revisions_before", "revisions_after"),
+)
+"""Of a change, how large it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,49 +283,19 @@ def _as_change(step: Step, same: Change | None, better: Better, *, has_modes: bo
     Where runs have two modes, levels show the size of runs in the usual one; that of the update
     is as measured.
     """
-    if same is None or same.confirmed_by is None:
-        return _of_step(step, _shown(step, better))
-    at = step.finding.first.position
-    if has_modes and same.first.position <= at <= same.last.position:
-        return same
-    change = _of_step(step, {name: getattr(same, name) for name in EVIDENCE})
-    if not has_modes:
-        return change
-    return replace(
-        change,
-        change_pct=same.change_pct,
-        low_pct=same.low_pct,
-        high_pct=same.high_pct,
-        before=same.before,
-        level=same.level,
-        revisions_before=same.revisions_before,
-        revisions_after=same.revisions_after,
-    )
-
-
-def _shown(step: Step, better: Better) -> dict[str, Any]:
-    """What levels alone know of `EVIDENCE`."""
-    score = step.finding.score
-    return {
-        "verdict": _verdict(step, better),
-        "score": score,
-        "needed": scale.CONFIRM,
-        "p_value": scale.p_of_scan(score),
-        "probability": scale.probability(score, step.revisions[1]),
-        "confirmed_by": step.shown_by,
-    }
-
-
-def _of_step(step: Step, evidence: Mapping[str, Any]) -> Change:
     finding, locations = step.finding, step.locations
+    at, score = finding.first.position, finding.score
+    known = None if same is None or same.confirmed_by is None else same
+    if known and has_modes and known.first.position <= at <= known.last.position:
+        return known
     after, first, last = (At(*locations[i][:2]) for i in (0, 1, -1))
-    return Change(
+    change = Change(
         revision=finding.first,
         previous=finding.previous,
         after=after,
         first=first,
         last=last,
-        here=next(chance for place, _, chance in locations if place == finding.first.position),
+        here=next(chance for place, _, chance in locations if place == at),
         change_pct=finding.pct,
         low_pct=finding.low_pct,
         high_pct=finding.high_pct,
@@ -328,13 +303,20 @@ def _of_step(step: Step, evidence: Mapping[str, Any]) -> Change:
         level=finding.level,
         revisions_before=step.revisions[0],
         revisions_after=step.revisions[1],
+        verdict=_verdict(step, better),
         state="confirmed",
-        **evidence,
+        score=score,
+        needed=scale.CONFIRM,
+        p_value=scale.p_of_scan(score),
+        probability=scale.probability(score, step.revisions[1]),
+        confirmed_by=step.shown_by,
         locations=locations if len(locations) > LEAST_PLACES else (),
     )
+    names = EVIDENCE + SIZE if has_modes else EVIDENCE
+    return replace(change, **{name: getattr(known, name) for name in names}) if known else change
 
 
-def _shown_levels(stretches: Sequence[Stretch], rows: Sequence[Change]) -> Sequence[Stretch]:
+def _shown_levels(stretches: Sequence[Segment], rows: Sequence[Change]) -> Sequence[Segment]:
     """Without the newest level while no change to it is reported."""
     if len(stretches) < LEAST_LEVELS:
         return stretches
@@ -345,7 +327,7 @@ def _shown_levels(stretches: Sequence[Stretch], rows: Sequence[Change]) -> Seque
 
 
 def _segments(
-    stretches: Sequence[Stretch], updated: Sequence[Segment], fresh: Sequence[Change]
+    stretches: Sequence[Segment], updated: Sequence[Segment], fresh: Sequence[Change]
 ) -> tuple[Segment, ...]:
     """The levels; the last one ends where a change begins that only the update reports yet."""
     segments = [_segment(one) for one in stretches]
@@ -359,17 +341,7 @@ def _segments(
     return (*segments[:-1], cut, own)
 
 
-def _segment(one: Stretch) -> Segment:
+def _segment(one: Segment) -> Segment:
     gain = 100 * (one.end_level / one.level - 1) if one.level else 0.0
     half = 100 * (one.high - one.low) / (one.high + one.low)
-    is_drift = abs(gain) > DRIFT_SCORE * half / TWO_SIDED_95
-    return Segment(
-        first=one.first,
-        last=one.last,
-        count=one.count,
-        level=one.level,
-        low=one.low,
-        high=one.high,
-        end_level=one.end_level,
-        drift_pct=gain if is_drift else 0.0,
-    )
+    return replace(one, drift_pct=gain if abs(gain) > DRIFT_SCORE * half / TWO_SIDED_95 else 0.0)

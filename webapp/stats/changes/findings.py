@@ -75,7 +75,8 @@ class Segment:
     """A stretch without a change, from revision `first` to `last`, `count` of them measured.
 
     `level` is in the metric's unit, at the first revision, with its 95 % interval; `end_level`
-    at the last. They differ where the series drifts: by `drift_pct` in all (0 where level).
+    at the last. They differ where the series drifts: by `drift_pct` in all (0 where level, and in
+    `Findings`).
     """
 
     first: At
@@ -85,7 +86,7 @@ class Segment:
     low: float
     high: float
     end_level: float
-    drift_pct: float
+    drift_pct: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,6 +210,11 @@ class Step:
     shown_by: At
     revisions: tuple[int, int]
 
+    @property
+    def first(self) -> At:
+        """The likeliest first revision at the new level."""
+        return self.finding.first
+
 
 @dataclass(frozen=True, slots=True)
 class NoiseChange:
@@ -234,22 +240,6 @@ class ModeChange:
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
-    """`count` measured revisions at one level (in the metric's unit, with its 95 % interval).
-
-    `level` is where it begins, `end_level` where it ends: a curve may bend it.
-    """
-
-    first: At
-    last: At
-    count: int
-    level: float
-    low: float
-    high: float
-    end_level: float
-
-
-@dataclass(frozen=True, slots=True)
 class Findings:
     """All findings of a series, kind by kind, each in order along the tree.
 
@@ -265,7 +255,7 @@ class Findings:
     slow: tuple[Finding, ...] = ()
     noise_pct: float | None = None
     steps: tuple[Step, ...] = ()
-    stretches: tuple[Stretch, ...] = ()
+    stretches: tuple[Segment, ...] = ()
     has_modes: bool = False
     recurring: int = 0
 

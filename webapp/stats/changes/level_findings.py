@@ -343,7 +343,7 @@ def _modes(two: Modes, at: _Revisions) -> Iterator[findings.ModeChange]:
 
 def _stretches(
     found: Levels, begun: Sequence[Beginning], at: _Revisions
-) -> Iterator[findings.Stretch]:
+) -> Iterator[findings.Segment]:
     """The levels, each from where a change most likely began to the next."""
     edges = [0, *(one.index for one in begun), len(at)]
     for one, (first, stop) in zip(found.levels, pairwise(edges), strict=True):
@@ -351,7 +351,7 @@ def _stretches(
         end = one.level + float(found.curve[stop - 1])
         margin = sqrt(scale.as_student(TWO_SIDED_95, one.freedom) * one.variance)
         levels = (scale.exponential(log) for log in (start, start - margin, start + margin, end))
-        yield findings.Stretch(at[first], at[stop - 1], stop - first, *levels)
+        yield findings.Segment(at[first], at[stop - 1], stop - first, *levels)
 
 
 def _sized(

@@ -11,6 +11,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, chain, pairwise
+from operator import attrgetter
 from typing import Any, Literal
 
 import numpy as np
@@ -75,6 +76,8 @@ VERSION = 18
 
 PACKED = ("location", "weight", "clipped", "near", "far", "weights", "totals")
 """Columns of the ring that are numbers with fractions."""
+
+_columns = attrgetter("position", "label", *PACKED)
 
 Kind = Literal["change", "drift"]
 
@@ -167,17 +170,8 @@ class Ring:
 
     def columns(self) -> tuple[list[Any], ...]:
         """Every column, to copy or to trim them alike."""
-        return (
-            self.position,
-            self.label,
-            self.location,
-            self.weight,
-            self.clipped,
-            self.near,
-            self.far,
-            self.weights,
-            self.totals,
-        )
+        found: tuple[list[Any], ...] = _columns(self)
+        return found
 
     def trim(self) -> None:
         """Drop the oldest revisions: there are twice as many as needed."""
@@ -229,13 +223,8 @@ class OnlineState:
         them can change: the others are shared.
         """
         settled = self._settled()
-        return OnlineState(
-            count=self.count,
-            origin=self.origin,
-            last_position=self.last_position,
-            variance=self.variance,
-            freedom=self.freedom,
-            memory_step=self.memory_step,
+        return replace(
+            self,
             tracker=replace(self.tracker),
             ring=self.ring.copy(),
             regimes=[*self.regimes[:settled], *map(replace, self.regimes[settled:])],
@@ -243,7 +232,6 @@ class OnlineState:
             retracted=self.retracted.copy(),
             samples=self.samples.copy(),
             left_out=self.left_out.copy(),
-            past=self.past,
         )
 
     def _settled(self) -> int:

@@ -12,8 +12,8 @@ from webapp.stats.changes.findings import (
     Findings,
     ModeChange,
     NoiseChange,
+    Segment,
     Step,
-    Stretch,
 )
 from webapp.stats.changes.level_findings import find_in
 from webapp.stats.changes.online_state import extend, pack, pack_data, unpack, unpack_data
@@ -37,6 +37,9 @@ GUARD = 64
 found by the window before it, which saw more of the level before."""
 
 NOTHING = Findings()
+
+OF_A_PLACE = ("excursions", "noise_changes", "modes", "steps")
+"""Kinds of findings that begin at one revision each."""
 
 
 @dataclass(slots=True)
@@ -171,14 +174,11 @@ class Window:
         if self.since is None:
             return found
         settled, fresh = self.settled.findings, _part(found, self.since, None)
-        return replace(
-            found,
-            excursions=(*settled.excursions, *fresh.excursions),
-            noise_changes=(*settled.noise_changes, *fresh.noise_changes),
-            modes=(*settled.modes, *fresh.modes),
-            steps=(*settled.steps, *fresh.steps),
-            stretches=(*settled.stretches, *self._reaching(found, self.since)),
-        )
+        kinds: dict[str, Any] = {
+            kind: (*getattr(settled, kind), *getattr(fresh, kind)) for kind in OF_A_PLACE
+        }
+        stretches = (*settled.stretches, *self._reaching(found, self.since))
+        return replace(found, **kinds, stretches=stretches)
 
     def _found(self) -> Findings:
         """What is found in the window alone."""
@@ -228,7 +228,7 @@ class Window:
             settled_text=settled,
         )
 
-    def _reaching(self, found: Findings, since: int) -> Sequence[Stretch]:
+    def _reaching(self, found: Findings, since: int) -> Sequence[Segment]:
         """The levels of the window, the first of which began before it."""
         its = found.stretches[sum(one.finding.first.position < since for one in found.steps) :]
         if not its or self.settled.open_from is None:
@@ -293,15 +293,11 @@ def _part(found: Findings, since: int | None, until: int | None) -> Findings:
     def inside(at: At) -> bool:
         return (since is None or at.position >= since) and (until is None or at.position < until)
 
-    steps = tuple(one for one in found.steps if inside(one.finding.first))
-    return Findings(
-        excursions=tuple(one for one in found.excursions if inside(one.first)),
-        noise_changes=tuple(one for one in found.noise_changes if inside(one.first)),
-        modes=tuple(one for one in found.modes if inside(one.first)),
-        steps=steps,
-        stretches=tuple(found.stretches[: len(steps)]),
-        has_modes=found.has_modes,
-    )
+    kinds: dict[str, Any] = {
+        kind: tuple(one for one in getattr(found, kind) if inside(one.first)) for kind in OF_A_PLACE
+    }
+    stretches = tuple(found.stretches[: len(kinds["steps"])])
+    return Findings(**kinds, stretches=stretches, has_modes=found.has_modes)
 
 
 KINDS: dict[str, type] = {
@@ -310,7 +306,7 @@ KINDS: dict[str, type] = {
     "noise_changes": NoiseChange,
     "modes": ModeChange,
     "steps": Step,
-    "stretches": Stretch,
+    "stretches": Segment,
 }
 
 
