@@ -50,15 +50,13 @@ class Bend:
     steps: int = 0
 
 
-def instead_of_step(
-    state: OnlineState, start: int, clipped: Floats, variance: float
-) -> Bend | None:
+def instead_of_step(state: OnlineState, start: int, clipped: Floats) -> Bend | None:
     """Return the bend that explains the last regime better than one step, or None.
 
     `clipped` are its kept revisions from ring row `start` on, relative to its slope.
     """
     _, step_gain = best_split(clipped, np.ones(len(clipped)))
-    offset = state.ring.start + start
+    offset, variance = state.ring.start + start, state.variance
     slope = state.regimes[-1].slope
     if slope:
         at, gain = best_bend_of(clipped, -slope)
@@ -72,7 +70,7 @@ def instead_of_step(
     return None
 
 
-def instead_of_stairs(state: OnlineState, first: int, variance: float) -> Bend | None:
+def instead_of_stairs(state: OnlineState, first: int) -> Bend | None:
     """Return the bend that explains a step at index `first` and the steps before it, or None."""
     ring = state.ring
     cuts = _stairs(state, first)
@@ -84,7 +82,7 @@ def instead_of_stairs(state: OnlineState, first: int, variance: float) -> Bend |
     locations -= base.slope * np.arange(len(locations))
     steps_gain = _gain(locations, [cut - start for cut in cuts])
     at, slope, gain = best_bend(locations)
-    if gain <= steps_gain - (STAIR_PRICE * (len(cuts) - 1) - STEP_LEAD) * variance:
+    if gain <= steps_gain - (STAIR_PRICE * (len(cuts) - 1) - STEP_LEAD) * state.variance:
         return None
     return Bend(start + at, slope, len(cuts) - 1)
 
@@ -113,7 +111,7 @@ def _gain(locations: Floats, cuts: list[int]) -> float:
     return sum(len(part) * (float(part.mean()) - middle) ** 2 for part in np.split(locations, cuts))
 
 
-def try_break(state: OnlineState, variance: float, freedom: float, table: regimes.Table) -> bool:
+def try_break(state: OnlineState) -> bool:
     """Break the last regime where it breaks best; False when the evidence is of one revision."""
     ring, regime = state.ring, state.regimes[-1]
     start = max(regime.first - ring.start, 0)
@@ -124,12 +122,15 @@ def try_break(state: OnlineState, variance: float, freedom: float, table: regime
         weights[0] = ring.weights[0]
     split, _ = best_split(clipped, weights)
     first = ring.start + start + split
-    sides = _flat(state, start, start + split), _flat(state, start + split, len(ring.location))
-    if not sides_agree(sides, variance, freedom, table):
-        return False
-    bend = instead_of_stairs(state, first, variance) or instead_of_step(
-        state, start, clipped, variance
+    # A revision that is odd beside the others of its side has no vote at all: the others must
+    # carry the whole limit. One that agrees with them may carry most of it.
+    left, right = (
+        _flat(state, start, start + split),
+        _flat(state, start + split, len(ring.location)),
     )
+    if not (_carries(state, right, left) and _carries(state, left, right)):
+        return False
+    bend = instead_of_stairs(state, first) or instead_of_step(state, start, clipped)
     if bend is None:
         begin(state, "change", first, 0.0)
         # The split was chosen on values drawn in; a large step is placed better without that.
@@ -176,30 +177,9 @@ def begin(state: OnlineState, kind: Kind, first: int, slope: float) -> None:
     regimes.lay_out(state, first)
 
 
-def sides_agree(
-    sides: tuple[Sequence[float], Sequence[float]],
-    variance: float,
-    freedom: float,
-    table: regimes.Table,
-) -> bool:
-    """Return whether each side still differs without its most extreme revision.
-
-    A revision that is odd beside the others of its side has no vote at all: the others must
-    carry the whole limit. One that agrees with them may carry most of it.
-    """
-    left, right = sides
-    return _carries(right, left, variance, freedom, table) and _carries(
-        left, right, variance, freedom, table
-    )
-
-
-def _carries(
-    side: Sequence[float],
-    other: Sequence[float],
-    variance: float,
-    freedom: float,
-    table: regimes.Table,
-) -> bool:
+def _carries(state: OnlineState, side: Sequence[float], other: Sequence[float]) -> bool:
+    """Whether a side differs from the other without its most extreme revision."""
+    variance, freedom, table = regimes.spread(state)
     count = len(side)
     if count > SMALL_SIDE:
         return True
@@ -209,9 +189,7 @@ def _carries(
     mean = sum(rest) / len(rest)
     is_odd = abs(side[worst] - mean) > scale.ODD * sqrt(variance * (1 + 1 / len(rest)))
     need = scale.as_student(scale.CONFIRM if is_odd else scale.REST, freedom)
-    inflated = regimes.of_mean(table, len(rest)) / len(rest) + regimes.of_mean(
-        table, len(other)
-    ) / len(other)
+    inflated = sum(regimes.of_mean(table, len(one)) / len(one) for one in (rest, other))
     same_way = (mean - level > 0) == (sum(side) / count - level > 0)
     return same_way and (mean - level) ** 2 > need * variance * inflated
 

@@ -6,6 +6,7 @@ reported from those sums: they only show which curves are worth a fit of their o
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import accumulate, pairwise
 from math import inf
@@ -171,10 +172,6 @@ def within_levels(columns: Floats, weight: Floats, starts: list[int]) -> tuple[F
     return columns - means[level], means
 
 
-Known = dict[tuple[tuple[int, ...], bytes], tuple[Floats, turns.Fit]]
-"""Curves of a basis and the levels beside them, by levels and revisions they were fitted to."""
-
-
 class Screen:
     """Curves beside the levels `alone` of log `locations`, (revisions,), or all of them but one.
 
@@ -318,72 +315,71 @@ def best_curve(
         if not pays and min(fewer.get(number) or screen.beside_fewer([number])[0]) - most >= SPARED:
             continue
         # A slope against the steps hides without them; a wave hides beside too many.
-        everything, known = np.ones(len(locations), dtype=bool), Known()
+        everything, search = np.ones(len(locations), dtype=bool), _Search(locations, state, basis)
+        is_trend = basis.shape[1] == 1
         for first, kept in (([0], everything), (alone.starts, alone.inside)):
-            worst = inf if basis.shape[1] == 1 else best - price + HOPELESS
-            curve, left = _curve(locations, state, basis, (first, kept), worst, known=known)
+            worst = inf if is_trend else best - price + HOPELESS
+            curve, left = search.beside(first, kept, worst)
             cost = _unexplained(left) + price
             # Half of a wave with a step either way beside it would pass for a wave and a half.
-            is_trend = basis.shape[1] == 1
             if is_trend and cost - min(turns.PENALTY * (len(left.starts) - 1), FREED) < best:
-                curve, left = _spared(locations, state, basis, (curve, left), known)
+                curve, left = search.spared(curve, left)
                 cost = _unexplained(left) + price
             if cost < best:
                 best, chosen = cost, (curve, basis)
     return chosen
 
 
-def _spared(
-    locations: Floats,
-    state: turns.NoiseState,
-    basis: Floats,
-    found: tuple[Floats, turns.Fit],
-    known: Known,
-) -> tuple[Floats, turns.Fit]:
-    """The trend `basis` and its levels, without those that cost more than they explain.
-
-    By turns curve and levels share between them what either could explain: a slope that was fitted
-    beside steps too many stays too flat, and keeps them.
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """Curves of a basis and the levels beside them, and those that are known by now: by levels and
+    revisions they were fitted to (another first guess may come to them).
     """
-    curve, fit = found
-    while len(fit.starts) > 1:
-        (joined,) = Screen(locations, state.scatter, fit, [basis]).beside_fewer([0])
-        at = int(np.argmin(joined)) + 1
-        if joined[at - 1] + turns.PENALTY * (len(fit.starts) - 2) >= _unexplained(fit) + SPARED:
-            break
-        starts = [*fit.starts[:at], *fit.starts[at + 1 :]]
-        other, fewer = _curve(locations, state, basis, (starts, fit.inside), inf, known=known)
-        if _unexplained(fewer) >= _unexplained(fit):
-            break
-        curve, fit = other, fewer
-    return curve, fit
 
+    locations: Floats
+    state: turns.NoiseState
+    basis: Floats
+    known: dict[tuple[tuple[int, ...], bytes], tuple[Floats, turns.Fit]] = field(
+        default_factory=dict
+    )
 
-def _curve(
-    locations: Floats,
-    state: turns.NoiseState,
-    basis: Floats,
-    first: tuple[list[int], NDArray[np.bool_]],
-    most: float,
-    *,
-    known: Known,
-) -> tuple[Floats, turns.Fit]:
-    """The curve of `basis`, and the levels that are left with it.
+    def spared(self, curve: Floats, fit: turns.Fit) -> tuple[Floats, turns.Fit]:
+        """The trend and its levels, without those that cost more than they explain.
 
-    It is fitted first beside levels that begin as in `first`, to the revisions that are kept.
-    What leaves more than `most` unexplained after a turn has no other. A turn that is `known` of
-    this basis (another first guess came to it) is not taken again.
-    """
-    starts, kept = first
-    for _ in range(CURVE_PASSES):
-        key = tuple(starts), kept.tobytes()
-        if key not in known:
-            curve = fitted(locations, 1 / state.scatter, basis, starts, kept)
-            flat = locations - curve
-            known[key] = curve, turns.fit_levels(flat, state.scatter, turns.starts_of(flat, state))
-        curve, fit = known[key]
-        is_settled = fit.starts == starts and np.array_equal(fit.inside, kept)
-        starts, kept = fit.starts, fit.inside
-        if is_settled or (most < inf and _unexplained(fit) > most):
-            break
-    return curve, fit
+        By turns curve and levels share between them what either could explain: a slope that was
+        fitted beside steps too many stays too flat, and keeps them.
+        """
+        while len(fit.starts) > 1:
+            screen = Screen(self.locations, self.state.scatter, fit, [self.basis])
+            (joined,) = screen.beside_fewer([0])
+            at = int(np.argmin(joined)) + 1
+            if joined[at - 1] + turns.PENALTY * (len(fit.starts) - 2) >= _unexplained(fit) + SPARED:
+                break
+            other, fewer = self.beside([*fit.starts[:at], *fit.starts[at + 1 :]], fit.inside, inf)
+            if _unexplained(fewer) >= _unexplained(fit):
+                break
+            curve, fit = other, fewer
+        return curve, fit
+
+    def beside(
+        self, starts: list[int], kept: NDArray[np.bool_], most: float
+    ) -> tuple[Floats, turns.Fit]:
+        """The curve, and the levels that are left with it.
+
+        It is fitted first beside levels that begin at `starts`, to the revisions that are `kept`.
+        What leaves more than `most` unexplained after a turn has no other.
+        """
+        for _ in range(CURVE_PASSES):
+            key = tuple(starts), kept.tobytes()
+            if key not in self.known:
+                scatter = self.state.scatter
+                curve = fitted(self.locations, 1 / scatter, self.basis, starts, kept)
+                flat = self.locations - curve
+                fit = turns.fit_levels(flat, scatter, turns.starts_of(flat, self.state))
+                self.known[key] = curve, fit
+            curve, fit = self.known[key]
+            is_settled = fit.starts == starts and np.array_equal(fit.inside, kept)
+            starts, kept = fit.starts, fit.inside
+            if is_settled or (most < inf and _unexplained(fit) > most):
+                break
+        return curve, fit

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from webapp.stats.changes import findings, scale
 from webapp.stats.changes.curves import within_levels
 from webapp.stats.changes.levels import Level, Levels, freedom_between, levels_of
-from webapp.stats.changes.modes import Modes, take_out
+from webapp.stats.changes.modes import take_out
 from webapp.stats.changes.points import FINEST, Floats, Value, half_digit
 from webapp.stats.changes.scale import percent
 from webapp.stats.changes.scatter import inflation_of
@@ -269,7 +269,7 @@ def find_in(measured: Sequence[Value], *, with_slow: bool = True) -> findings.Fi
     if found is None:
         return findings.Findings()
     at = _Revisions(values)
-    begun = _beginnings(found, locations)
+    begun = [beginning_of(found, locations, i) for i in range(1, len(found.levels))]
     odd = list(_excursions(values, found, at))
     return findings.Findings(
         excursions=tuple(filter(None, odd)),
@@ -277,10 +277,17 @@ def find_in(measured: Sequence[Value], *, with_slow: bool = True) -> findings.Fi
             findings.NoiseChange(at[i], float(found.scatter[i] / found.scatter[i - 1]), at[i - 1])
             for i in found.calm[1:]
         ),
-        modes=tuple(_modes(two, at)) if two else (),
+        modes=tuple(
+            findings.ModeChange(
+                at[one.index], one.before, one.after, percent(-two.gap), at[max(one.index - 1, 0)]
+            )
+            for one in two.changes
+        )
+        if two
+        else (),
         slow=tuple(_slow(locations, found, at)) if with_slow else (),
         noise_pct=100 * float(found.scatter[-1]),
-        steps=tuple(_steps(found, begun, at)),
+        steps=tuple(_step(found, i, begun, at) for i in range(len(begun))),
         stretches=tuple(_stretches(found, begun, at)),
         has_modes=two is not None,
         recurring=odd.count(None),
@@ -297,35 +304,19 @@ def _finest(measured: Sequence[Value]) -> float:
     return least
 
 
-def _beginnings(found: Levels, locations: Floats) -> list[Beginning]:
-    """Where each level but the first began."""
-    return [beginning_of(found, locations, i) for i in range(1, len(found.levels))]
-
-
-def _steps(found: Levels, begun: Sequence[Beginning], at: _Revisions) -> Iterator[findings.Step]:
-    """The changes of level.
+def _step(found: Levels, number: int, begun: Sequence[Beginning], at: _Revisions) -> findings.Step:
+    """The change to level `number` + 1.
 
     Where fewer revisions show a change than lie between two, none is reported twice.
     """
-    for i, beginning in enumerate(begun):
-        stop = begun[i + 1].index if i + 1 < len(begun) else len(at)
-        yield _step(found, i, beginning, (beginning.index, stop - 1), at)
-
-
-def _step(
-    found: Levels,
-    number: int,
-    beginning: Beginning,
-    ends: tuple[int, int],
-    at: _Revisions,
-) -> findings.Step:
     before, after = found.levels[number : number + 2]
     gap = after.level - before.level
     variance = before.variance + after.variance + found.of_curve[number]
     freedom = freedom_between(before, after)
     margin = sqrt(scale.as_student(TWO_SIDED_95, freedom) * variance)
     score = scale.as_score(gap * gap / variance, freedom)
-    first, last = ends
+    beginning, *later = begun[number:]
+    first, last = beginning.index, (later[0].index if later else len(at)) - 1
     base = before.level + float(found.curve[first])
     return findings.Step(
         _sized(at, (first, last), (gap, margin), base=base, score=score),
@@ -333,12 +324,6 @@ def _step(
         at[beginning.shown_by],
         (before.count, after.count),
     )
-
-
-def _modes(two: Modes, at: _Revisions) -> Iterator[findings.ModeChange]:
-    for one in two.changes:
-        before = at[max(one.index - 1, 0)]
-        yield findings.ModeChange(at[one.index], one.before, one.after, percent(-two.gap), before)
 
 
 def _stretches(

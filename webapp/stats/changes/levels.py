@@ -43,19 +43,14 @@ class Rollout:
     gap: float
 
 
-def rollouts(
-    fit: turns.Fit, scatter: Floats, is_jump: NDArray[np.bool_], costs: tuple[float, float]
-) -> list[Rollout]:
-    """Return the moves that explain `fit` better than its levels do, in order, none beside another.
-
-    `scatter` is the standard deviation of each revision, and `is_jump` whether its neighbours alone
-    show that it begins a level. `costs` are those of a level more, and of a revision at most, in
-    variances of one revision.
+def rollouts(fit: turns.Fit, state: turns.NoiseState) -> list[Rollout]:
+    """Return the moves that explain `fit` better than its levels do, in order, none beside another,
+    by what is known of the noise around it.
     """
     found: list[Rollout] = []
     number = 0
     while number < len(fit.starts) - 1:
-        move = _from(fit, scatter, is_jump, number, costs)
+        move = _from(fit, state, number)
         if move is not None:
             found.append(move)
         number = number + 1 if move is None else move.after
@@ -81,37 +76,29 @@ def _line(length: int) -> Floats:
     return np.arange(1, length + 1) / (length + 1)
 
 
-def _from(
-    fit: turns.Fit,
-    scatter: Floats,
-    is_jump: NDArray[np.bool_],
-    number: int,
-    costs: tuple[float, float],
-) -> Rollout | None:
+def _from(fit: turns.Fit, state: turns.NoiseState, number: int) -> Rollout | None:
     """The longest move that begins with level `number`; None where levels explain more."""
     starts = fit.starts
     for last in range(len(starts) - 1, number, -1):
         between = starts[number + 1 : last + 1]
-        if between[-1] - between[0] > LONGEST or is_jump[between].any():
+        if between[-1] - between[0] > LONGEST or (state.jumps[between] > 0).any():
             continue
         steps = np.diff(fit.centres[number : last + 1])
         if (steps > 0).all() or (steps < 0).all():
-            move = _best(fit, scatter, (number, last), costs)
+            move = _best(fit, state, number, last)
             if move is not None:
                 return move
     return None
 
 
-def _best(
-    fit: turns.Fit, scatter: Floats, ends: tuple[int, int], costs: tuple[float, float]
-) -> Rollout | None:
-    number, last = ends
-    price, cap = costs
+def _best(fit: turns.Fit, state: turns.NoiseState, number: int, last: int) -> Rollout | None:
+    """The best move from level `number` to level `last`."""
+    price, cap = state.price * state.inflation, state.cap * state.price / turns.PENALTY
     starts = [*fit.starts, len(fit.values)]
     low = max(starts[number], starts[number + 1] - AROUND)
     high = min(starts[last + 1], starts[last] + AROUND)
     rows = slice(low, high)
-    each = scatter[rows]
+    each = state.scatter[rows]
     off = fit.off[rows] / each
     steps = float(np.minimum(off * off, cap).sum()) + price * (last - number)
     firsts, stops = _ends(starts, number, last)
@@ -234,9 +221,7 @@ def levels_of(
         # These levels need not be those that the curve was fitted beside; sizes are of both.
         curve = fitted(locations, 1 / state.scatter, basis, starts, fit.inside)
         fit = turns.fit_levels(locations - curve, state.scatter, starts)
-    costs = price * state.inflation, state.cap * price / turns.PENALTY
-    moves = rollouts(fit, state.scatter, state.jumps > 0, costs)
-    moves = [one for one in moves if _pays(one, fit, state)]
+    moves = [one for one in rollouts(fit, state) if _pays(one, fit, state)]
     if moves:
         values, starts = straightened(fit.values, fit, moves)
         fit = turns.fit_levels(values, state.scatter, starts)
@@ -285,6 +270,6 @@ def _levels(state: turns.NoiseState, fit: turns.Fit) -> list[Level]:
 def _freedoms(state: turns.NoiseState, starts: list[int]) -> list[float]:
     """The degrees of freedom behind each level: by weight, where its scatter changed."""
     weights = state.scatter**-2.0
-    together = np.add.reduceat(weights * state.freedom, starts)
-    found: list[float] = (together / np.add.reduceat(weights, starts)).tolist()
+    together = np.add.reduceat([weights * state.freedom, weights], starts, axis=1)
+    found: list[float] = (together[0] / together[1]).tolist()
     return found

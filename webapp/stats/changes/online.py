@@ -147,7 +147,7 @@ def _scan(state: OnlineState, regime: Regime) -> bool:
         if cross * cross > normal * (share := (table[m] * left + of_left * right) * left * right):
             limit = scale.as_student(scale.CONFIRM, freedom) * variance
             if cross * cross > limit * share:
-                return try_break(state, variance, freedom, table)
+                return try_break(state)
     return False
 
 

@@ -1,6 +1,7 @@
 """From the state of the online update to what it reports of a series."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from math import inf, sqrt
 
 import numpy as np
@@ -42,9 +43,6 @@ LEAST_MIXED = 1 / 3
 SOON, LATER = 2, 10
 """Revisions after which the smallest provable change is given."""
 
-FEWEST_TO_PROVE = 2
-"""Revisions below which no smallest provable change is given."""
-
 NO_SCATTER = 1.001
 """Multiple of the smallest standard deviation that is believed up to which all values are equal."""
 
@@ -85,20 +83,22 @@ def present(state: OnlineState, better: Better, *, all_segments: bool = True) ->
 
     Of its segments the last one alone is reported where a caller has others (not `all_segments`).
     """
-    variance, freedom, table = spread(state)
-    speaks = not is_silent(state)
-    newest = _newest(state, variance, freedom, table) if speaks else None
-    changes = _confirmed(state, better)
+    newest = _newest(state)
+    changes = [
+        _confirmed(state, i, better)
+        for i, broken in enumerate(state.breaks)
+        if broken.kind == "change"
+    ]
     if newest is not None and newest.score >= newest.needed:
-        changes.append(_candidate(state, newest, better))
+        changes.append(_candidate(state, newest.score, better))
     regimes = state.regimes if all_segments else state.regimes[-1:]
-    segments = tuple(_segment(state, regime, variance, freedom, table) for regime in regimes)
+    segments = tuple(_segment(state, regime) for regime in regimes)
     return findings.Analysis(
         count=state.count,
         changes=tuple(changes),
         segments=segments,
-        noise=_noise(state, variance, freedom) if freedom >= scale.LEAST_FREEDOM else None,
-        smallest=_smallest(state, variance, freedom, table) if speaks else None,
+        noise=_noise(state) if state.freedom >= scale.LEAST_FREEDOM else None,
+        smallest=_smallest(state),
         newest=newest,
         is_bimodal=_has_two(state),
         is_drifting=bool(segments) and segments[-1].drift_pct != 0,
@@ -116,80 +116,53 @@ def largest_score(state: OnlineState) -> float:
     """Return the most that any number of newest revisions shows against the rest of their regime
     (`Newest.scan_score`); infinity while too little is known.
     """
-    newest = None if is_silent(state) else _newest(state, *spread(state))
+    newest = _newest(state)
     return inf if newest is None else newest.scan_score
 
 
-def _confirmed(state: OnlineState, better: Better) -> list[findings.Change]:
-    return [
-        _change(state, i, broken, better)
-        for i, broken in enumerate(state.breaks)
-        if broken.kind == "change"
-    ]
-
-
-def _change(state: OnlineState, i: int, broken: Break, better: Better) -> findings.Change:
-    before, after = state.regimes[i], state.regimes[i + 1]
+def _confirmed(state: OnlineState, i: int, better: Better) -> findings.Change:
+    """Change `i`, by the noise when it was settled, else by that of now."""
+    broken, before, after = state.breaks[i], state.regimes[i], state.regimes[i + 1]
     if broken.settled and broken.interval is not None:
-        interval, score = broken.interval, broken.score
         variance, freedom = broken.variance, broken.freedom
         table = scale.inflation(broken.memory_step)
     else:
-        interval, score = interval_of(state), score_of(state)
+        broken = replace(broken, score=score_of(state), interval=interval_of(state))
         variance, freedom, table = spread(state)
-    old = before.at(after.first)
     margin = sqrt(scale.as_student(TWO_SIDED_95, freedom) * variance)
     margin *= sqrt(_share(before, table) + _share(after, table))
-    return _sized(
-        state,
-        interval=interval,
-        revision=findings.At(broken.position, broken.label),
-        levels=(old, after.level),
-        margin=margin,
-        counts=(before.count, after.count),
-        score=score,
-        confirmed_by=findings.At(*broken.confirmed_by),
-        better=better,
-    )
+    levels = (before.at(after.first), after.level, margin)
+    return _sized(state, broken, levels, (before.count, after.count), better)
 
 
-def _candidate(state: OnlineState, newest: findings.Newest, better: Better) -> findings.Change:
+def _candidate(state: OnlineState, score: float, better: Better) -> findings.Change:
     variance, freedom, table = spread(state)
-    ring, regime = state.ring, state.regimes[-1]
+    ring, count = state.ring, state.regimes[-1].count - 1
     level, weight = _without_newest(state)
     margin = sqrt(scale.as_student(TWO_SIDED_95, freedom) * variance)
-    margin *= sqrt(1 / ring.weight[-1] + of_mean(table, regime.count - 1) / weight)
-    here = (ring.position[-1], ring.label[-1])
-    previous = (ring.position[-2], ring.label[-2])
-    return _sized(
-        state,
-        interval=Interval(previous, here, here, previous, 1.0),
-        revision=newest.revision,
-        levels=(level, ring.location[-1]),
-        margin=margin,
-        counts=(regime.count - 1, 1),
-        score=newest.score,
-        confirmed_by=None,
-        better=better,
-    )
+    margin *= sqrt(1 / ring.weight[-1] + of_mean(table, count) / weight)
+    previous, here = zip(ring.position[-2:], ring.label[-2:], strict=True)
+    interval = Interval(previous, here, here, previous, 1.0)
+    broken = Break("change", state.count - 1, *here, here, score, interval)
+    levels = (level, ring.location[-1], margin)
+    change = _sized(state, broken, levels, (count, 1), better)
+    return replace(change, state="candidate", needed=scale.SUSPECT, confirmed_by=None)
 
 
 def _sized(
     state: OnlineState,
-    *,
-    interval: Interval,
-    revision: findings.At,
-    levels: tuple[float, float],
-    margin: float,
+    broken: Break,
+    levels: tuple[float, float, float],
     counts: tuple[int, int],
-    score: float,
-    confirmed_by: findings.At | None,
     better: Better,
 ) -> findings.Change:
-    old, new = levels
-    single = confirmed_by is None
+    """What is reported of a change from one level to another, the third of `levels` is the margin
+    of their gap.
+    """
+    (old, new, margin), interval, score = levels, broken.interval, broken.score
+    assert interval is not None
     return findings.Change(
-        revision=revision,
+        revision=findings.At(broken.position, broken.label),
         previous=findings.At(*interval.previous),
         after=findings.At(*interval.after),
         first=findings.At(*interval.first),
@@ -203,12 +176,12 @@ def _sized(
         revisions_before=counts[0],
         revisions_after=counts[1],
         verdict="better" if is_gain(new - old, better) else "worse",
-        state="candidate" if single else "confirmed",
+        state="confirmed",
         score=score,
-        needed=scale.SUSPECT if single else scale.CONFIRM,
+        needed=scale.CONFIRM,
         p_value=scale.p_of_scan(score),
         probability=scale.probability(score, counts[1]),
-        confirmed_by=confirmed_by,
+        confirmed_by=findings.At(*broken.confirmed_by),
         locations=interval.locations,
     )
 
@@ -225,13 +198,12 @@ def _without_newest(state: OnlineState) -> tuple[float, float]:
     return level + regime.slope * (state.count - 1 - regime.first), weight
 
 
-def _newest(
-    state: OnlineState, variance: float, freedom: float, table: Table
-) -> findings.Newest | None:
+def _newest(state: OnlineState) -> findings.Newest | None:
+    if is_silent(state) or state.regimes[-1].count <= LEAST_SIDE:
+        return None
+    variance, freedom, table = spread(state)
     ring, regime = state.ring, state.regimes[-1]
     revision = findings.At(ring.position[-1], ring.label[-1])
-    if regime.count <= LEAST_SIDE:
-        return None
     level, weight = _without_newest(state)
     off = ring.location[-1] - level
     share = 1 / ring.weight[-1] + of_mean(table, regime.count - 1) / weight
@@ -257,9 +229,8 @@ def _scan_score(state: OnlineState) -> float:
     return scale.as_score(largest, freedom)
 
 
-def _segment(
-    state: OnlineState, regime: Regime, variance: float, freedom: float, table: Table
-) -> findings.Segment:
+def _segment(state: OnlineState, regime: Regime) -> findings.Segment:
+    variance, freedom, table = spread(state)
     start = state.origin + regime.level
     gain = regime.slope * (regime.count - 1)
     share = _share(regime, table)
@@ -277,8 +248,8 @@ def _segment(
     )
 
 
-def _noise(state: OnlineState, variance: float, freedom: float) -> findings.Noise:
-    tracker = state.tracker
+def _noise(state: OnlineState) -> findings.Noise:
+    tracker, variance = state.tracker, state.variance
     within = tracker.within_variance() if tracker.within_weight else None
     run = tracker.in_boot / tracker.in_boot_weight if tracker.in_boot_weight else None
     several_boots = tracker.boots > 1.5 * tracker.shares
@@ -295,7 +266,7 @@ def _noise(state: OnlineState, variance: float, freedom: float) -> findings.Nois
         boot_pct=_pct(boot),
         build_pct=_pct(build),
         memory=tracker.memory(),
-        freedom=freedom,
+        freedom=state.freedom,
         measured_build_pct=_pct(measured),
         measured_freedom=own_freedom,
         within_freedom=tracker.boots - tracker.shares if several_boots else tracker.within_weight,
@@ -306,18 +277,15 @@ def _pct(variance: float | None) -> float | None:
     return None if variance is None else 100.0 * sqrt(variance)
 
 
-def _smallest(
-    state: OnlineState, variance: float, freedom: float, table: Table
-) -> findings.Smallest | None:
-    """None of a single revision, where no two values differ yet, and beyond what is worth telling:
-    what is known of the noise is then a floor, a guess or next to nothing.
+def _smallest(state: OnlineState) -> findings.Smallest | None:
+    """None where no two values differ yet, and beyond what is worth telling: what is known of the
+    noise is then a floor, a guess or next to nothing.
     """
-    if state.count < FEWEST_TO_PROVE or variance <= (NO_SCATTER * state.tracker.finest()) ** 2:
+    variance, freedom, table = spread(state)
+    if is_silent(state) or variance <= (NO_SCATTER * state.tracker.finest()) ** 2:
         return None
-    regime = state.regimes[-1]
-    left = _share(regime, table)
-    score = scale.CONFIRM + POWER_80
-    square = scale.as_student(score, freedom)
+    left = _share(state.regimes[-1], table)
+    square = scale.as_student(scale.CONFIRM + POWER_80, freedom)
 
     def after(count: int, each: float) -> float:
         return percent(sqrt(square * (each * of_mean(table, count) / count + variance * left)))
