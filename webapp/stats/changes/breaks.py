@@ -7,7 +7,7 @@ from math import sqrt
 import numpy as np
 
 from webapp.stats.changes import regimes, scale
-from webapp.stats.changes.online_state import Break, Kind, OnlineState, Regime
+from webapp.stats.changes.online_state import Break, Kind, OnlineState
 from webapp.stats.changes.points import Floats
 
 LEAST_RAMP = 10
@@ -165,9 +165,7 @@ def begin(state: OnlineState, kind: Kind, first: int, slope: float) -> None:
         regimes.settle(state)
     regimes.give_to_next(state, first)
     at = first - ring.start
-    state.regimes.append(Regime(first, ring.position[at], ring.label[at], former.slope + slope))
-    state.regimes[-1].last_position = ring.position[-1]
-    state.regimes[-1].last_label = ring.label[-1]
+    regimes.append_regime(state, first, former.slope + slope)
     newest = ring.position[-1], ring.label[-1]
     broken = Break(kind, first, ring.position[at], ring.label[at], newest)
     broken.settled = kind == "drift"
@@ -235,11 +233,7 @@ def best_bend(values: Floats) -> tuple[int, float, float]:
     n = len(values)
     if n < LEAST_RAMP:
         return 0, 0.0, 0.0
-    centred = values - values.mean()
-    tails = np.cumsum(np.cumsum(centred[::-1]))[::-1]
-    length = n - np.arange(n, dtype=float)
-    sums = length * (length + 1) / 2
-    squares = sums * (2 * length + 1) / 3 - sums * sums / n
+    tails, squares = _ramps(values)
     squares[squares <= 0] = np.inf
     gain = tails * tails / squares
     gain[n - LEAST_RAMP + 1 :] = 0.0
@@ -252,12 +246,18 @@ def best_bend_of(values: Floats, slope: float) -> tuple[int, float]:
 
     With the slope given, the gain is that of best_bend less what the wrong slope loses.
     """
-    n = len(values)
-    centred = values - values.mean()
-    tails = np.cumsum(np.cumsum(centred[::-1]))[::-1]
-    length = n - np.arange(n, dtype=float)
-    sums = length * (length + 1) / 2
-    squares = sums * (2 * length + 1) / 3 - sums * sums / n
+    tails, squares = _ramps(values)
     gain = 2 * slope * tails - slope * slope * squares
     at = int(np.argmax(gain[1:])) + 1
     return at, float(gain[at])
+
+
+def _ramps(values: Floats) -> tuple[Floats, Floats]:
+    """For a ramp from each index on: its product with `values` less their mean, and its own square,
+    its mean taken out.
+    """
+    n = len(values)
+    tails = np.cumsum(np.cumsum((values - values.mean())[::-1]))[::-1]
+    length = n - np.arange(n, dtype=float)
+    sums = length * (length + 1) / 2
+    return tails, sums * (2 * length + 1) / 3 - sums * sums / n

@@ -5,7 +5,7 @@ stands lost now, or was taken back: pure functions of these.
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import exp, expm1, hypot, log
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from webapp.stats.metrics import Better
 
@@ -319,8 +319,7 @@ def net_loss(segments: Sequence[Segment], losses: Sequence[Loss], better: Better
     return None
 
 
-@dataclass(frozen=True, slots=True)
-class _Level:
+class _Level(NamedTuple):
     """A level in the metric's unit, and the half-width of its 95 % interval on the log scale."""
 
     level: float

@@ -60,21 +60,8 @@ LEAST_WINDOW = SHORTEST + 6
 hundred is shorter than a stretch may be: a loss after a calm half was found in hardly any."""
 
 
-class _Revisions:
-    """Where the revisions of a series are; made when asked for, for few are."""
-
-    def __init__(self, values: Sequence[Value]) -> None:
-        self._values = values
-
-    def named(self, index: int) -> tuple[int, str]:
-        """Position and label of one."""
-        return self._values[index][:2]
-
-    def __getitem__(self, index: int) -> findings.At:
-        return findings.At(*self.named(index))
-
-    def __len__(self) -> int:
-        return len(self._values)
+def _at(value: Value) -> findings.At:
+    return findings.At(*value[:2])
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,9 +153,7 @@ def _shown_by(found: Levels, before: Level, after: Level, index: int) -> int:
     return int(min(index + max(np.ceil(count), LEAST) - 1, last))
 
 
-def _excursions(
-    values: Sequence[Value], found: Levels, at: _Revisions
-) -> Iterator[findings.Finding | None]:
+def _excursions(values: Sequence[Value], found: Levels) -> Iterator[findings.Finding | None]:
     """The excursions of a series, in order along the tree; each ends where a level is back. None
     stands for one that recurs.
 
@@ -199,7 +184,7 @@ def _excursions(
             * (float(found.scatter[index]) ** 2 + level.variance)
         )
         base = values[index].location - off
-        yield _sized(at, (index, int(after[0])), (off, margin), base=base, score=abs(residual))
+        yield _sized(values, (index, int(after[0])), (off, margin), base=base, score=abs(residual))
 
 
 def _agree(value: Value, level: float) -> bool:
@@ -208,7 +193,7 @@ def _agree(value: Value, level: float) -> bool:
     return len(value.logs) > 1 and all((log - level) / off > AGREE for log in value.logs)
 
 
-def _slow(locations: Floats, found: Levels, at: _Revisions) -> Iterator[findings.Finding]:
+def _slow(locations: Floats, found: Levels, values: Sequence[Value]) -> Iterator[findings.Finding]:
     """The slow loss or gain that a series shows to its end: from where to where its level moved.
 
     It begins at the log level at its beginning. Where steps lie within, it ends at what the level
@@ -216,13 +201,15 @@ def _slow(locations: Floats, found: Levels, at: _Revisions) -> Iterator[findings
     """
     count = len(locations)
     lengths = {max(int(share * count), min(LEAST_WINDOW, count)) for share in WINDOWS}
-    moves = [_trend(locations, found, count - length, at) for length in sorted(lengths)[::-1]]
+    moves = [_trend(locations, found, count - length, values) for length in sorted(lengths)[::-1]]
     move = max(filter(None, moves), key=lambda one: one.score, default=None)
     if move is not None:
         yield move
 
 
-def _trend(locations: Floats, found: Levels, first: int, at: _Revisions) -> findings.Finding | None:
+def _trend(
+    locations: Floats, found: Levels, first: int, values: Sequence[Value]
+) -> findings.Finding | None:
     """The trend from revision `first` on, None below `LIMIT`: least squares inside levels, which
     takes steps out (Frisch and Waugh 1933).
     """
@@ -252,7 +239,7 @@ def _trend(locations: Floats, found: Levels, first: int, at: _Revisions) -> find
         return None
     margin = sqrt(scale.as_student(TWO_SIDED_95, own) * variance)
     base = float(means[-1, 1] - size * means[-1, 0])
-    return _sized(at, (int(kept[0]), int(kept[-1])), (size, margin), base=base, score=score)
+    return _sized(values, (int(kept[0]), int(kept[-1])), (size, margin), base=base, score=score)
 
 
 def find_in(measured: Sequence[Value], *, with_slow: bool = True) -> findings.Findings:
@@ -268,27 +255,27 @@ def find_in(measured: Sequence[Value], *, with_slow: bool = True) -> findings.Fi
     found = levels_of(locations, within, float(np.mean(share)), _finest(measured))
     if found is None:
         return findings.Findings()
-    at = _Revisions(values)
     begun = [beginning_of(found, locations, i) for i in range(1, len(found.levels))]
-    odd = list(_excursions(values, found, at))
+    odd = list(_excursions(values, found))
+    ratios = found.scatter[1:] / found.scatter[:-1]
     return findings.Findings(
         excursions=tuple(filter(None, odd)),
         noise_changes=tuple(
-            findings.NoiseChange(at[i], float(found.scatter[i] / found.scatter[i - 1]), at[i - 1])
+            findings.NoiseChange(_at(values[i]), float(ratios[i - 1]), _at(values[i - 1]))
             for i in found.calm[1:]
         ),
         modes=tuple(
             findings.ModeChange(
-                at[one.index], one.before, one.after, percent(-two.gap), at[max(one.index - 1, 0)]
+                _at(values[i]), before, after, percent(-two.gap), _at(values[max(i - 1, 0)])
             )
-            for one in two.changes
+            for i, before, after in two.changes
         )
         if two
         else (),
-        slow=tuple(_slow(locations, found, at)) if with_slow else (),
+        slow=tuple(_slow(locations, found, values)) if with_slow else (),
         noise_pct=100 * float(found.scatter[-1]),
-        steps=tuple(_step(found, i, begun, at) for i in range(len(begun))),
-        stretches=tuple(_stretches(found, begun, at)),
+        steps=tuple(_step(found, i, begun, values) for i in range(len(begun))),
+        stretches=tuple(_stretches(found, begun, values)),
         has_modes=two is not None,
         recurring=odd.count(None),
     )
@@ -304,7 +291,9 @@ def _finest(measured: Sequence[Value]) -> float:
     return least
 
 
-def _step(found: Levels, number: int, begun: Sequence[Beginning], at: _Revisions) -> findings.Step:
+def _step(
+    found: Levels, number: int, begun: Sequence[Beginning], values: Sequence[Value]
+) -> findings.Step:
     """The change to level `number` + 1.
 
     Where fewer revisions show a change than lie between two, none is reported twice.
@@ -316,31 +305,31 @@ def _step(found: Levels, number: int, begun: Sequence[Beginning], at: _Revisions
     margin = sqrt(scale.as_student(TWO_SIDED_95, freedom) * variance)
     score = scale.as_score(gap * gap / variance, freedom)
     beginning, *later = begun[number:]
-    first, last = beginning.index, (later[0].index if later else len(at)) - 1
+    first, last = beginning.index, (later[0].index if later else len(values)) - 1
     base = before.level + float(found.curve[first])
     return findings.Step(
-        _sized(at, (first, last), (gap, margin), base=base, score=score),
-        tuple((*at.named(i), chance) for i, chance in beginning.chances),
-        at[beginning.shown_by],
+        _sized(values, (first, last), (gap, margin), base=base, score=score),
+        tuple((*values[i][:2], chance) for i, chance in beginning.chances),
+        _at(values[beginning.shown_by]),
         (before.count, after.count),
     )
 
 
 def _stretches(
-    found: Levels, begun: Sequence[Beginning], at: _Revisions
+    found: Levels, begun: Sequence[Beginning], values: Sequence[Value]
 ) -> Iterator[findings.Segment]:
     """The levels, each from where a change most likely began to the next."""
-    edges = [0, *(one.index for one in begun), len(at)]
+    edges = [0, *(one.index for one in begun), len(values)]
     for one, (first, stop) in zip(found.levels, pairwise(edges), strict=True):
         start = one.level + float(found.curve[first])
         end = one.level + float(found.curve[stop - 1])
         margin = sqrt(scale.as_student(TWO_SIDED_95, one.freedom) * one.variance)
         levels = (scale.exponential(log) for log in (start, start - margin, start + margin, end))
-        yield findings.Segment(at[first], at[stop - 1], stop - first, *levels)
+        yield findings.Segment(_at(values[first]), _at(values[stop - 1]), stop - first, *levels)
 
 
 def _sized(
-    at: _Revisions,
+    values: Sequence[Value],
     ends: tuple[int, int],
     size: tuple[float, float],
     *,
@@ -350,13 +339,13 @@ def _sized(
     """A finding from one revision to another, off the log level `base` by a `size` ± its margin."""
     (first, last), (log, margin) = ends, size
     return findings.Finding(
-        at[first],
-        at[last],
+        _at(values[first]),
+        _at(values[last]),
         percent(log),
         percent(log - margin),
         percent(log + margin),
         before=scale.exponential(base),
         level=scale.exponential(base + log),
         score=score,
-        previous=at[max(first - 1, 0)],
+        previous=_at(values[max(first - 1, 0)]),
     )

@@ -63,20 +63,13 @@ other by chance once in 30,000 places; two do once in 1,000 (`noises`)."""
 
 
 @dataclass(frozen=True, slots=True)
-class ModeChange:
-    """From revision `index` on `after` of the runs are slow, before it `before` of them."""
-
-    index: int
-    before: float
-    after: float
-
-
-@dataclass(frozen=True, slots=True)
 class Modes:
-    """Two modes, `gap` apart on the log scale (the slow one lies lower), and changes of share."""
+    """Two modes, `gap` apart on the log scale (the slow one lies lower), and changes of share: from
+    which revision on, how many of the runs are slow before it, and how many after it.
+    """
 
     gap: float
-    changes: tuple[ModeChange, ...]
+    changes: tuple[tuple[int, float, float], ...]
 
 
 def take_out(values: Sequence[Value]) -> tuple[list[Value], Modes | None]:
@@ -108,7 +101,7 @@ def take_out(values: Sequence[Value]) -> tuple[list[Value], Modes | None]:
                 at = one.first + i
                 taken[at] = _moved(values[at], int(slow[at]), gap, lower_is_usual=lower_is_usual)
     changes = [
-        ModeChange(after.first, before.share, after.share)
+        (after.first, before.share, after.share)
         for before, after in pairwise(stretches)
         if abs(after.share - before.share) >= LEAST_CHANGE
         and all(one.is_mixed or lower_is_usual == (one.share > 1 / 2) for one in (before, after))

@@ -91,9 +91,15 @@ def _append(state: OnlineState, value: Value) -> None:
     regime.last_position = state.last_position = position
     regime.last_label = label
     state.count += 1
-    row = (position, label, location, weight, clipped, near, far, regime.weight, regime.total)
-    for column, one in zip(ring.columns(), row, strict=True):
-        column.append(one)
+    ring.position.append(position)
+    ring.label.append(label)
+    locations.append(location)
+    ring.weight.append(weight)
+    ring.clipped.append(clipped)
+    ring.near.append(near)
+    ring.far.append(far)
+    ring.weights.append(regime.weight)
+    ring.totals.append(regime.total)
     state.samples.append(logs)
     if len(state.samples) > KEPT_SAMPLES:
         del state.samples[0]

@@ -215,15 +215,11 @@ def _reduce_builds(point: Point) -> Value | None:
     freedom = sum(size - 1 for size in sizes)
     pooled = sum((n - 1) * float(v[0]) for n, (_, v) in zip(sizes, parts, strict=True))
     logs = np.sort(np.log([[sample for row in by_build for sample in row]]), axis=1)
-    return Value(
-        position=point.position,
-        label=point.label,
-        location=sum(float(location[0]) for location, _ in parts) / len(parts),
-        variance=pooled / freedom if freedom else 0.0,
-        freedom=freedom,
-        share=sum(1.0 / size for size in sizes) / len(sizes) ** 2,
-        logs=tuple(_keep(logs)[0].tolist()),
-    )
+    location = sum(float(location[0]) for location, _ in parts) / len(parts)
+    variance = pooled / freedom if freedom else 0.0
+    share = sum(1.0 / size for size in sizes) / len(sizes) ** 2
+    kept = tuple(_keep(logs)[0].tolist())
+    return Value(point.position, point.label, location, variance, freedom, share, kept)
 
 
 def _with_boots(value: Value | None, point: Point) -> Value | None:

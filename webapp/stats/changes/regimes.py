@@ -47,25 +47,16 @@ LEAST_MASS = 1e-4
 
 def refresh(state: OnlineState) -> None:
     """Work out the noise from what the tracker holds now."""
-    tracker = state.tracker
+    tracker, ring = state.tracker, state.ring
     if state.count <= YOUNG:
-        _count_anew(state)
+        # Until then the ring keeps differences as they are, and then what they counted as.
+        stop = max(len(ring.near) - LAG, 0)
+        counted = tracker.count_anew(ring.near[:stop], ring.far[:stop])
+        if state.count == YOUNG:
+            ring.near[:stop], ring.far[:stop] = counted
     memory = tracker.memory()
     state.memory_step = int(memory * scale.MEMORY_STEPS)
     state.variance, state.freedom = tracker.variance(memory)
-
-
-def _count_anew(state: OnlineState) -> None:
-    """Count all differences of a young series anew.
-
-    The ring keeps them as they are until the series is no longer young, and then what they
-    counted as.
-    """
-    ring = state.ring
-    stop = max(len(ring.near) - LAG, 0)
-    counted = state.tracker.count_anew(ring.near[:stop], ring.far[:stop])
-    if state.count == YOUNG:
-        ring.near[:stop], ring.far[:stop] = counted
 
 
 def take_back(state: OnlineState, first: int) -> None:
@@ -168,7 +159,12 @@ def join_to_former(state: OnlineState) -> None:
     most = DRAWN_IN * sqrt(state.variance)
     level = regime.level
     start = last.first - ring.start
-    _sum_back(state, start)
+    # The ring gets the running sums of its kept revisions back, from the last one on.
+    weight, total = regime.weight, regime.total
+    for i in range(start - 1, max(regime.first - ring.start, 0) - 1, -1):
+        ring.weights[i], ring.totals[i] = weight, total
+        weight -= ring.weight[i]
+        total -= ring.weight[i] * ring.clipped[i]
     for i in range(start, len(ring.location)):
         off = ring.location[i] - regime.slope * (i + ring.start - regime.first) - level
         ring.clipped[i] = level + min(max(off, -most), most)
@@ -186,16 +182,6 @@ def give_to_next(state: OnlineState, first: int) -> None:
     regime.count = first - regime.first
     regime.weight, regime.total = ring.weights[at], ring.totals[at]
     regime.last_position, regime.last_label = ring.position[at], ring.label[at]
-
-
-def _sum_back(state: OnlineState, end: int) -> None:
-    """Restore the running sums of the last regime for the kept revisions before ring row `end`."""
-    ring, regime = state.ring, state.regimes[-1]
-    weight, total = regime.weight, regime.total
-    for i in range(end - 1, max(regime.first - ring.start, 0) - 1, -1):
-        ring.weights[i], ring.totals[i] = weight, total
-        weight -= ring.weight[i]
-        total -= ring.weight[i] * ring.clipped[i]
 
 
 def review(state: OnlineState) -> None:
@@ -300,12 +286,17 @@ def move(state: OnlineState) -> None:
     join_to_former(state)
     give_to_next(state, best)
     at = best - ring.start
-    position, label = ring.position[at], ring.label[at]
-    moved = Regime(best, position, label, slope)
-    moved.last_position, moved.last_label = ring.position[-1], ring.label[-1]
-    state.regimes.append(moved)
-    newest.index, newest.position, newest.label = best, position, label
+    newest.index, newest.position, newest.label = best, ring.position[at], ring.label[at]
+    append_regime(state, best, slope)
     lay_out(state, best)
+
+
+def append_regime(state: OnlineState, first: int, slope: float) -> None:
+    """Add a regime, from index `first` to the newest revision, that is not laid out yet."""
+    ring = state.ring
+    regime = Regime(first, ring.position[first - ring.start], ring.label[first - ring.start], slope)
+    regime.last_position, regime.last_label = ring.position[-1], ring.label[-1]
+    state.regimes.append(regime)
 
 
 def where(off: Floats, inflation: float) -> Floats:

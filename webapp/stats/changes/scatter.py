@@ -2,6 +2,7 @@
 optimal partitioning, the cheapest way to cut a sequence into stretches of one state each.
 """
 
+from itertools import pairwise
 from math import log, sqrt
 from typing import NamedTuple
 
@@ -246,13 +247,8 @@ def _of_revisions(locations: Floats, finest: float) -> list[int]:
     costs = np.minimum(far, DIFFERENCE_CAP, out=far)
     costs += np.log(states)
     costs *= EFFICIENCY
-    starts, chosen = partition(costs, PRICE, LEAST)
     # Difference i is that of the revisions i and i + 1.
-    return [
-        start + 1
-        for start, before, after in zip(starts[1:], chosen, chosen[1:], strict=False)
-        if abs(after - before) * log(STATES_APART) / 2 >= log(LEAST_RATIO)
-    ]
+    return [start + 1 for start in _begun(partition(costs, PRICE, LEAST), log(STATES_APART))]
 
 
 def _of_samples(within: Floats) -> list[int]:
@@ -264,11 +260,19 @@ def _of_samples(within: Floats) -> list[int]:
     spread = sqrt(variance_of(np.diff(logs) ** 2 / 2))
     states = np.arange(logs.min(), logs.max() + spread, spread / 4)
     costs = np.minimum(((logs[:, None] - states) / spread) ** 2, SAMPLE_CAP)
-    starts, chosen = partition(costs, SAMPLE_PRICE, LEAST_OF_SAMPLES)
+    found = partition(costs, SAMPLE_PRICE, LEAST_OF_SAMPLES)
+    return [int(known[start]) for start in _begun(found, spread / 4)]
+
+
+def _begun(found: tuple[list[int], list[int]], apart: float) -> list[int]:
+    """Where a stretch begins that scatters otherwise by `LEAST_RATIO`, where logarithms of the
+    variances of neighbouring states lie so far `apart`.
+    """
+    starts, chosen = found
     return [
-        int(known[start])
-        for start, before, after in zip(starts[1:], chosen, chosen[1:], strict=False)
-        if abs(after - before) * spread / 4 / 2 >= log(LEAST_RATIO)
+        start
+        for start, (before, after) in zip(starts[1:], pairwise(chosen), strict=True)
+        if abs(after - before) * apart / 2 >= log(LEAST_RATIO)
     ]
 
 

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from math import log, sqrt
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -148,14 +147,6 @@ def variances_of(fit: Fit, scatter: Floats) -> Floats:
     return np.asarray(1 / (EFFICIENT * np.where(kept > 0, kept, most)))
 
 
-class _Turn(NamedTuple):
-    """Levels that were found in a turn, and the noise around them."""
-
-    fit: Fit
-    inflation: float
-    scatter: Floats
-
-
 @dataclass(slots=True)
 class NoiseState:
     """What is known of a series' noise while its levels are looked for."""
@@ -178,7 +169,7 @@ def by_turns(locations: Floats, state: NoiseState) -> list[int]:
     an earlier turn counts where its levels and memory explain the series better, by `LEAD` in twice
     the log likelihood. `state` then holds the noise around these levels.
     """
-    turns: list[_Turn] = []
+    turns: list[tuple[Fit, float, Floats]] = []
     for _ in range(PASSES):
         former = state.inflation, float(state.scatter[-1])
         fit = fit_levels(locations, state.scatter, starts_of(locations, state))
@@ -187,12 +178,12 @@ def by_turns(locations: Floats, state: NoiseState) -> list[int]:
             fit = fit_levels(locations, state.scatter, starts_of(locations, state))
         state.inflation = inflation_of(_drawn_in(fit.residuals))
         state.scatter = _around(fit, state)
-        turns.append(_Turn(fit, state.inflation, state.scatter))
+        turns.append((fit, state.inflation, state.scatter))
         now = state.inflation, float(state.scatter[-1])
         if all(_is_close(one, other) for one, other in zip(former, now, strict=True)):
             break
-    if any(one.fit.starts != fit.starts for one in turns):
-        costs = [cost_of(one.fit, one.scatter) for one in turns]
+    if any(one.starts != fit.starts for one, _, _ in turns):
+        costs = [cost_of(one, scatter) for one, _, scatter in turns]
         if min(costs) < costs[-1] - LEAD:
             fit, state.inflation, state.scatter = turns[int(np.argmin(costs))]
     return fit.starts

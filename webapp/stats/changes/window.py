@@ -57,10 +57,6 @@ class Rows:
     def __len__(self) -> int:
         return len(self.fresh) + (len(self.stored["position"]) if self.stored else 0)
 
-    def append(self, value: Value) -> None:
-        """Add a revision at the end."""
-        self.fresh.append(value)
-
     def values(self) -> list[Value]:
         """All of them."""
         if self.decoded is None:
@@ -155,7 +151,7 @@ class Window:
 
     def add(self, value: Value) -> None:
         """Take in the next revision."""
-        self.rows.append(value)
+        self.rows.fresh.append(value)
         self.newest = None
         if len(self.rows) == KEPT + BLOCK:
             self._settle()
