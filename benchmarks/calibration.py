@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from benchmarks import intervals
 from benchmarks.calibration_kinds import KINDS, count_kinds
 from benchmarks.cells import CLEAN, MIXED, Cell, random_steps, series_of
+from benchmarks.online import advance
 from webapp.stats.changes import Analysis, Change, scale
-from webapp.stats.changes.online import advance
 from webapp.stats.changes.online_analysis import present
 from webapp.stats.changes.online_state import OnlineState
 from webapp.stats.changes.points import Point

@@ -10,10 +10,9 @@ import numpy as np
 
 from benchmarks import intervals
 from benchmarks.cells import Floats
+from benchmarks.online import advance, detect
 from benchmarks.peers import Detector, Peer
 from webapp.stats.changes import Point
-from webapp.stats.changes.online import advance
-from webapp.stats.changes.online_analysis import detect
 from webapp.stats.changes.online_state import OnlineState
 
 SHARED = Path(__file__).parents[1].parent / "shared"

@@ -13,7 +13,7 @@ from time import process_time
 
 import numpy as np
 
-from benchmarks import intervals, peers
+from benchmarks import intervals, online, peers
 from benchmarks.cells import CLEAN, Floats, series_of
 from webapp.stats.changes import (
     Point,
@@ -21,7 +21,6 @@ from webapp.stats.changes import (
     State,
     advance,
     detect,
-    online_analysis,
     present,
     start,
 )
@@ -72,8 +71,8 @@ def measure(otava: peers.Otava | None, repeats: int) -> Iterator[tuple[str, int,
         before = advance(start(), points[:length])
         yield "whole series", length, milliseconds(partial(detect, points[:length]), count)
         present(before, "more")
-        online = partial(online_analysis.detect, points[:length])
-        yield "whole series, the online update alone", length, milliseconds(online, count)
+        update = partial(online.detect, points[:length])
+        yield "whole series, the online update alone", length, milliseconds(update, count)
         one_more = partial(_one_more, before, points[length : length + 1])
         yield "one new revision", length, milliseconds(one_more, repeats)
         stored = json.dumps(before.to_data())

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from math import log
 from pathlib import Path
 
+from benchmarks.online import detect
 from webapp.stats.changes import Analysis, Point
-from webapp.stats.changes.online_analysis import detect
 from webapp.stats.simulate import (
     Drift,
     Event,

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from benchmarks.cells import SAMPLES, series_of
+from benchmarks.online import advance
 from benchmarks.worlds.figures import Figure, at_most, percent
-from webapp.stats.changes.online import advance
 from webapp.stats.changes.online_analysis import present
 from webapp.stats.changes.online_state import OnlineState
 from webapp.stats.compare import (

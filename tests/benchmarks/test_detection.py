@@ -16,7 +16,7 @@ from benchmarks import (
 )
 from benchmarks.cells import CLEAN
 from benchmarks.detection_null import count_alerts
-from webapp.stats.changes.online_analysis import detect
+from benchmarks.online import detect
 from webapp.stats.simulate import draw_levels, draw_samples
 
 pytestmark = pytest.mark.bench

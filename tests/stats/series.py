@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from benchmarks.online import detect
 from webapp.stats.changes import Analysis, Findings, Point
 from webapp.stats.changes.level_findings import find_in
-from webapp.stats.changes.online_analysis import detect
 from webapp.stats.changes.points import reduce_points
 from webapp.stats.metrics import Better
 from webapp.stats.simulate import Event, Scatter, Simulated, make_series

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.online import detect
 from tests.stats.series import confirmed, mirrored
 from webapp.stats.changes import Point
-from webapp.stats.changes.online_analysis import detect
 
 SHARED = Path(__file__).parents[3].parent / "shared"
 LABELS = SHARED / "goldens" / "changes.json"

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from benchmarks.online import detect
 from tests.stats.series import confirmed, mirrored, points_of, seen, simulated
 from webapp.stats.changes import Point
 from webapp.stats.changes.explain import (
@@ -14,7 +15,6 @@ from webapp.stats.changes.explain import (
     why_not_at,
     why_retracted,
 )
-from webapp.stats.changes.online_analysis import detect
 from webapp.stats.simulate import Drift, OutlierRevision, OutlierSample, Scatter, Step, make_series
 from webapp.stats.simulate import lab as simulated_lab
 

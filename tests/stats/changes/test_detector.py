@@ -5,10 +5,11 @@ import json
 import numpy as np
 import pytest
 
+from benchmarks import online as update
 from benchmarks.cells import series_of
 from benchmarks.worlds.noises import with_modes
 from benchmarks.worlds.reading import USUAL, draw
-from webapp.stats.changes import State, advance, detect, online_analysis, present, start
+from webapp.stats.changes import State, advance, detect, present, start
 from webapp.stats.changes.window import BLOCK, GUARD, KEPT
 from webapp.stats.simulate import Scatter
 
@@ -105,7 +106,7 @@ def test_what_is_settled_is_carried_along_as_text_and_written_anew_where_there_i
 
 def test_the_fold_finds_when_and_levels_find_how_large():
     points = series(stepped(60, (30, -0.08)))
-    [online] = online_analysis.detect(points).changes
+    [online] = update.detect(points).changes
 
     detected = detect(points)
 
@@ -122,7 +123,7 @@ def test_levels_that_return_stand_although_the_fold_finds_none():
         shift[first:stop] = np.log(0.95)
     for seed in range(40):
         points = series(shift, seed)
-        if not online_analysis.detect(points).changes:
+        if not update.detect(points).changes:
             break
     else:
         pytest.fail("the online update reports some in each series")
@@ -140,7 +141,7 @@ def test_what_the_fold_takes_for_steps_in_growing_noise_does_not_stand():
         rng = np.random.default_rng(seed)
         values = np.concatenate((draw(rng, np.zeros(100)), draw(rng, np.zeros(80), NOISY)))
         points = series_of(values)
-        online += len(online_analysis.detect(points).changes)
+        online += len(update.detect(points).changes)
         detected += len(
             [one for one in detect(points).analysis.changes if one.state == "confirmed"]
         )
@@ -153,7 +154,7 @@ def test_what_the_fold_takes_for_steps_among_two_modes_does_not_stand():
     detected, online = 0, 0
     for seed in range(4):
         points = series_of(with_modes(np.random.default_rng(seed), 0.0, 0.2, -18.0))
-        online += len(online_analysis.detect(points).changes)
+        online += len(update.detect(points).changes)
         detected += len(
             [one for one in detect(points).analysis.changes if one.state == "confirmed"]
         )
@@ -165,13 +166,13 @@ def test_what_the_fold_takes_for_steps_among_two_modes_does_not_stand():
 def test_a_young_series_has_the_word_of_the_fold():
     points = series(stepped(8, (5, -0.3)))[:5]
 
-    assert detect(points).analysis == online_analysis.detect(points)
+    assert detect(points).analysis == update.detect(points)
 
 
 def test_a_change_that_only_the_fold_finds_is_retracted_once_levels_could_bear_it_out():
     for seed in range(60):
         points = series(stepped(70, (35, -0.016)), seed)
-        online = online_analysis.detect(points)
+        online = update.detect(points)
         detected = detect(points)
         if online.changes and not detected.others.steps:
             break

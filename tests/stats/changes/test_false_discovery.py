@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.online import detect
 from tests.stats.series import simulated
 from webapp.stats.changes import scale
-from webapp.stats.changes.online_analysis import detect
 from webapp.stats.false_discovery import gate
 from webapp.stats.simulate import Scatter
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from benchmarks.online import detect
 from webapp.stats.changes import At, Loss, NetLoss, Point, Segment, net_loss
-from webapp.stats.changes.online_analysis import detect
 
 
 def segments(*levels: tuple[float, float], half: float = 0.002) -> list[Segment]:

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.online import advance, detect
 from tests.stats.series import simulated
 from webapp.stats.changes import BadSeriesError
-from webapp.stats.changes.online import advance
-from webapp.stats.changes.online_analysis import detect, present
+from webapp.stats.changes.online_analysis import present
 from webapp.stats.changes.online_state import RING, OnlineState
 from webapp.stats.simulate import Drift, OutlierRevision, OutlierSample, Scatter, Step
 

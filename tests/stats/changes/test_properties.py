@@ -8,10 +8,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from benchmarks.online import detect
 from tests.stats.series import confirmed, simulated
 from webapp.stats.changes import BadSeriesError, Point
 from webapp.stats.changes.explain import what_helps, why_flagged, why_not
-from webapp.stats.changes.online_analysis import detect
 from webapp.stats.simulate import Drift, OutlierSample, Step
 
 SERIES = simulated(Step(30, -5.0), Drift(50, 80, 4.0), OutlierSample(20, 1e-6), revisions=100)

@@ -4,9 +4,9 @@ import random
 
 import pytest
 
+from benchmarks.online import detect
 from webapp.stats import changes
 from webapp.stats.changes.explain import NO_SCATTER_YET, TOO_FEW, what_helps
-from webapp.stats.changes.online_analysis import detect
 from webapp.stats.metrics import worth_telling
 
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.online import detect
 from tests.stats.series import simulated
 from webapp.stats.changes.findings import RESTORED, recoveries
-from webapp.stats.changes.online_analysis import detect
 from webapp.stats.simulate import Step as Planted
 
 

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
+from benchmarks.online import advance, detect
 from tests.stats.series import confirmed, seen, simulated
 from webapp.stats.changes import TOO_FEW, Analysis, Point
 from webapp.stats.changes.explain import what_helps, why_not
-from webapp.stats.changes.online import advance
-from webapp.stats.changes.online_analysis import detect, present
+from webapp.stats.changes.online_analysis import present
 from webapp.stats.changes.online_state import OnlineState
 from webapp.stats.changes.scale import CONFIRM, as_student
 from webapp.stats.simulate import OutlierRevision, Scatter, Step

@@ -109,7 +109,8 @@ def advance(state: State, points: Sequence[Point]) -> State:
     for them takes ten times as long as all else, and a revision that lies where the series lay
     moves no level. Which revisions those are is read from the online update alone, so that it does
     not matter in how many pieces points came. (A series that moves by and by is never at rest:
-    `window.moves`.) Raises BadSeriesError as `online.advance` does.
+    `window.moves`.) Raises BadSeriesError for points out of order (each position must be larger
+    than the last), for a sample that is not a finite number and for a point without samples.
     """
     online, window = state.online.copy(), state.window.copy()
     check_order(online, points)

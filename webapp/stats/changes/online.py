@@ -13,7 +13,7 @@ from webapp.stats.changes import regimes, scale
 from webapp.stats.changes.breaks import try_break
 from webapp.stats.changes.noise import YOUNG
 from webapp.stats.changes.online_state import KEPT_SAMPLES, RING, OnlineState, Regime
-from webapp.stats.changes.points import BadSeriesError, Point, Value, reduce_points
+from webapp.stats.changes.points import BadSeriesError, Point, Value
 
 WEIGHT_RANGE = (0.1, 4.0)
 """Weights of one revision beside a typical one."""
@@ -162,16 +162,3 @@ def _windows(count: int) -> tuple[int, ...]:
     """The numbers of newest revisions that are looked at in a regime of `count`."""
     most = count - regimes.LEAST_SIDE
     return tuple(m for m in scale.WINDOWS if m <= most and not count % max(m // scale.OFTEN, 1))
-
-
-def advance(state: OnlineState, points: Sequence[Point]) -> OnlineState:
-    """Return the state after `points` as well; `state` itself stays as it is.
-
-    Raises BadSeriesError for points out of order (each position must be larger than the last),
-    for a sample that is not a finite number and for a point without samples.
-    """
-    state = state.copy()
-    check_order(state, points)
-    for point, value in zip(points, reduce_points(points), strict=True):
-        advance_point(state, point, value)
-    return state

@@ -1,15 +1,12 @@
 """From the state of the online update to what it reports of a series."""
 
-from collections.abc import Iterable
 from dataclasses import replace
 from math import inf, sqrt
 
 import numpy as np
 
 from webapp.stats.changes import findings, scale
-from webapp.stats.changes.online import advance
 from webapp.stats.changes.online_state import Break, Interval, OnlineState, Regime
-from webapp.stats.changes.points import Point
 from webapp.stats.changes.regimes import (
     LEAST_SIDE,
     Table,
@@ -302,13 +299,3 @@ def _helps(state: OnlineState, run_part: float, variance: float) -> findings.Hel
     if not state.tracker.within_weight or state.tracker.nears < scale.LEAST_FREEDOM:
         return "unknown"
     return "runs" if run_part > variance / 2 else "revisions"
-
-
-def detect(points: Iterable[Point], *, better: Better = "more") -> findings.Analysis:
-    """Return what the online update alone reports of a whole series: points in any order, one per
-    revision.
-
-    Raises BadSeriesError as `online.advance` does.
-    """
-    ordered = sorted(points, key=lambda point: point.position)
-    return present(advance(OnlineState(), ordered), better)
