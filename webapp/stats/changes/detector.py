@@ -290,31 +290,35 @@ def _as_change(step: Step, same: Change | None, better: Better, *, has_modes: bo
     if known and has_modes and known.first.position <= at <= known.last.position:
         return known
     after, first, last = (At(*locations[i][:2]) for i in (0, 1, -1))
-    change = Change(
+    shown: dict[str, Any] = {
+        "change_pct": finding.pct,
+        "low_pct": finding.low_pct,
+        "high_pct": finding.high_pct,
+        "before": finding.before,
+        "level": finding.level,
+        "revisions_before": step.revisions[0],
+        "revisions_after": step.revisions[1],
+        "verdict": _verdict(step, better),
+        "score": score,
+        "needed": scale.CONFIRM,
+        "p_value": scale.p_of_scan(score),
+        "probability": scale.probability(score, step.revisions[1]),
+        "confirmed_by": step.shown_by,
+    }
+    if known:
+        names = EVIDENCE + SIZE if has_modes else EVIDENCE
+        shown |= {name: getattr(known, name) for name in names}
+    return Change(
         revision=finding.first,
         previous=finding.previous,
         after=after,
         first=first,
         last=last,
         here=next(chance for place, _, chance in locations if place == at),
-        change_pct=finding.pct,
-        low_pct=finding.low_pct,
-        high_pct=finding.high_pct,
-        before=finding.before,
-        level=finding.level,
-        revisions_before=step.revisions[0],
-        revisions_after=step.revisions[1],
-        verdict=_verdict(step, better),
         state="confirmed",
-        score=score,
-        needed=scale.CONFIRM,
-        p_value=scale.p_of_scan(score),
-        probability=scale.probability(score, step.revisions[1]),
-        confirmed_by=step.shown_by,
         locations=locations if len(locations) > LEAST_PLACES else (),
+        **shown,
     )
-    names = EVIDENCE + SIZE if has_modes else EVIDENCE
-    return replace(change, **{name: getattr(known, name) for name in names}) if known else change
 
 
 def _shown_levels(stretches: Sequence[Segment], rows: Sequence[Change]) -> Sequence[Segment]:
