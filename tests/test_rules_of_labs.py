@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from labagent.limits import FACTS_BYTES
-from labagent.readers.benchlab.info import typed_facts
+from labagent.readers.benchlab import typed_facts
 from pydantic import ValidationError
 
 from tests.documents import run_document

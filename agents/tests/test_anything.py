@@ -7,8 +7,7 @@ import json
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from labagent.model import Mode
-from labagent.readers.benchlab.drafts import names_of_prefix, read_names
-from labagent.readers.benchlab.info import parse_info
+from labagent.readers.benchlab.drafts import names_of_prefix, parse_info, read_names
 from labagent.readers.benchlab.kernel import parse_uname
 from labagent.readers.benchlab.label import parse_image, parse_label
 from labagent.readers.logs import FORMATS

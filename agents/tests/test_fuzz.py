@@ -21,9 +21,8 @@ from labagent.files import UnreadFileError, read_toml
 from labagent.job import Job
 from labagent.limits import LARGEST_SAMPLE
 from labagent.model import Metric, Mode
-from labagent.readers.benchlab.drafts import names_of_prefix, read_names
+from labagent.readers.benchlab.drafts import names_of_prefix, parse_info, parse_time, read_names
 from labagent.readers.benchlab.groups import parse_values
-from labagent.readers.benchlab.info import parse_info, parse_time
 from labagent.readers.benchlab.kernel import parse_uname
 from labagent.readers.benchlab.label import parse_image, parse_label
 from labagent.readers.benchlab.layout import nested_options

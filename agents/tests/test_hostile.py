@@ -16,9 +16,8 @@ import pytest
 from labagent.files import UnreadFileError
 from labagent.job import Job
 from labagent.model import Metric, Mode, safe_name
-from labagent.readers.benchlab.drafts import names_of_prefix
+from labagent.readers.benchlab.drafts import names_of_prefix, parse_info, parse_time
 from labagent.readers.benchlab.groups import parse_values
-from labagent.readers.benchlab.info import parse_info, parse_time
 from labagent.readers.benchlab.kernel import parse_uname
 from labagent.readers.benchlab.label import parse_image
 from labagent.readers.logs import FORMATS

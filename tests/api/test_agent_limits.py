@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from labagent import limits, upload
-from labagent.readers.benchlab.info import MAX_README_BYTES
+from labagent.readers.benchlab import MAX_README_BYTES
 from pydantic import ValidationError
 
 from tests.documents import run_document

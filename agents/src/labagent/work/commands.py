@@ -43,7 +43,7 @@ from labagent.model import (
     skips_of,
 )
 from labagent.readers.benchlab import read_directories
-from labagent.readers.benchlab.info import parse_info
+from labagent.readers.benchlab.drafts import parse_info
 from labagent.readers.formats import (
     FORMATS,
     Content,

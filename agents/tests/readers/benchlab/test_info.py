@@ -6,15 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from labagent.limits import FACTS_BYTES
-from labagent.readers.benchlab.info import (
-    LONGEST_BULLET,
-    MOST_BULLETS,
-    Info,
-    parse_info,
-    parse_time,
-    read_readme,
-    typed_facts,
-)
+from labagent.readers.benchlab import LONGEST_BULLET, MOST_BULLETS, read_readme, typed_facts
+from labagent.readers.benchlab.drafts import Info, parse_info, parse_time
 
 from agents.tests.make import HEAD_12, info_text, old_info_text
 

@@ -9,6 +9,7 @@ import pytest
 from labagent.model import Outcome, Overrides, Run
 from labagent.readers import benchlab
 from labagent.readers.benchlab.layout import LabelDirectory
+from labagent.readers.benchlab.reader import Readme
 
 from agents.tests.make import bench, label_dir
 
@@ -46,10 +47,12 @@ def test_the_rest_is_read_where_a_reader_was_ended(
     monkeypatch.setattr(benchlab.os, "cpu_count", lambda: 2)
     here, read = os.getpid(), benchlab.read_label
 
-    def killed_elsewhere(label: LabelDirectory, overrides: Overrides) -> Iterator[Outcome]:
+    def killed_elsewhere(
+        label: LabelDirectory, overrides: Overrides, readme: Readme
+    ) -> Iterator[Outcome]:
         if os.getpid() != here and label.title.endswith("r303607"):
             os.kill(os.getpid(), signal.SIGKILL)
-        return read(label, overrides)
+        return read(label, overrides, readme)
 
     monkeypatch.setattr(benchlab, "read_label", killed_elsewhere)
     outcomes = list(benchlab.read_directories([root], Overrides()))

@@ -3,8 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from labagent.readers.benchlab.drafts import Names, names_of_prefix, read_names
-from labagent.readers.benchlab.info import Info
+from labagent.readers.benchlab.drafts import Info, Names, names_of_prefix, read_names
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,8 @@
 """A label directory → its runs, and what is no run and why."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from labagent.files import UnreadFileError, digest_of
 from labagent.limits import EVIDENCE
@@ -11,6 +12,7 @@ from labagent.readers.benchlab.drafts import (
     Names,
     doubt_warnings,
     make_drafts,
+    parse_time,
     problem_warnings,
     run_facts,
 )
@@ -21,7 +23,6 @@ from labagent.readers.benchlab.groups import (
     measure_logs,
     samples_of,
 )
-from labagent.readers.benchlab.info import parse_time, read_readme
 from labagent.readers.benchlab.kernel import (
     Kernel,
     bounded,
@@ -55,7 +56,17 @@ SHORTEST_HASH = 7
 """Digits of a hash, as git abbreviates it at the least."""
 
 
-def read_label(directory: LabelDirectory, overrides: Overrides) -> Iterator[Outcome]:
+@dataclass(frozen=True)
+class Readme:
+    """The facts that were typed, and why there are none where the file could not be read."""
+
+    typed: dict[str, Any] = field(default_factory=dict)
+    problem: str = ""
+
+
+def read_label(
+    directory: LabelDirectory, overrides: Overrides, readme: Readme
+) -> Iterator[Outcome]:
     """The runs of a label directory in a fixed order, then what was skipped."""
     contents = read_contents(directory)
     grouped = [group_files(variant) for variant in contents.variants]
@@ -64,7 +75,7 @@ def read_label(directory: LabelDirectory, overrides: Overrides) -> Iterator[Outc
     paired = pair(entries, [file for found in grouped for file in found.values])
     contents.profiled.extend(path for found in grouped for path in found.profiled)
     profiles = [left for one in contents.variants for left in assign_profiles(one, entries)]
-    outcomes = list(_Reader(directory, overrides, make_drafts(paired)).outcomes())
+    outcomes = list(_Reader(directory, overrides, readme, make_drafts(paired)).outcomes())
     yield from (one for draft, one in outcomes if _is_wanted(directory, draft))
     left_out = (draft.group for draft, one in outcomes if isinstance(one, Skip))
     profiles += [(one.path, NO_RUN) for group in left_out for one in group.taken]
@@ -85,7 +96,11 @@ class _Reader:
     """The drafts of one label, made into runs: each with an eye on its siblings."""
 
     def __init__(
-        self, directory: LabelDirectory, overrides: Overrides, drafts: Sequence[Draft]
+        self,
+        directory: LabelDirectory,
+        overrides: Overrides,
+        readme: Readme,
+        drafts: Sequence[Draft],
     ) -> None:
         self.directory = directory
         self.overrides = overrides
@@ -96,7 +111,7 @@ class _Reader:
         self.label: Label = parse_label(directory.label, is_dated=not any(numbered))
         self.kernel = _common_kernel(drafts)
         self.sibling_tree = _common_tree(drafts)
-        self.readme = read_readme(directory.path)
+        self.readme = readme
         images = {draft.image.name: draft.image for draft in drafts}
         cfgs = {draft.names.cfg for draft in drafts}
         siblings = Siblings(tuple(images.values()), tuple(sorted(cfgs)))
