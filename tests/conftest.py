@@ -31,7 +31,7 @@ from tests.smtp import MailServer, mail_server
 from tests.system.running import System
 from webapp.bisects import forecasting
 from webapp.config.celery import app
-from webapp.outbox import mail_settings
+from webapp.outbox.smtp import SMTP
 
 # What is loaded lives as long as the run: to look through it for garbage as often as Python does
 # costs more than the garbage.
@@ -209,7 +209,7 @@ def _wait_for_answer(process: "subprocess.Popen[bytes]", log: Path) -> None:
 def server(settings: Any) -> Iterator[MailServer]:
     """The mail server that Driftline is set to use."""
     with mail_server() as running:
-        settings.EMAIL_BACKEND = mail_settings.SMTP
+        settings.EMAIL_BACKEND = SMTP
         settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", running.port
         yield running
 

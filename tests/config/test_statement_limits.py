@@ -21,7 +21,6 @@ from tests.documents import run_document
 from tests.operators import text_of
 from tests.places import PROJECT
 from webapp import config
-from webapp.config import requests_counted
 from webapp.config.celery import YIELD, limit_statements
 from webapp.jobs import waiting_polls
 from webapp.labs.services import issue_token
@@ -68,7 +67,7 @@ def process(start: Callable[[], None], settings: dict[str, Any]) -> Iterator[Non
 def web(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     """A process of the web server starts, but for what is no matter of the database."""
     monkeypatch.setattr(sys, "setswitchinterval", lambda _: None)
-    monkeypatch.setattr(requests_counted, "note_pool", lambda: None)
+    monkeypatch.setattr("webapp.config.middleware.note_pool", lambda: None)
     monkeypatch.setattr(waiting_polls, "polls", waiting_polls.WaitingPolls())
     worker = SimpleNamespace(alive=True, wsgi=SimpleNamespace(rested=None))
 

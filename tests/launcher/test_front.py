@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from webapp.launcher import launcher, servers
-from webapp.launcher.errors import StackError
+from webapp.launcher import StackError, launcher, servers
 from webapp.launcher.front import Front, is_public, ports_of
 
 CADDY = servers.find_caddy()

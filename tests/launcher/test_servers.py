@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from webapp.launcher import servers
-from webapp.launcher.errors import StackError
+from webapp.launcher import StackError, servers
 
 
 def program(directory: Path, name: str, prints: str) -> Path:

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from webapp.launcher import state
-from webapp.launcher.errors import StackError, UsageError
+from webapp.launcher import StackError, UsageError, state
 
 
 def test_a_short_path_keeps_its_sockets_inside(tmp_path: Path) -> None:

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from webapp.launcher import processes, state
-from webapp.launcher.errors import StackError
+from webapp.launcher import StackError, processes, state
 from webapp.launcher.supervision import Program, Supervisor
 
 

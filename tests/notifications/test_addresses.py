@@ -13,7 +13,7 @@ from tests.pages.conftest import words
 from tests.smtp import MailServer
 from webapp.accounts.models import User
 from webapp.notifications.mails.notices import MOST_A_DAY, NewAddress
-from webapp.outbox import mail_settings, services
+from webapp.outbox import services, smtp
 
 pytestmark = pytest.mark.django_db
 NEW = "ada@lab.example.org"
@@ -33,7 +33,7 @@ def ada(db: None) -> User:
 
 @pytest.fixture
 def client(client: Client, ada: User, settings: Any) -> Client:
-    settings.EMAIL_BACKEND = mail_settings.SMTP
+    settings.EMAIL_BACKEND = smtp.SMTP
     client.force_login(ada)
     return client
 

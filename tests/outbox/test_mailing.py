@@ -16,7 +16,7 @@ from webapp.outbox.messages import Message, NothingToSay, NotYet
 from webapp.outbox.models import Mail
 from webapp.outbox.models import MailServer as ServerRow
 from webapp.outbox.services import items, mailing
-from webapp.outbox.services.operating import retry_mails
+from webapp.outbox.services.mailing import retry_mails
 
 pytestmark = pytest.mark.django_db
 Post = Callable[..., Mail]

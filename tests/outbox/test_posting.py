@@ -12,7 +12,7 @@ from tests import make
 from webapp.outbox import services
 from webapp.outbox.messages import NewMail
 from webapp.outbox.models import Endpoint, HookDelivery, Mail
-from webapp.outbox.services.operating import drop_mails
+from webapp.outbox.services.mailing import drop_mails
 
 pytestmark = pytest.mark.django_db
 

@@ -6,13 +6,13 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from tests.smtp import MailServer, Mode, mail_server
-from webapp.outbox import mail_settings
+from webapp.outbox.smtp import SMTP
 
 
 @pytest.fixture
 def smtp(settings: Any) -> Any:
     with mail_server() as running:
-        settings.EMAIL_BACKEND = mail_settings.SMTP
+        settings.EMAIL_BACKEND = SMTP
         settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", running.port
         yield running
 

@@ -15,9 +15,9 @@ from tests.approved import Approvals
 from tests.pages.conftest import Counted, words
 from tests.smtp import Mode, mail_server
 from webapp.accounts.models import User
-from webapp.outbox import mail_settings
 from webapp.outbox.models import Endpoint, Mail, MailServer
 from webapp.outbox.services import endpoints
+from webapp.outbox.smtp import SMTP
 
 pytestmark = pytest.mark.django_db
 Visit = Callable[[str], str]
@@ -161,7 +161,7 @@ def test_a_test_mail_states_how_it_went(
 ) -> None:
     with mail_server() as server:
         server.mode = mode
-        settings.EMAIL_BACKEND = mail_settings.SMTP
+        settings.EMAIL_BACKEND = SMTP
         settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", server.port
         form = {"address": "op@example.org"}
         page = client.post("/outbox/test/", form, follow=True).content.decode()
@@ -170,7 +170,7 @@ def test_a_test_mail_states_how_it_went(
 
 
 def test_no_page_shows_the_password(operator: User, client: Client, settings: Any) -> None:
-    settings.EMAIL_BACKEND = mail_settings.SMTP
+    settings.EMAIL_BACKEND = SMTP
     settings.EMAIL_HOST_USER, settings.EMAIL_HOST_PASSWORD = "relay-user", "hidden-word"
     page = client.get("/outbox/").content.decode()
     assert "relay-user" in page

@@ -14,11 +14,11 @@ from webapp.alerts.models import Alert
 from webapp.analysis.models import Finding
 from webapp.analysis.queries import stands_of
 from webapp.api.compare import net_loss_out
+from webapp.api.requests import Page, bounded, newest
 from webapp.api.schemas.comparisons import LeftOutOut, NetLossOut
 from webapp.api.schemas.series import FindingOut
 from webapp.api.schemas.types import Asked, ErrorOut
 from webapp.api.series import finding_out
-from webapp.api.tables import Page, bounded, newest
 from webapp.results.models import Point, Series
 
 

@@ -8,9 +8,8 @@ from ninja import Query, Router, Schema, Status
 from pydantic import Field
 
 from webapp.accounts.models import User
-from webapp.api.requests import OperatorSession
+from webapp.api.requests import OperatorSession, Page, bounded, csv_of, newest
 from webapp.api.schemas.types import REFUSALS, Asked, ErrorOut, Line, Name, RevisionName, Strict
-from webapp.api.tables import Page, bounded, csv_of, newest
 from webapp.merging.services import make_name_alias, undo_name_alias
 from webapp.results.models import DIRECTORY_MAX, HARDWARE_MAX, NameAlias
 from webapp.results.services import AliasNames, preview_alias

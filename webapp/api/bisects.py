@@ -8,8 +8,8 @@ from django.shortcuts import get_object_or_404
 from ninja import Query, Router
 from pydantic import BaseModel, Field
 
+from webapp.api.requests import ID_MAX, Page, bounded, newest
 from webapp.api.schemas.types import Asked, ErrorOut
-from webapp.api.tables import ID_MAX, Page, bounded, newest
 from webapp.bisects.models import Bisect
 from webapp.bisects.queries import detail_document, summary_document, view_of
 

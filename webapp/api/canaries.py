@@ -8,7 +8,7 @@ from django.shortcuts import get_object_or_404
 from ninja import Query, Router, Schema, Status
 from pydantic import Field
 
-from webapp.api.requests import OperatorSession
+from webapp.api.requests import OperatorSession, Page, bounded, csv_response, newest
 from webapp.api.schemas.types import (
     REFUSALS,
     Asked,
@@ -19,7 +19,6 @@ from webapp.api.schemas.types import (
     RevisionName,
     Strict,
 )
-from webapp.api.tables import Page, bounded, csv_response, newest
 from webapp.events.models import Canary
 from webapp.events.queries import WatchedCanary, watch
 from webapp.events.services import CanaryNames, canary_of, create_canary

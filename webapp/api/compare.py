@@ -11,9 +11,9 @@ from pydantic import Field
 
 from webapp.alerts.queries import ComparedReleases, compare_releases
 from webapp.analysis import queries
+from webapp.api.requests import csv_of
 from webapp.api.schemas.comparisons import CompareOut, RangesOut, ReleaseRowOut, ReleasesOut
 from webapp.api.schemas.types import ErrorOut
-from webapp.api.tables import csv_of
 from webapp.results.models import LeftOut
 from webapp.stats import ministat
 from webapp.stats.compare import Comparison, Outcome, Verdict

@@ -8,7 +8,7 @@ from ninja import Query, Router, Schema, Status
 from pydantic import Field
 
 from webapp.accounts.models import User
-from webapp.api.requests import AgentToken, OperatorSession
+from webapp.api.requests import AgentToken, OperatorSession, Page, csv_of, newest
 from webapp.api.schemas.types import (
     REFUSALS,
     Asked,
@@ -21,7 +21,6 @@ from webapp.api.schemas.types import (
     Strict,
     Text,
 )
-from webapp.api.tables import Page, csv_of, newest
 from webapp.events.models import TEXT_MAX, LabEvent
 from webapp.events.services import EventFields, EventNames, event_fields, record_event
 from webapp.labs.models import Lab

@@ -13,9 +13,8 @@ from pydantic import Field, model_validator
 from webapp.accounts.models import User
 from webapp.analysis.queries import MOST_SIDES, Side, as_points
 from webapp.api.compare import headline_out, row_out
-from webapp.api.requests import AgentToken, OperatorSession
+from webapp.api.requests import AgentToken, OperatorSession, Page, bounded, newest
 from webapp.api.schemas.types import REFUSALS, Asked, ErrorOut, Line, Strict, Text
-from webapp.api.tables import Page, bounded, newest
 from webapp.experiments.models import QUESTION_MAX, SOURCE_MAX, Experiment
 from webapp.experiments.queries import contradictions, frozen_table
 from webapp.experiments.services import Directory, beside, import_directory, keep_comparison

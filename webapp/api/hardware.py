@@ -9,8 +9,8 @@ from django.utils import timezone
 from ninja import Router, Schema, Status
 from pydantic import Field
 
+from webapp.api.requests import csv_of
 from webapp.api.schemas.types import ErrorOut, Facts, HardwareName, Strict, Text
-from webapp.api.tables import csv_of
 from webapp.labs.models import Token
 from webapp.results.models import Hardware, HardwareFact
 from webapp.results.services import register_hardware

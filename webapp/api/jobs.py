@@ -10,12 +10,11 @@ from pydantic import AfterValidator, BaseModel, Field, StringConstraints, model_
 
 from webapp.analysis import services as analysis
 from webapp.api.prometheus import count_runs
-from webapp.api.requests import AgentToken
+from webapp.api.requests import AgentToken, Page, bounded, newest
 from webapp.api.runs import recorded_out
 from webapp.api.schemas.runs import MOST_RUNS, RecordedOut, RunIn
 from webapp.api.schemas.types import REFUSALS, Asked, ErrorOut, HardwareName, Name, Strict
 from webapp.api.schemas.types import Line as SoundLine
-from webapp.api.tables import Page, bounded, newest
 from webapp.jobs import services as jobs
 from webapp.jobs.models import Job, JobEvent
 from webapp.jobs.services import MOST_SECONDS, NoSuchJob

@@ -9,9 +9,8 @@ from django.http import HttpRequest, HttpResponse
 from ninja import Query, Router, Schema, Status
 from pydantic import BeforeValidator, Field
 
-from webapp.api.requests import OperatorSession
+from webapp.api.requests import OperatorSession, Page, csv_of, newest
 from webapp.api.schemas.types import REFUSALS, Asked, ErrorOut, Line, Name, RevisionName, Strict
-from webapp.api.tables import Page, csv_of, newest
 from webapp.events.models import Release
 from webapp.events.services import record_release
 from webapp.results.models import Tree

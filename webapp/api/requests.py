@@ -1,29 +1,37 @@
 """Requests: who calls, which is the agent behind a bearer token, within its rate, or an operator
-who is signed in; and the body, bounded in size, also after it is unpacked, and strictly JSON.
+who is signed in; the body, bounded in size, also after it is unpacked, and strictly JSON; and lists
+in answers: numbered rows, newest first, page by page; tables as CSV.
 """
 
+import csv
+import io
 import json
 import time
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from itertools import islice
-from typing import Any
+from typing import Any, TypeVar
 
 import structlog
 from django.conf import settings
 from django.core.cache import cache
-from django.http import HttpRequest
+from django.db import models
+from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
+from ninja import Schema
 from ninja.parser import Parser
 from ninja.security import HttpBearer, SessionAuth
 from ninja.types import DictStrAny
+from pydantic import Field
 from redis.exceptions import RedisError
 
 from webapp.accounts.models import User
 from webapp.accounts.services import is_operator
 from webapp.api import errors
 from webapp.api.prometheus import REFUSED
+from webapp.charts.text import as_cell
 from webapp.labs import services
 from webapp.labs.models import Scope, Token
 from webapp.results.services import Problem, Unprocessable
@@ -201,3 +209,47 @@ def _parse(body: bytes, unique: Callable[[list[tuple[str, Any]]], dict[str, Any]
 
 def _refuse_constant(name: str) -> None:
     raise errors.BadBody(f"the body holds {name}, which JSON does not know; leave such samples out")
+
+
+Row = TypeVar("Row", bound=models.Model)
+ID_MAX = 2**63 - 1
+
+
+def csv_response(name: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> HttpResponse:
+    """A file ``name`` with a head and ``rows``; a text that were a formula has `'` before it, and
+    times are as RFC 3339 has them."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows([_cell(value) for value in row] for row in rows)
+    response = HttpResponse(text.getvalue(), content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'inline; filename="{name}"'
+    return response
+
+
+def csv_of(name: str, columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> HttpResponse:
+    """`csv_response` of ``rows`` as JSON has them, of which ``columns`` are taken."""
+    return csv_response(name, columns, ([row[column] for column in columns] for row in rows))
+
+
+def _cell(value: Any) -> Any:
+    return value.isoformat() if isinstance(value, datetime) else as_cell(value)
+
+
+class Page(Schema):
+    """Which page of a list; ``next`` of an answer is the ``before`` of the page that follows."""
+
+    before: int = Field(ID_MAX, ge=0, le=ID_MAX, description="Only numbers smaller than this.")
+    limit: int = Field(100, ge=1, le=1000)
+
+
+def newest(found: models.QuerySet[Row], page: Page) -> tuple[list[Row], int | None]:
+    """The rows of a page, and the number that the next one goes on from; None: it is the last."""
+    rows = list(found.filter(pk__lt=page.before).order_by("-pk")[: page.limit + 1])
+    shown = rows[: page.limit]
+    return shown, shown[-1].pk if len(rows) > page.limit else None
+
+
+def bounded(number: int) -> int:
+    """A number that the database can look for; one too large for it is nobody's."""
+    return max(-1, min(number, ID_MAX))

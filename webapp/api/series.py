@@ -12,9 +12,9 @@ from pydantic import Field
 from webapp.analysis.models import Comparison, Finding, SeriesAnalysis
 from webapp.analysis.queries import stands_in
 from webapp.api.compare import left_out_of, net_loss_out
+from webapp.api.requests import bounded, csv_response
 from webapp.api.schemas.series import PointsOut, SeriesList
 from webapp.api.schemas.types import Asked, ErrorOut
-from webapp.api.tables import bounded, csv_response
 from webapp.results.models import Metric, Point, Series
 from webapp.results.queries import Parents, parents_of
 from webapp.stats.sessions import ForeignSession

@@ -7,8 +7,8 @@ from django.http import HttpRequest, HttpResponse
 from ninja import Query, Router, Schema
 from pydantic import Field
 
+from webapp.api.requests import Page, csv_of
 from webapp.api.schemas.types import Asked, ErrorOut
-from webapp.api.tables import Page, csv_of
 from webapp.results.models import Revision
 from webapp.results.queries import Session, newest_sessions
 

@@ -8,10 +8,9 @@ from django.http import HttpRequest
 from ninja import Query, Router
 from pydantic import BaseModel, Field
 
-from webapp.api.requests import AgentToken
+from webapp.api.requests import AgentToken, Page, newest
 from webapp.api.schemas.runs import MOST_RUNS
 from webapp.api.schemas.types import REFUSALS, Asked, ErrorOut, Name, Strict
-from webapp.api.tables import Page, newest
 from webapp.labs.models import Lab, Token
 from webapp.results.models import Measurement, Run, SampleDecision, why_counted
 from webapp.results.services import Forbidden, Problem, decide_samples

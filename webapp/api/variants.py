@@ -7,8 +7,8 @@ from django.http import HttpRequest, HttpResponse
 from ninja import Query, Router, Schema
 from pydantic import BaseModel
 
+from webapp.api.requests import Page, csv_response, newest
 from webapp.api.schemas.types import Asked, ErrorOut
-from webapp.api.tables import Page, csv_response, newest
 from webapp.results.models import Series, Variant
 
 

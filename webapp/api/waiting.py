@@ -10,10 +10,9 @@ from django.http import HttpRequest, HttpResponse
 from ninja import Query, Router
 from pydantic import BaseModel, Field
 
-from webapp.api.requests import AgentToken
+from webapp.api.requests import AgentToken, Page, csv_of, newest
 from webapp.api.schemas.runs import MOST_RUNS
 from webapp.api.schemas.types import REFUSALS, Asked, ErrorOut, RevisionName, Strict
-from webapp.api.tables import Page, csv_of, newest
 from webapp.labs.models import Lab, Token
 from webapp.results.models import WaitingRun
 from webapp.results.services import Forbidden, Problem, Unprocessable, decide_waiting

@@ -57,7 +57,7 @@ INSTALLED_APPS = [
     "ninja",
 ]
 MIDDLEWARE = [
-    "webapp.config.requests_counted.CountRequests",
+    "webapp.config.middleware.CountRequests",
     "django.middleware.security.SecurityMiddleware",
     "webapp.config.middleware.RefuseLargeBodies",
     "csp.middleware.CSPMiddleware",
@@ -121,7 +121,7 @@ AUTH_PASSWORD_VALIDATORS = [
     )
 ]
 AUTHENTICATION_BACKENDS = ["webapp.accounts.signing_in.limits.LimitedBackend"]
-PASSWORD_HASHERS = ["webapp.accounts.signing_in.hashing.BoundedHasher"]
+PASSWORD_HASHERS = ["webapp.accounts.signing_in.limits.BoundedHasher"]
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = LOGOUT_REDIRECT_URL = "overview"
 PASSWORD_RESET_TIMEOUT = 86_400

@@ -66,7 +66,7 @@ def child_exit(_server: Any, worker: Any) -> None:
 def post_worker_init(worker: Any) -> None:
     """Let waiting polls go when the process is to end, and leave their turns to others."""
     # Both need Django, set up only now.
-    from webapp.config.requests_counted import note_pool  # noqa: PLC0415
+    from webapp.config.middleware import note_pool  # noqa: PLC0415
     from webapp.jobs.waiting_polls import polls  # noqa: PLC0415
 
     gc.set_threshold(settings.NEW_OBJECTS, *gc.get_threshold()[1:])

@@ -1,5 +1,6 @@
 """Middleware of the site (private instances, hostile requests, a database that is away), and what
-all views are wrapped in: a snapshot of the database, and no compression beside a secret.
+all views are wrapped in: a snapshot of the database, and no compression beside a secret. The first
+of them counts requests and their times for `/metrics`.
 
 On a private instance every address needs an account, unless its view is excepted. A new view is
 private without anybody thinking of it. What stays open carries Django's mark ``login_not_required``
@@ -16,6 +17,7 @@ address of a feed, a webhook's key or a link of a mail is not. `no-transform` ke
 proxy, from compressing.
 """
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
@@ -28,10 +30,13 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.urls import URLPattern, URLResolver
 from django.utils.cache import patch_cache_control
+from prometheus_client import Counter, Gauge, Histogram
 from psycopg import IsolationLevel
 
 from webapp.accounts.services import everybody_may_read
-from webapp.api.wiring import NAMESPACE, explain_loss, refuse_reader
+from webapp.api.errors import explain_loss
+from webapp.api.prometheus import REGISTRY as METRICS
+from webapp.api.urls import NAMESPACE, refuse_reader
 from webapp.config import replica
 from webapp.config.audited import ASKING
 
@@ -251,3 +256,72 @@ def _whole(view: View) -> View:
         return response
 
     return whole
+
+
+METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+POLL = "/api/v1/jobs/poll"
+REQUESTS = Counter(
+    "driftline_requests", "Requests answered", ["method", "route", "status"], registry=METRICS
+)
+SECONDS = Histogram(
+    "driftline_request_seconds",
+    "Time from the whole request to the beginning of its answer",
+    ["route"],
+    buckets=(0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30),
+    registry=METRICS,
+)
+IN_PROGRESS = Gauge(
+    "driftline_requests_in_progress",
+    "Requests at work; polls of agents that wait for a job are counted apart",
+    ["kind"],
+    multiprocess_mode="livesum",
+    registry=METRICS,
+)
+POOL = Gauge(
+    "driftline_database_pool",
+    "Connections of the web server to the database, and requests that wait for one",
+    ["state"],
+    multiprocess_mode="livesum",
+    registry=METRICS,
+)
+
+
+class CountRequests:
+    """The first of all middlewares: it sees what the others refuse."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        """Answer as without this."""
+        began = time.monotonic()
+        at_work = IN_PROGRESS.labels("poll" if request.path_info == POLL else "other")
+        note_pool()
+        with at_work.track_inprogress():
+            response = self.get_response(request)
+        route = route_of(request)
+        method = request.method if request.method in METHODS else "other"
+        REQUESTS.labels(method, route, response.status_code).inc()
+        SECONDS.labels(route).observe(time.monotonic() - began)
+        note_pool()
+        return response
+
+
+def route_of(request: HttpRequest) -> str:
+    """The pattern of the address: never what a visitor typed, so there are only so many."""
+    if request.path_info.startswith(f"/{settings.STATIC_URL.lstrip('/')}"):
+        return "static/"
+    found = request.resolver_match
+    if found is None:
+        return "none"
+    return "admin/" if "admin" in found.app_names else found.route or "/"
+
+
+def note_pool() -> None:
+    """What this process knows of its connections."""
+    pool = getattr(connection, "pool", None)
+    if pool is not None:
+        found = pool.get_stats()
+        POOL.labels("most").set(found["pool_max"])
+        POOL.labels("used").set(found["pool_size"] - found["pool_available"])
+        POOL.labels("waiting").set(found["requests_waiting"])

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from types import FrameType
 
-from webapp.launcher.errors import StackError, Stopped, UsageError
+from webapp.launcher import StackError, Stopped, UsageError
 from webapp.launcher.launcher import Options, say, up
 from webapp.launcher.programs import PROJECT
 from webapp.launcher.service import KINDS, service_file

@@ -14,8 +14,16 @@ from pathlib import Path
 from types import ModuleType
 
 from webapp.config import instance
-from webapp.launcher import front, postgres, programs, servers, state
-from webapp.launcher.errors import StackError, SupervisorLost, UsageError
+from webapp.launcher import (
+    StackError,
+    SupervisorLost,
+    UsageError,
+    front,
+    postgres,
+    programs,
+    servers,
+    state,
+)
 from webapp.launcher.processes import end_left_behind
 from webapp.launcher.programs import (
     agents_program,

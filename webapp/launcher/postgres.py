@@ -22,7 +22,7 @@ import psycopg
 from psycopg import sql
 
 from webapp.config.instance import WEB_ROLE
-from webapp.launcher.errors import StackError
+from webapp.launcher import StackError
 from webapp.launcher.servers import Postgres, find_postgres
 
 UNPRIVILEGED_USERS = ("postgres", "pgsql", "nobody")

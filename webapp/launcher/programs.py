@@ -6,8 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from webapp.launcher import lifeline
-from webapp.launcher.errors import StackError
+from webapp.launcher import StackError, lifeline
 from webapp.launcher.front import Front
 from webapp.launcher.postgres import Cluster
 from webapp.launcher.servers import MailServer, Redis

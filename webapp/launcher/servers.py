@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 import redis
 
-from webapp.launcher.errors import StackError
+from webapp.launcher import StackError
 
 INSTALL_POSTGRES = """\
 PostgreSQL 15 or later was not found: neither in the Python environment (there are wheels with it

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from webapp.config import instance
-from webapp.launcher.errors import StackError, UsageError
+from webapp.launcher import StackError, UsageError
 
 DIRECTORIES = ("logs", "pids")
 LIFE = "launcher.lock"

@@ -16,7 +16,7 @@ from typing import Any
 from supervisor.states import RUNNING_STATES, ProcessStates
 from supervisor.xmlrpc import SupervisorTransport
 
-from webapp.launcher.errors import StackError, SupervisorLost
+from webapp.launcher import StackError, SupervisorLost
 from webapp.launcher.processes import STOP_SECONDS
 
 # What the other programs need until they have ended, and what watches until the end

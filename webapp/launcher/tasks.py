@@ -9,9 +9,9 @@ from django.conf import settings
 from django.db import connection
 from django.utils import timezone
 
+from webapp.launcher import StackError
 from webapp.launcher.backups.restoring import rehearse
 from webapp.launcher.backups.saving import save
-from webapp.launcher.errors import StackError
 from webapp.readiness.models import Backup
 from webapp.readiness.services import heartbeats
 

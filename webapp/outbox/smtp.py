@@ -1,5 +1,5 @@
-"""The conversation with the mail server, with a deadline for opening it and one for each mail, and
-what the server's answers mean for the mails.
+"""The conversation with the mail server, with a deadline for opening it and one for each mail, what
+the server's answers mean for the mails, and the settings in force, without the password.
 """
 
 import io
@@ -8,12 +8,54 @@ import socket
 import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
+from django.conf import settings
 from django.core.mail import EmailMessage, get_connection
 from django.core.mail.backends import smtp
 
 from webapp.outbox.deadlines import Deadline, DeadlineReader
+
+SMTP = "webapp.outbox.smtp.EmailBackend"
+OTHER_WAYS = {
+    "django.core.mail.backends.console.EmailBackend": "into the log, to nobody",
+    "django.core.mail.backends.filebased.EmailBackend": "into files, to nobody",
+    "django.core.mail.backends.dummy.EmailBackend": "nowhere",
+    "django.core.mail.backends.locmem.EmailBackend": "into memory, to nobody",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class MailSettings:
+    """``way`` is empty when mail goes over SMTP to ``host``; otherwise it names where it goes."""
+
+    way: str
+    host: str
+    port: int
+    tls: str
+    user: str
+    sender: str
+
+    @property
+    def route(self) -> str:
+        """Which way mails leave, to end a sentence with."""
+        return self.way or f"by {self.host}:{self.port}, {self.tls}"
+
+
+def mail_settings() -> MailSettings:
+    """What DRIFTLINE_EMAIL_URL and DRIFTLINE_EMAIL_FROM came to."""
+    tls = "TLS from the start" if settings.EMAIL_USE_SSL else "no TLS"
+    backend = settings.EMAIL_BACKEND
+    return MailSettings(
+        way="" if backend == SMTP else OTHER_WAYS.get(backend, backend),
+        host=settings.EMAIL_HOST,
+        port=settings.EMAIL_PORT,
+        tls="STARTTLS" if settings.EMAIL_USE_TLS else tls,
+        user=settings.EMAIL_HOST_USER or "",
+        sender=settings.DEFAULT_FROM_EMAIL,
+    )
+
 
 CLOSING = 421  # RFC 5321, 4.2.3: the service is not available and closes the connection
 PERMANENT = range(500, 600)

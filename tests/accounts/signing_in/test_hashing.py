@@ -19,7 +19,7 @@ from tests.operators import text_of
 from tests.system.running import wait_for
 from webapp.accounts.models import User
 from webapp.accounts.signing_in.factors import HashingBusy
-from webapp.accounts.signing_in.hashing import MOST_WAITING, Gate, gate
+from webapp.accounts.signing_in.limits import MOST_WAITING, Gate, gate
 
 _addresses = count(1)
 

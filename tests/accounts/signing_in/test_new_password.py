@@ -24,7 +24,7 @@ from tests.smtp import MailServer
 from webapp.accounts.models import User
 from webapp.accounts.signing_in.limits import ASKED
 from webapp.notifications.mails.notices import MOST_A_DAY
-from webapp.outbox import mail_settings, services
+from webapp.outbox import services, smtp
 from webapp.outbox.models import Mail
 
 pytestmark = pytest.mark.django_db
@@ -39,7 +39,7 @@ def ada(db: None) -> User:
 
 @pytest.fixture
 def client(settings: Any) -> Client:
-    settings.EMAIL_BACKEND = mail_settings.SMTP
+    settings.EMAIL_BACKEND = smtp.SMTP
     settings.PUBLIC_URL = "https://perf.example.org/"
     return Client(REMOTE_ADDR=new_address())
 

@@ -17,7 +17,7 @@ from tests.faults.rounds.breaking import STARVED, kill
 from tests.faults.rounds.fault import Broken, Fault, Skipped
 from tests.faults.rounds.rig import Rig, Stuck
 from tests.faults.rounds.workload import at_work
-from webapp.launcher.errors import StackError
+from webapp.launcher import StackError
 
 IDENTICAL = "identical"
 # What a round may run into: a program that refuses, ends or stays silent. The next one goes on.

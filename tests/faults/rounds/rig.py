@@ -13,8 +13,7 @@ from tests.launcher.running import Launch
 from tests.smtp import MailServer, mail_server
 from tests.system.running import System, truncate, wait_for
 from webapp.config import instance
-from webapp.launcher import processes, supervision
-from webapp.launcher.errors import StackError
+from webapp.launcher import StackError, processes, supervision
 
 DISK = "1500m"
 # Of the whole work on a machine that is busy with something else as well

@@ -8,8 +8,10 @@ from webapp.alerts.queries.alert_page import (
 )
 from webapp.alerts.queries.commit_findings import (
     FindingAt,
+    FindingRow,
     LargestFinding,
     VerdictAt,
+    findings_shown,
     largest_at,
     tallies_at,
     verdicts_at,
@@ -73,7 +75,6 @@ from webapp.alerts.queries.min_effects import (
 from webapp.alerts.queries.quality import judged_by_kind, mail_quality, open_by_age, triage_quality
 from webapp.alerts.queries.releases import AlertBetween, ComparedReleases, compare_releases
 from webapp.alerts.queries.rows import commits_between
-from webapp.alerts.queries.series_findings import FindingRow, findings_shown
 from webapp.alerts.queries.suspicion import (
     SharperInterval,
     Suspicion,

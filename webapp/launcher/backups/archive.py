@@ -20,7 +20,7 @@ from typing import IO, Any, BinaryIO
 
 import psycopg
 
-from webapp.launcher.errors import StackError
+from webapp.launcher import StackError
 from webapp.launcher.servers import find_clients
 from webapp.readiness.services import heartbeats
 

@@ -26,6 +26,7 @@ from psycopg import sql
 
 from webapp.config import instance
 from webapp.config.celery import app
+from webapp.launcher import SupervisorLost
 from webapp.launcher.backups.archive import (
     Backup,
     BackupError,
@@ -35,7 +36,6 @@ from webapp.launcher.backups.archive import (
     connect,
     major_of,
 )
-from webapp.launcher.errors import SupervisorLost
 from webapp.launcher.servers import find_clients
 from webapp.launcher.supervision import Supervisor
 from webapp.readiness.services import heartbeats

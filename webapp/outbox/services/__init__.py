@@ -1,6 +1,5 @@
 """Post what is to leave, and send it: one file per step."""
 
-from webapp.outbox import mail_settings
 from webapp.outbox.messages import (
     CHANNEL,
     Message,
@@ -24,12 +23,14 @@ from webapp.outbox.services.endpoints import (
     retry_deliveries,
 )
 from webapp.outbox.services.items import post_event, post_mails, post_messages
-from webapp.outbox.services.mailing import OTHER_ADDRESS, send_due_mails
-from webapp.outbox.services.operating import (
+from webapp.outbox.services.mailing import (
+    OTHER_ADDRESS,
     TestMailError,
     drop_mails,
     move_mails,
     retry_all_mails,
     retry_mails,
+    send_due_mails,
     send_test_mail,
 )
+from webapp.outbox.smtp import mail_settings

@@ -170,7 +170,7 @@ def _is_saved(request: HttpRequest, form: AccountForm) -> bool:
 def _saved_text(form: AccountForm) -> str:
     if not form.asked:
         return "Saved."
-    way = mail_settings.in_force().way
+    way = mail_settings().way
     if way:
         return (
             f"Saved, but for {form.asked}: mails of this instance go {way}, so no link arrives "

@@ -85,7 +85,7 @@ class Forgotten(PasswordResetView):
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         """With where mails go, if not to people."""
         context: dict[str, Any] = super().get_context_data(**kwargs)
-        return context | {"way": mail_settings.in_force().way}
+        return context | {"way": mail_settings().way}
 
     def form_valid(self, form: Any) -> HttpResponse:
         """Post the mail if there is such an account, and state what was done if there is."""

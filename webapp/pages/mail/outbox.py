@@ -72,7 +72,7 @@ def page(request: HttpRequest) -> HttpResponse:
         "any": bool(sum(numbers.values())),
         "older": filters.address(before=before) if before else "",
         "server": MailServer.objects.filter(failures__gt=0).first(),
-        "settings": services.mail_settings.in_force(),
+        "settings": services.mail_settings(),
     }
     return render(request, "pages/mail/outbox.html", context)
 

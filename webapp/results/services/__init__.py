@@ -60,6 +60,6 @@ from webapp.results.services.subjects import (
     register_hardware,
     set_source_template,
 )
+from webapp.results.services.upload import record_runs
 from webapp.results.services.upload.identifying import note_refused_replacement
-from webapp.results.services.upload.recording import record_runs
 from webapp.results.services.upload_consistency import ask_for_epochs

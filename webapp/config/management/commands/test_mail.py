@@ -2,8 +2,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from webapp.outbox import mail_settings
-from webapp.outbox.services.operating import TestMailError, send_test_mail
+from webapp.outbox.services.mailing import TestMailError, send_test_mail
+from webapp.outbox.smtp import mail_settings
 
 
 class Command(BaseCommand):
@@ -13,7 +13,7 @@ class Command(BaseCommand):
         parser.add_argument("address", help="who gets it")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        force = mail_settings.in_force()
+        force = mail_settings()
         self.stdout.write(f"from {force.sender} {force.route}")
         try:
             send_test_mail(options["address"])

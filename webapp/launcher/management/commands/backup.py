@@ -5,8 +5,8 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import connection
 
+from webapp.launcher import StackError, stop_as_if_interrupted
 from webapp.launcher.backups.saving import save
-from webapp.launcher.errors import StackError, stop_as_if_interrupted
 
 
 class Command(BaseCommand):

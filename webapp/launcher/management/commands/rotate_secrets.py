@@ -6,8 +6,8 @@ from django.db import transaction
 
 from webapp.accounts.services import reencrypt_factors
 from webapp.config import instance
+from webapp.launcher import StackError
 from webapp.launcher.backups.restoring import paused
-from webapp.launcher.errors import StackError
 from webapp.outbox.services import reencrypt_secrets
 
 
