@@ -11,8 +11,7 @@ from pydantic import AfterValidator, BaseModel, Field, StringConstraints, model_
 from webapp.analysis import services as analysis
 from webapp.api.prometheus import count_runs
 from webapp.api.requests import AgentToken, Page, bounded, newest
-from webapp.api.runs import recorded_out
-from webapp.api.schemas.runs import MOST_RUNS, RecordedOut, RunIn
+from webapp.api.schemas.runs import MOST_RUNS, RecordedOut, RunIn, recorded_out
 from webapp.api.schemas.types import REFUSALS, Asked, ErrorOut, HardwareName, Name, Strict
 from webapp.api.schemas.types import Line as SoundLine
 from webapp.jobs import services as jobs

@@ -8,10 +8,9 @@ from pydantic import Field
 
 from webapp.analysis import services
 from webapp.api.prometheus import count_runs
-from webapp.api.schemas.runs import BatchIn, RecordedOut, RunIn
+from webapp.api.schemas.runs import BatchIn, RecordedOut, recorded_out
 from webapp.api.schemas.types import REFUSALS, ErrorOut
 from webapp.labs.models import Token
-from webapp.results.services import Recorded
 
 router = Router(tags=["runs"])
 
@@ -62,24 +61,3 @@ def upload(request: HttpRequest, batch: BatchIn, flags: Query[Flags]) -> Any:
     count_runs(batch.runs, recorded)
     status = 201 if recorded.stored or recorded.replaced else 200
     return Status(status, recorded_out(batch.runs, recorded))
-
-
-def recorded_out(runs: list[RunIn], recorded: Recorded) -> dict[str, Any]:
-    """What became of the runs that were sent."""
-    status = dict.fromkeys(recorded.stored, "stored") | dict.fromkeys(recorded.replaced, "replaced")
-    status |= dict.fromkeys(recorded.refiled, "refiled")
-    status |= dict.fromkeys(recorded.waiting, "waiting")
-    return {
-        "stored": len(recorded.stored),
-        "replaced": len(recorded.replaced),
-        "known": len(recorded.known),
-        "waiting": len(recorded.waiting),
-        "runs": [
-            {
-                "uuid": run.uuid,
-                "status": status.get(run.uuid, "known"),
-                "warnings": recorded.warnings.get(run.uuid, []),
-            }
-            for run in runs
-        ],
-    }

@@ -1,27 +1,25 @@
 """The wiring of the audit log: which tables it covers, which is every table of ours but those that
-follow from others, and who acts in a request or a command, the one way by which changes enter the
-log.
+follow from others, and who acts in a command; who acts in a request: `webapp.config.middleware`.
+Changes enter the log by these two ways alone.
 
 `migrate` puts the triggers on the tables (webapp/accounts/services/audit.py states who acts).
 """
 
 import getpass
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, nullcontext
-from functools import partial
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from django.apps import apps
 from django.conf import settings
 from django.contrib.auth.signals import user_logged_in, user_logged_out
 from django.db import connection, models
-from django.http import HttpRequest, HttpResponseBase
+from django.http import HttpRequest
 
 from webapp.accounts.addresses import client_address
 from webapp.accounts.models import AuditEntry, User
 from webapp.accounts.services import audit
 
-ASKING = frozenset({"GET", "HEAD", "OPTIONS"})
 MOST_ROWS = 100
 """A statement about more rows is one entry with their number: an import adds 50,000 commits."""
 
@@ -79,11 +77,6 @@ EVENTS = {
     "update": "OLD TABLE AS rows_before NEW TABLE AS rows_after",
     "delete": "OLD TABLE AS rows_before",
 }
-
-MEASURING = frozenset(
-    f"api:{name}" for name in ("upload", "upload_profile", "poll", "heartbeat", "fail", "result")
-)
-"""What agents send all day. Runs, profiles and jobs name the agent themselves."""
 
 UNNAMED = frozenset({"migrate", "runserver"})
 """Commands whose changes are nobody's: a version's own rows, and requests of people."""
@@ -144,25 +137,6 @@ def _no_triggers(model: type[models.Model]) -> str:
     return ";".join(f"DROP TRIGGER IF EXISTS driftline_audit_{one} ON {table}" for one in EVENTS)
 
 
-class Acting:
-    """Whoever sends a request that may write acts in it."""
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
-        self._get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """The answer, with the log following what the view writes."""
-        with ExitStack() as stack:
-            request.acting = stack  # type: ignore[attr-defined]
-            return self._get_response(request)
-
-    def process_view(self, request: HttpRequest, *_view: Any) -> None:
-        """Begin when it is known which view answers."""
-        if request.method not in ASKING and _view_of(request) not in MEASURING:
-            describe = partial(_describe, request)
-            request.acting.enter_context(audit.acting(describe))  # type: ignore[attr-defined]
-
-
 def command_acting(arguments: Sequence[str]) -> AbstractContextManager[None]:
     """A command of ``manage.py`` with its arguments, started by a user of this machine."""
     name = arguments[1] if len(arguments) > 1 else ""
@@ -174,13 +148,13 @@ def command_acting(arguments: Sequence[str]) -> AbstractContextManager[None]:
 
 def note_signing_in(request: HttpRequest, user: User, **_: Any) -> None:
     """A receiver of ``user_logged_in``."""
-    audit.note_event(user, action="signed in", origin=_address_of(request))
+    audit.note_event(user, action="signed in", origin=address_of(request))
 
 
 def note_signing_out(request: HttpRequest, user: User | None, **_: Any) -> None:
     """A receiver of ``user_logged_out``, which knows nobody where nobody was signed in."""
     if user is not None:
-        audit.note_event(user, action="signed out", origin=_address_of(request))
+        audit.note_event(user, action="signed out", origin=address_of(request))
 
 
 def connect_signals() -> None:
@@ -189,29 +163,11 @@ def connect_signals() -> None:
     user_logged_out.connect(note_signing_out, dispatch_uid="audit")
 
 
-def _describe(request: HttpRequest) -> audit.Actor:
-    # The button that was pressed, and the action that was chosen in the admin
-    acts = [request.POST.get(name, "")[:40] for name in ("act", "action")]
-    action = " ".join(filter(None, (_view_of(request), *acts)))
-    origin = _address_of(request)
-    token = getattr(request, "agent_token", None)
-    if token is not None:
-        name = f"{token.agent} {token}"
-        return audit.other_acting(AuditEntry.Kind.TOKEN, name, action=action, origin=origin)
-    if isinstance(request.user, User):
-        return audit.person_acting(request.user, action=action, origin=origin)
-    return audit.other_acting(AuditEntry.Kind.STRANGER, "", action=action, origin=origin)
-
-
-def _address_of(request: HttpRequest) -> str:
+def address_of(request: HttpRequest) -> str:
+    """Where a request came from, as the log notes it."""
     forwarded = request.headers.get("X-Forwarded-For", "")
     peer = request.META.get("REMOTE_ADDR", "")
     return client_address(peer, forwarded, proxies=settings.PROXIES)[:64]
-
-
-def _view_of(request: HttpRequest) -> str:
-    match = request.resolver_match
-    return match.view_name if match is not None else ""
 
 
 def _local_user() -> str:

@@ -68,7 +68,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "webapp.config.audited.Acting",
+    "webapp.config.middleware.Acting",
     "allauth.account.middleware.AccountMiddleware",
     "webapp.accounts.signing_in.limits.SignIn",
     "webapp.config.middleware.PrivateInstance",

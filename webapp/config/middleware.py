@@ -19,8 +19,8 @@ proxy, from compressing.
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from functools import wraps
+from contextlib import ExitStack, contextmanager
+from functools import partial, wraps
 from typing import Any
 
 from django.conf import settings
@@ -33,12 +33,18 @@ from django.utils.cache import patch_cache_control
 from prometheus_client import Counter, Gauge, Histogram
 from psycopg import IsolationLevel
 
-from webapp.accounts.services import everybody_may_read
+from webapp.accounts.models import AuditEntry, User
+from webapp.accounts.services import audit, everybody_may_read
 from webapp.api.errors import explain_loss
 from webapp.api.prometheus import REGISTRY as METRICS
 from webapp.api.urls import NAMESPACE, refuse_reader
-from webapp.config import replica
-from webapp.config.audited import ASKING
+from webapp.config import audited, replica
+
+ASKING = frozenset({"GET", "HEAD", "OPTIONS"})
+MEASURING = frozenset(
+    f"api:{name}" for name in ("upload", "upload_profile", "poll", "heartbeat", "fail", "result")
+)
+"""What agents send all day. Runs, profiles and jobs name the agent themselves."""
 
 API = "/api/v1/"
 
@@ -325,3 +331,41 @@ def note_pool() -> None:
         POOL.labels("most").set(found["pool_max"])
         POOL.labels("used").set(found["pool_size"] - found["pool_available"])
         POOL.labels("waiting").set(found["requests_waiting"])
+
+
+class Acting:
+    """Whoever sends a request that may write acts in it."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self._get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        """The answer, with the log following what the view writes."""
+        with ExitStack() as stack:
+            request.acting = stack  # type: ignore[attr-defined]
+            return self._get_response(request)
+
+    def process_view(self, request: HttpRequest, *_view: Any) -> None:
+        """Begin when it is known which view answers."""
+        if request.method not in ASKING and _view_of(request) not in MEASURING:
+            describe = partial(_describe, request)
+            request.acting.enter_context(audit.acting(describe))  # type: ignore[attr-defined]
+
+
+def _describe(request: HttpRequest) -> audit.Actor:
+    # The button that was pressed, and the action that was chosen in the admin
+    acts = [request.POST.get(name, "")[:40] for name in ("act", "action")]
+    action = " ".join(filter(None, (_view_of(request), *acts)))
+    origin = audited.address_of(request)
+    token = getattr(request, "agent_token", None)
+    if token is not None:
+        name = f"{token.agent} {token}"
+        return audit.other_acting(AuditEntry.Kind.TOKEN, name, action=action, origin=origin)
+    if isinstance(request.user, User):
+        return audit.person_acting(request.user, action=action, origin=origin)
+    return audit.other_acting(AuditEntry.Kind.STRANGER, "", action=action, origin=origin)
+
+
+def _view_of(request: HttpRequest) -> str:
+    match = request.resolver_match
+    return match.view_name if match is not None else ""

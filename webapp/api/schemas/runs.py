@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 from uuid import UUID
 
 from pydantic import (
@@ -16,7 +16,7 @@ from pydantic import (
 
 from webapp.api.schemas import types
 from webapp.results import models
-from webapp.results.services import Evidence, MetricDocument, RunDocument
+from webapp.results.services import Evidence, MetricDocument, Recorded, RunDocument
 from webapp.stats.histograms import DERIVED, Histogram
 from webapp.stats.metrics import LARGEST_SAMPLE, RANGE, is_sample
 
@@ -364,3 +364,24 @@ class RecordedOut(BaseModel):
     known: int
     waiting: int
     runs: list[RunOut]
+
+
+def recorded_out(runs: list[RunIn], recorded: Recorded) -> dict[str, Any]:
+    """What became of the runs that were sent."""
+    status = dict.fromkeys(recorded.stored, "stored") | dict.fromkeys(recorded.replaced, "replaced")
+    status |= dict.fromkeys(recorded.refiled, "refiled")
+    status |= dict.fromkeys(recorded.waiting, "waiting")
+    return {
+        "stored": len(recorded.stored),
+        "replaced": len(recorded.replaced),
+        "known": len(recorded.known),
+        "waiting": len(recorded.waiting),
+        "runs": [
+            {
+                "uuid": run.uuid,
+                "status": status.get(run.uuid, "known"),
+                "warnings": recorded.warnings.get(run.uuid, []),
+            }
+            for run in runs
+        ],
+    }

@@ -27,6 +27,7 @@ from webapp.results.services import refiling
 from webapp.results.services.aliases import file_by_names
 from webapp.results.services.database import begin_writing, fetch_rows, insert_rows
 from webapp.results.services.placing import Placed, place_names
+from webapp.results.services.points import renew
 from webapp.results.spellings import COUNT_PATTERN, position_of
 
 TrustedSides: Mapping[str, Trust] = {Choice.KERNEL: "kernel", Choice.LABEL: "label"}
@@ -246,7 +247,7 @@ def decide_waiting(*, runs: Collection[UUID], choice: str, by: User | None, rule
     refiling.lock_series_of_runs(chosen)
     refiling.refile(places)
     refiling.count_again(chosen, reason=WAITS)
-    refiling.renew(refiling.points_at(chosen))
+    renew(refiling.points_at(chosen))
     file_by_names(chosen)
     _note_decision(rows, places, now, by, rule)
     return len(rows)
@@ -262,7 +263,7 @@ def reopen_waiting(*, runs: Collection[UUID], by: User) -> int:
     now = timezone.now()
     refiling.leave_out(ids, reason=WAITS, now=now)
     Run.objects.filter(pk__in=ids, withdrawn_reason=LEFT_OUT).update(withdrawn_reason=WAITS)
-    refiling.renew(refiling.points_at(ids))
+    renew(refiling.points_at(ids))
     for row in rows:
         row.former = [*row.former, _former(row, by, now)]
         row.decided_at = row.decided_by = row.chosen = None

@@ -93,6 +93,11 @@ RETURNING series.id,
 """
 
 
+def renew(points: Mapping[SeriesRevision, int]) -> None:
+    """Pool ``points`` anew, each with the position of its revision."""
+    refresh_points(points, {revision: position for (_, revision), position in points.items()})
+
+
 def refresh_points(
     keys: Iterable[SeriesRevision], positions: Mapping[int, int], *, source: str = SAMPLES
 ) -> None:

@@ -13,7 +13,7 @@ from webapp.results.services.database import fetch_rows, lock_series_ids
 from webapp.results.services.facts import machines_restated, rebuild_facts
 from webapp.results.services.named_rows import PLAIN, HardwareAndMode, SeriesKey, lock_series
 from webapp.results.services.placing import Placed
-from webapp.results.services.points import SeriesRevision, mark_dirty, refresh_points
+from webapp.results.services.points import SeriesRevision, mark_dirty, renew
 
 MOVE = """
 UPDATE results_run AS run SET revision_id = moved.revision
@@ -80,11 +80,6 @@ def count_again(runs: Iterable[int], *, reason: str) -> None:
     """Take runs back in that were left out for ``reason`` and not withdrawn by a person since."""
     with connection.cursor() as cursor:
         cursor.execute(COUNT_AGAIN, [list(runs), reason])
-
-
-def renew(points: Mapping[SeriesRevision, int]) -> None:
-    """Pool ``points`` anew, each with the position of its revision."""
-    refresh_points(points, {revision: position for (_, revision), position in points.items()})
 
 
 def move_to_series(

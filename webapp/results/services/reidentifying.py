@@ -30,6 +30,7 @@ from webapp.results.services.identities import (
     pairs_of,
 )
 from webapp.results.services.placing import Placed, place_names
+from webapp.results.services.points import renew
 from webapp.results.services.positions import places_of_days
 from webapp.results.services.revisions import Move, lock_series_of, move_revisions
 from webapp.results.spellings import GIT_COUNT_OFFSET, TOTAL_PATTERN, day_of, position_of
@@ -135,7 +136,7 @@ def _move(tree: Tree, moved: dict[int, str], by_pk: dict[int, Run]) -> int:
         places |= {pk: found[name] for pk, name in its.items()}
     moving = {pk: place for pk, place in places.items() if place.pk != by_pk[pk].revision_id}
     refiling.refile(moving)
-    refiling.renew(before | refiling.points_at(moving))
+    renew(before | refiling.points_at(moving))
     return len(moving)
 
 
@@ -146,7 +147,7 @@ def _let_wait(doubted: list[tuple[Run, Identity]]) -> int:
     refiling.lock_series_of_runs(ids)
     refiling.leave_out(ids, reason=WAITS, now=now)
     note_doubts([Doubt(run.pk, identity, run.evidence["label"]) for run, identity in doubted], now)
-    refiling.renew(refiling.points_at(ids))
+    renew(refiling.points_at(ids))
     return len(ids)
 
 

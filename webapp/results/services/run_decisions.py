@@ -27,8 +27,8 @@ from webapp.results.models import (
     WaitingRun,
 )
 from webapp.results.services.database import begin_writing, lock_series_ids
-from webapp.results.services.points import mark_dirty, refresh_points
-from webapp.results.services.refiling import lock_series_of_runs, points_at, renew
+from webapp.results.services.points import mark_dirty, refresh_points, renew
+from webapp.results.services.refiling import lock_series_of_runs, points_at
 from webapp.results.validity import left_out
 
 BY_MARK = "by_mark"

@@ -2,7 +2,7 @@
 
 from webapp.stats.compare.comparing import MORE_BUILDS, Comparison, Level, Verdict, compare
 from webapp.stats.compare.explain import explain
-from webapp.stats.compare.levels import BuildNoise, Samples, Summary, intervals_of, pool, summarize
+from webapp.stats.compare.levels import Samples, Summary, intervals_of, pool, summarize
 from webapp.stats.compare.many import VERDICTS, Comparisons, compare_many
 from webapp.stats.compare.relative import Estimate, Heterogeneity, estimate_of, heterogeneity
 from webapp.stats.compare.summaries import (
@@ -22,3 +22,4 @@ from webapp.stats.compare.sweep import (
     across_machines,
     outcome,
 )
+from webapp.stats.single_build.chance import BuildNoise

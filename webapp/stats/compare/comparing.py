@@ -11,7 +11,7 @@ from scipy import special
 
 from webapp.stats import sensitivity
 from webapp.stats.compare.exact_tests import RankTest, rank_test
-from webapp.stats.compare.levels import BuildNoise, Floats, Level, Samples, Summary, summarize
+from webapp.stats.compare.levels import Floats, Level, Samples, Summary, summarize
 from webapp.stats.compare.relative import (
     NO_SCATTER,
     Change,
@@ -23,7 +23,7 @@ from webapp.stats.compare.single_builds import believed
 from webapp.stats.compare.summaries import Summaries
 from webapp.stats.metrics import MARGIN_PCT, Better, is_gain
 from webapp.stats.ministat.numbers import LEAST_POINTS, Difference, difference
-from webapp.stats.single_build.chance import NoisePrior
+from webapp.stats.single_build.chance import BuildNoise, NoisePrior
 
 __all__ = [
     "BuildNoise",

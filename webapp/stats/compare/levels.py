@@ -107,18 +107,6 @@ def pool(
 
 
 @dataclass(frozen=True, slots=True)
-class BuildNoise:
-    """Standard deviation between builds, percent of the level, and its degrees of freedom."""
-
-    percent: float
-    df: float
-
-    def __post_init__(self) -> None:
-        if not (isfinite(self.percent) and self.percent >= 0 and self.df >= 1):
-            raise OutOfRangeError("noise between builds needs percent ≥ 0 and df ≥ 1")
-
-
-@dataclass(frozen=True, slots=True)
 class Side:
     """Mean of a side, the standard deviation of its units with its degrees of freedom, and counts.
 

@@ -10,12 +10,12 @@ from scipy import special
 from webapp.stats import sensitivity
 from webapp.stats.compare.comparing import Verdict
 from webapp.stats.compare.exact_tests import counts_limits, counts_p
-from webapp.stats.compare.levels import BuildNoise, Level
+from webapp.stats.compare.levels import Level
 from webapp.stats.compare.relative import NO_SCATTER
 from webapp.stats.compare.single_builds import believed
 from webapp.stats.compare.summaries import LEVELS, Summaries
 from webapp.stats.metrics import MARGIN_PCT, Better
-from webapp.stats.single_build.chance import NoisePrior
+from webapp.stats.single_build.chance import BuildNoise, NoisePrior
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]

@@ -19,6 +19,7 @@ from scipy import special
 from webapp.stats.compare import levels
 from webapp.stats.compare.exact_tests import counts_limits, counts_p, smallest_p
 from webapp.stats.sensitivity import DEFAULT_CONFIDENCE, critical_t, two_sided_p, visible_shift
+from webapp.stats.single_build.chance import BuildNoise
 
 NO_SCATTER = 1e-12
 """A standard error below this share of the level is rounding: it carries no estimate of noise."""
@@ -59,7 +60,7 @@ class Change:
     unit: levels.Level
     units: tuple[int, int]
     uncounted: tuple[levels.Level, ...]
-    history: levels.BuildNoise | None
+    history: BuildNoise | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +108,7 @@ def estimate_change(
     b: levels.Summary,
     *,
     confidence: float,
-    build_noise: levels.BuildNoise | None = None,
+    build_noise: BuildNoise | None = None,
 ) -> Change:
     """The change from A to B with its interval at ``confidence`` percent.
 
@@ -190,7 +191,7 @@ def _scaled(one: levels.Summary, unit: levels.Level, exponent: int) -> _Set:
 
 
 def _noise(
-    a: _Set, b: _Set, history: levels.BuildNoise | None, scale: levels.Scale, confidence: float
+    a: _Set, b: _Set, history: BuildNoise | None, scale: levels.Scale, confidence: float
 ) -> _Noise | None:
     if a.side.df == 0 or b.side.df == 0:
         return None
@@ -232,7 +233,7 @@ def satterthwaite(parts: Iterable[tuple[float, float]]) -> float:
     return 1 / sum((variance / total) ** 2 / df for variance, df in known)
 
 
-def _between_builds(one: _Set, history: levels.BuildNoise | None, scale: levels.Scale) -> float:
+def _between_builds(one: _Set, history: BuildNoise | None, scale: levels.Scale) -> float:
     if history is None or one.side.between:
         return 0.0
     deviation = history.percent / 100 * (1 if scale == "log" else one.mean)

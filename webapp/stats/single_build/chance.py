@@ -18,12 +18,13 @@ such densities is as exact as the arithmetic: the same figures always, and no ra
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from math import ceil, exp, expm1, fsum, log, sqrt
+from math import ceil, exp, expm1, fsum, isfinite, log, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
+from webapp.stats.errors import OutOfRangeError
 from webapp.stats.metrics import Better
 
 MEDIAN_PCT = 1.8
@@ -73,6 +74,18 @@ MOST_PERCENT_LOG = 700.0
 """A hundred times exp() of more than this is no number any more."""
 
 BISECTIONS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class BuildNoise:
+    """Standard deviation between builds, percent of the level, and its degrees of freedom."""
+
+    percent: float
+    df: float
+
+    def __post_init__(self) -> None:
+        if not (isfinite(self.percent) and self.percent >= 0 and self.df >= 1):
+            raise OutOfRangeError("noise between builds needs percent ≥ 0 and df ≥ 1")
 
 
 @dataclass(frozen=True, slots=True)

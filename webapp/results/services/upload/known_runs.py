@@ -28,6 +28,7 @@ from webapp.results.services.identities import (
     note_doubts,
 )
 from webapp.results.services.named_rows import SeriesKey
+from webapp.results.services.points import renew
 from webapp.results.services.run_decisions import adopt_marks
 from webapp.results.services.upload.filing import Filed, FiledRun, lock_current
 
@@ -165,7 +166,7 @@ def _adopt_evidence(runs: Sequence[FiledRun]) -> Adopted:
         refiling.leave_out(its, reason=reason, now=now)
     note_doubts([run.doubt(pk) for pk, run in waiting.items()], now)
     if touched := {*moved, *waiting}:
-        refiling.renew(before | refiling.points_at(touched))
+        renew(before | refiling.points_at(touched))
     file_by_names(by_pk)
     open_ones = frozenset(run.uuid for run in waiting.values() if not run.left_out)
     return Adopted(open_ones, frozenset(by_pk[pk].uuid for pk in moved) - open_ones)

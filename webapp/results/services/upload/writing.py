@@ -28,8 +28,8 @@ from webapp.results.services.facts import Report, note_facts, renew_facts
 from webapp.results.services.identities import LEFT_OUT, WAITS, note_doubts
 from webapp.results.services.named_rows import lock_series
 from webapp.results.services.placing import waiting_text
-from webapp.results.services.points import SeriesRevision
-from webapp.results.services.refiling import points_at, renew
+from webapp.results.services.points import SeriesRevision, renew
+from webapp.results.services.refiling import points_at
 from webapp.results.services.run_decisions import marked
 from webapp.results.services.upload.filing import Filed, FiledRun
 from webapp.results.services.upload.known_runs import adopt, adopt_modes
