@@ -9,30 +9,21 @@ from ninja import Query, Router, Schema, Status
 from pydantic import Field
 
 from webapp.api.requests import OperatorSession, Page, bounded, csv_response, newest
-from webapp.api.schemas.types import (
-    REFUSALS,
-    Asked,
-    ErrorOut,
-    HardwareName,
-    Line,
-    Name,
-    RevisionName,
-    Strict,
-)
+from webapp.api.schemas import types
 from webapp.events.models import Canary
 from webapp.events.queries import WatchedCanary, watch
 from webapp.events.services import CanaryNames, canary_of, create_canary
 from webapp.results.models import NAME_MAX
 
 
-class CanaryIn(Strict):
+class CanaryIn(types.Strict):
     """A fixed kernel that a machine is to measure again and again."""
 
-    tree: Name
-    revision: RevisionName
-    hardware: HardwareName
-    mode: Annotated[Line, Field(min_length=1, max_length=NAME_MAX)]
-    metric: Name
+    tree: types.Name
+    revision: types.RevisionName
+    hardware: types.HardwareName
+    mode: Annotated[types.Line, Field(min_length=1, max_length=NAME_MAX)]
+    metric: types.Name
     interval_days: Annotated[int, Field(strict=True, ge=1, le=365)] = 1
     boots: Annotated[int, Field(strict=True, ge=1, le=20)] = 2
 
@@ -90,11 +81,11 @@ COLUMNS = ("measured_at", "value", "samples", "side")
 class Wanted(Page):
     """Which canaries; without hardware those of all."""
 
-    hardware: Asked = ""
+    hardware: types.Asked = ""
 
 
 @router.get(
-    "/canaries", response={200: CanaryList, 422: ErrorOut}, summary="Canaries, newest first"
+    "/canaries", response={200: CanaryList, 422: types.ErrorOut}, summary="Canaries, newest first"
 )
 def list_canaries(request: HttpRequest, wanted: Query[Wanted]) -> Any:
     """One page; `next` is the `before` of the page that follows, null on the last."""
@@ -108,7 +99,7 @@ def list_canaries(request: HttpRequest, wanted: Query[Wanted]) -> Any:
 @router.post(
     "/canaries",
     auth=OperatorSession(),
-    response={200: CanaryOut, 201: CanaryOut, 400: ErrorOut, **REFUSALS},
+    response={200: CanaryOut, 201: CanaryOut, 400: types.ErrorOut, **types.REFUSALS},
     summary="Have a machine measure a fixed kernel again and again",
 )
 def add_canary(request: HttpRequest, canary: CanaryIn) -> Any:
@@ -122,7 +113,7 @@ def add_canary(request: HttpRequest, canary: CanaryIn) -> Any:
 
 @router.get(
     "/canaries/{number}",
-    response={200: CanaryDetail, 404: ErrorOut, 422: ErrorOut},
+    response={200: CanaryDetail, 404: types.ErrorOut, 422: types.ErrorOut},
     summary="A canary with its boots",
 )
 def one_canary(request: HttpRequest, number: int) -> Any:
@@ -133,7 +124,7 @@ def one_canary(request: HttpRequest, number: int) -> Any:
 
 @router.get(
     "/canaries/{number}/values.csv",
-    response={200: None, 404: ErrorOut, 422: ErrorOut},
+    response={200: None, 404: types.ErrorOut, 422: types.ErrorOut},
     summary="The boots of a canary, as CSV",
 )
 def canary_values_csv(request: HttpRequest, number: int) -> HttpResponse:

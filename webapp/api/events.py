@@ -9,18 +9,7 @@ from pydantic import Field
 
 from webapp.accounts.models import User
 from webapp.api.requests import AgentToken, OperatorSession, Page, csv_of, newest
-from webapp.api.schemas.types import (
-    REFUSALS,
-    Asked,
-    ErrorOut,
-    HardwareName,
-    Line,
-    Moment,
-    Name,
-    RevisionName,
-    Strict,
-    Text,
-)
+from webapp.api.schemas import types
 from webapp.events.models import TEXT_MAX, LabEvent
 from webapp.events.services import EventFields, EventNames, event_fields, record_event
 from webapp.labs.models import Lab
@@ -29,20 +18,20 @@ from webapp.results.services import Forbidden, Problem
 KindIn = Literal["hardware", "firmware", "network", "software", "power", "other", "note"]
 
 
-class EventIn(Strict):
+class EventIn(types.Strict):
     """What happened: to hardware, a whole lab, or everything measured of a tree. Either
     `happened_at` or `first` (and `last`) of `tree`."""
 
     kind: KindIn
-    text: Annotated[Text, Field(min_length=1, max_length=TEXT_MAX)]
-    hardware: HardwareName | None = None
-    lab: Annotated[Line, Field(min_length=1, max_length=100)] | None = None
-    tree: Name | None = None
-    happened_at: Moment | None = None
-    first: RevisionName | None = None
-    last: RevisionName | None = None
+    text: Annotated[types.Text, Field(min_length=1, max_length=TEXT_MAX)]
+    hardware: types.HardwareName | None = None
+    lab: Annotated[types.Line, Field(min_length=1, max_length=100)] | None = None
+    tree: types.Name | None = None
+    happened_at: types.Moment | None = None
+    first: types.RevisionName | None = None
+    last: types.RevisionName | None = None
     begins_epoch: Annotated[bool, Field(strict=True)] = False
-    external_id: Annotated[Line, Field(max_length=100)] = ""
+    external_id: Annotated[types.Line, Field(max_length=100)] = ""
 
     def names(self) -> EventNames:
         """What the service takes."""
@@ -96,14 +85,14 @@ COLUMNS = tuple(EventOut.model_fields)
 class Wanted(Page):
     """Which events; a part left out means all."""
 
-    tree: Asked = ""
-    hardware: Asked = ""
+    tree: types.Asked = ""
+    hardware: types.Asked = ""
     withdrawn: bool = Field(False, description="With those that somebody withdrew.")
 
 
 @router.get(
     "/events",
-    response={200: EventList, 422: ErrorOut},
+    response={200: EventList, 422: types.ErrorOut},
     summary="Events of the labs, the last recorded first",
 )
 def list_events(request: HttpRequest, wanted: Query[Wanted]) -> Any:
@@ -114,7 +103,7 @@ def list_events(request: HttpRequest, wanted: Query[Wanted]) -> Any:
 
 @router.get(
     "/events.csv",
-    response={200: None, 422: ErrorOut},
+    response={200: None, 422: types.ErrorOut},
     summary="Events of the labs, as CSV",
 )
 def events_csv(request: HttpRequest, wanted: Query[Wanted]) -> HttpResponse:
@@ -127,7 +116,7 @@ def events_csv(request: HttpRequest, wanted: Query[Wanted]) -> HttpResponse:
 @router.post(
     "/events",
     auth=[AgentToken(), OperatorSession()],
-    response={200: EventOut, 201: EventOut, 400: ErrorOut, **REFUSALS},
+    response={200: EventOut, 201: EventOut, 400: types.ErrorOut, **types.REFUSALS},
     summary="Record an event",
 )
 def add_event(request: HttpRequest, event: EventIn) -> Any:

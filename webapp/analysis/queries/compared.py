@@ -17,15 +17,7 @@ from webapp.analysis.queries.verdicts import (
     claims_of,
     judge_pairs,
 )
-from webapp.results.models import (
-    Hardware,
-    LeftOut,
-    Metric,
-    Mode,
-    Revision,
-    Variant,
-    digest_of_builds,
-)
+from webapp.results import models
 from webapp.stats import ministat
 from webapp.stats.compare import Comparison, Headline, Samples, Summary, compare, explain, summarize
 from webapp.stats.metrics import Better
@@ -56,14 +48,14 @@ class ComparedSet:
     side_index: int
     series_id: int
     label: str
-    revision: Revision
-    variant: Variant | None
-    hardware: Hardware
-    mode: Mode
+    revision: models.Revision
+    variant: models.Variant | None
+    hardware: models.Hardware
+    mode: models.Mode
     levels: Samples
     disagrees: bool
     sessions: tuple[str, ...]
-    left_out: LeftOut | None = None
+    left_out: models.LeftOut | None = None
 
     @property
     def remarks(self) -> list[str]:
@@ -119,10 +111,10 @@ class ComparedRow:
     key_label: str
     title: str
     mode_label: str
-    metric: Metric
+    metric: models.Metric
     better: Better
-    hardware: Hardware | None
-    mode: Mode | None
+    hardware: models.Hardware | None
+    mode: models.Mode | None
     sets: tuple[ComparedSet, ...]
     facts: SeriesFacts
     parted: tuple[bool, ...]
@@ -188,14 +180,14 @@ class ComparedTable:
     """All rows that every side has, and what some side lacks."""
 
     sides: tuple[Side, ...]
-    revisions: tuple[Revision, ...]
+    revisions: tuple[models.Revision, ...]
     rows: tuple[ComparedRow, ...]
     unmatched: tuple[Unmatched, ...]
 
 
 def digests_of(build_ids: Iterable[str]) -> frozenset[str]:
     """Of each build by itself, as a point keeps that of its only one."""
-    return frozenset(digest_of_builds([one]) for one in build_ids)
+    return frozenset(models.digest_of_builds([one]) for one in build_ids)
 
 
 def _judge(base: ComparedSet, other: ComparedSet, facts: SeriesFacts) -> Comparison:
@@ -223,8 +215,8 @@ class SidePoint(NamedTuple):
     """
 
     series_id: int
-    revision: Revision
-    hardware: Hardware
+    revision: models.Revision
+    hardware: models.Hardware
     simulated: bool
     mode: str
     metric: str
@@ -234,7 +226,7 @@ class SidePoint(NamedTuple):
     n: int
     mean: float
     disagrees: bool
-    left_out: LeftOut | None
+    left_out: models.LeftOut | None
 
 
 class PointRow(NamedTuple):
@@ -268,7 +260,7 @@ class PointTable:
     """
 
     sides: tuple[Side, ...]
-    revisions: tuple[Revision, ...]
+    revisions: tuple[models.Revision, ...]
     rows: tuple[PointRow, ...]
     unmatched: tuple[Unmatched, ...]
     key: bytes = b""

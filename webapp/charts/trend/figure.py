@@ -16,26 +16,7 @@ import numpy as np
 from webapp.charts.scale import NARROW_TICK_ROOM, TICK_ROOM, Scale, tick_texts, ticks
 from webapp.charts.svg import cut
 from webapp.charts.text import short_number
-from webapp.charts.trend.labels import (
-    FOOT,
-    GAP,
-    LETTER,
-    LINE,
-    TOP,
-    WIDE,
-    Bars,
-    Box,
-    Frame,
-    Json,
-    Room,
-    Segment,
-    Taken,
-    annotation,
-    around,
-    plain,
-    text_box,
-    width_of,
-)
+from webapp.charts.trend import labels
 from webapp.charts.trend.marks import (
     Sketch,
     alert_badges,
@@ -57,7 +38,7 @@ NAME_LONGEST = 11
 NAMES_APART = 24.0
 """Pixels between the names of revisions under the axis."""
 
-MARGIN, ABOVE = 4.0, LINE + 1.5
+MARGIN, ABOVE = 4.0, labels.LINE + 1.5
 """Pixels left of the title of a lane, and from its middle down to the lane: clear of a tick at its
 upper end.
 """
@@ -69,15 +50,15 @@ COLOURS = ("color", "fillcolor", "bgcolor", "bordercolor", "gridcolor", "linecol
 """The keys of a figure that hold colours: nothing that comes from outside stands there."""
 
 
-def figure(trend: Trend, room: Room = WIDE) -> Json:
+def figure(trend: Trend, room: labels.Room = labels.WIDE) -> labels.Json:
     """The figure of ``trend``, in pixels of ``room``."""
     lanes = trend.lanes or [Lane(trend.y_title, [])]
     frames = _frames(trend, lanes, room)
     titles = [
-        text_box(_title(lane, room), MARGIN, frame.y.end - ABOVE, "left")
+        labels.text_box(_title(lane, room), MARGIN, frame.y.end - ABOVE, "left")
         for lane, frame in zip(lanes, frames, strict=True)
     ]
-    data: list[Json] = []
+    data: list[labels.Json] = []
     shapes = list(marker_lines(trend, frames[0].x))
     notes = list(marker_texts(trend, frames[0].x, is_narrow=room.is_narrow, title=titles[0]))
     badges = alert_badges(trend, frames[-1])
@@ -114,17 +95,17 @@ def _filled(value: Any, colours: Mapping[str, str]) -> Any:
     return VARIABLE.sub(lambda found: colours[found[1]], value)
 
 
-def _frames(trend: Trend, lanes: Sequence[Lane], room: Room) -> list[Frame]:
+def _frames(trend: Trend, lanes: Sequence[Lane], room: labels.Room) -> list[labels.Frame]:
     """Each lane's place, from the top."""
     x = Scale(*trend.extent, room.left, room.width - room.right)
     first = room.one if len(lanes) - len(trend.costs) <= 1 else room.each
     heights = [first, *[room.each] * (len(lanes) - 1)]
     frames = []
     for at, (lane, height) in enumerate(zip(lanes, heights, strict=True)):
-        top = TOP + sum(heights[:at]) + GAP * at
+        top = labels.TOP + sum(heights[:at]) + labels.GAP * at
         ends = trend.heights.get(at + 1) or trend.y_range(lane.series)
         frames.append(
-            Frame(
+            labels.Frame(
                 x,
                 Scale(*ends, top + height, top),
                 number=at + 1,
@@ -135,7 +116,7 @@ def _frames(trend: Trend, lanes: Sequence[Lane], room: Room) -> list[Frame]:
     return frames
 
 
-def _layout(trend: Trend, frames: Sequence[Frame], room: Room) -> Json:
+def _layout(trend: Trend, frames: Sequence[labels.Frame], room: labels.Room) -> labels.Json:
     foot, top = frames[-1].y.start, frames[0].y.end
     axes = {
         f"yaxis{one.number if one.number > 1 else ''}": _y_axis(one, room, foot, foot - top)
@@ -143,12 +124,12 @@ def _layout(trend: Trend, frames: Sequence[Frame], room: Room) -> Json:
     }
     return {
         "width": room.width,
-        "height": foot + FOOT,
+        "height": foot + labels.FOOT,
         "margin": {
             "l": room.left,
             "r": room.right,
-            "t": TOP,
-            "b": FOOT,
+            "t": labels.TOP,
+            "b": labels.FOOT,
             "autoexpand": False,
         },
         "paper_bgcolor": CLEAR,
@@ -162,7 +143,7 @@ def _layout(trend: Trend, frames: Sequence[Frame], room: Room) -> Json:
     }
 
 
-def _x_axis(trend: Trend, frame: Frame, room: Room) -> Json:
+def _x_axis(trend: Trend, frame: labels.Frame, room: labels.Room) -> labels.Json:
     """The names of some revisions in view under it: as many as have room, from the newest on."""
     names = trend.revisions.names
     placed = [
@@ -170,7 +151,7 @@ def _x_axis(trend: Trend, frame: Frame, room: Room) -> Json:
         for place, name in zip(x_values(trend, range(len(names))), names, strict=True)
         if place is not None and frame.x.low <= place <= frame.x.high
     ]
-    widest = max((width_of(name) for name in names), default=0.0)
+    widest = max((labels.width_of(name) for name in names), default=0.0)
     shown: list[tuple[float, float, str]] = []
     for one in reversed(placed):
         # Plotly leaves a name out that would leave the chart.
@@ -181,7 +162,7 @@ def _x_axis(trend: Trend, frame: Frame, room: Room) -> Json:
         "type": "linear",
         "range": [frame.x.low, frame.x.high],
         "tickvals": [place for _, place, _ in reversed(shown)],
-        "ticktext": [plain(name) for _, _, name in reversed(shown)],
+        "ticktext": [labels.plain(name) for _, _, name in reversed(shown)],
         "tickangle": 0,
         "showgrid": False,
         "zeroline": False,
@@ -189,7 +170,7 @@ def _x_axis(trend: Trend, frame: Frame, room: Room) -> Json:
     }
 
 
-def _y_axis(frame: Frame, room: Room, foot: float, height: float) -> Json:
+def _y_axis(frame: labels.Frame, room: labels.Room, foot: float, height: float) -> labels.Json:
     y = frame.y
     values = ticks(y.low, y.high, about=5 if y.start - y.end > room.each else 3)
     space = NARROW_TICK_ROOM if room.is_narrow else TICK_ROOM
@@ -206,19 +187,19 @@ def _y_axis(frame: Frame, room: Room, foot: float, height: float) -> Json:
     }
 
 
-def _base_line(frame: Frame) -> Json:
+def _base_line(frame: labels.Frame) -> labels.Json:
     line = {"color": MUTED, "width": 0.7, "dash": "solid"}
     where = {"xref": "paper", "x0": 0, "x1": 1, "yref": f"{frame.axis} domain", "y0": 0, "y1": 0}
     return {"type": "line", "line": line, "layer": "below", **where}
 
 
 def _lane_texts(
-    trend: Trend, lane: Lane, sketch: Sketch, room: Room, there: list[Box]
-) -> list[Json]:
+    trend: Trend, lane: Lane, sketch: Sketch, room: labels.Room, there: list[labels.Box]
+) -> list[labels.Json]:
     """The title of a lane, the names at its right, and the sizes of findings that have room."""
     frame = sketch.frame
-    title = annotation(
-        plain(_title(lane, room)),
+    title = labels.annotation(
+        labels.plain(_title(lane, room)),
         colour=MUTED,
         weight=500,
         x=0,
@@ -233,32 +214,34 @@ def _lane_texts(
     return [title, *newest, *_sizes(trend, lane, sketch, there)]
 
 
-def _title(lane: Lane, room: Room) -> str:
-    return cut(lane.title, int((room.width - 2 * MARGIN) / LETTER))
+def _title(lane: Lane, room: labels.Room) -> str:
+    return cut(lane.title, int((room.width - 2 * MARGIN) / labels.LETTER))
 
 
-def _sizes(trend: Trend, lane: Lane, sketch: Sketch, there: list[Box]) -> list[Json]:
+def _sizes(trend: Trend, lane: Lane, sketch: Sketch, there: list[labels.Box]) -> list[labels.Json]:
     """The wishes of a lane that have room: on no line, no symbol, no other label, and nothing that
     is ``there`` already.
     """
     frame = sketch.frame
     if not sketch.wishes:
         return []
-    within = Box(frame.x.start, frame.y.end - LINE, frame.x.end, frame.y.start - 4)
-    taken = Taken(within, list(there), _segments(trend, lane, sketch), _bars(trend, lane, frame))
+    within = labels.Box(frame.x.start, frame.y.end - labels.LINE, frame.x.end, frame.y.start - 4)
+    taken = labels.Taken(
+        within, list(there), _segments(trend, lane, sketch), _bars(trend, lane, frame)
+    )
     for one in sketch.symbols:
         half = one.size / 2 + 1
         across, down = frame.x(one.x), frame.y(one.y)
-        taken.boxes.append(Box(across - half, down - half, across + half, down + half))
+        taken.boxes.append(labels.Box(across - half, down - half, across + half, down + half))
     texts = []
     for wish in sketch.wishes:
-        found = taken.take(around(wish.text, wish.x, wish.y, wish.aside))
+        found = taken.take(labels.around(wish.text, wish.x, wish.y, wish.aside))
         if found is None:
             continue
         anchor, box = found
         across = box.left if anchor == "left" else box.right
         texts.append(
-            annotation(
+            labels.annotation(
                 wish.text,
                 colour=wish.colour,
                 weight=600,
@@ -276,7 +259,7 @@ def _back(scale: Scale, pixel: float) -> float:
     return scale.low + (pixel - scale.start) / scale.slope
 
 
-def _segments(trend: Trend, lane: Lane, sketch: Sketch) -> list[Segment]:
+def _segments(trend: Trend, lane: Lane, sketch: Sketch) -> list[labels.Segment]:
     """The lines of a lane, in pixels: levels, what joins points that have none, findings, and those
     of events and releases through it.
     """
@@ -291,7 +274,7 @@ def _segments(trend: Trend, lane: Lane, sketch: Sketch) -> list[Segment]:
     return [(x(a), y(b), x(c), y(d)) for a, b, c, d in lines]
 
 
-def _bars(trend: Trend, lane: Lane, frame: Frame) -> Bars:
+def _bars(trend: Trend, lane: Lane, frame: labels.Frame) -> labels.Bars:
     """The points of a lane with their whiskers."""
     x, y, series = frame.x, frame.y, lane.series
     columns = (
@@ -302,28 +285,28 @@ def _bars(trend: Trend, lane: Lane, frame: Frame) -> Bars:
     order = np.argsort(places, kind="stable")
     order = order[(x.low <= places[order]) & (places[order] <= x.high)]
     ends = (np.where(np.isnan(end), centres, end)[order] for end in (highs, lows))
-    return Bars(x.all(places[order]), *map(y.all, ends))
+    return labels.Bars(x.all(places[order]), *map(y.all, ends))
 
 
-def _newest(trend: Trend, series: Sequence[TrendSeries], frame: Frame) -> list[Json]:
+def _newest(trend: Trend, series: Sequence[TrendSeries], frame: labels.Frame) -> list[labels.Json]:
     """Name and newest level of each series, right of the axis, where there is room."""
-    y, foot = frame.y, frame.y.start - LINE / 2
+    y, foot = frame.y, frame.y.start - labels.LINE / 2
     values = {one.id: one.level if one.level is not None else one.newest for one in series}
     wanted = sorted(
         (y.clamped(value), one.id, one) for one in series if (value := values[one.id]) is not None
     )
-    most = int((foot - y.end) // LINE)
+    most = int((foot - y.end) // labels.LINE)
     names = {one.id: one.mode if one.is_cost else trend.short_name(one, series) for one in series}
     shared = _shared(list(names.values()))
     texts, free_from = [], y.end
     for left, (wish, _, one) in enumerate(wanted[:most]):
-        last = foot - LINE * (min(len(wanted), most) - left - 0.5)
+        last = foot - labels.LINE * (min(len(wanted), most) - left - 0.5)
         place = min(max(wish, free_from), last)
-        free_from = place + LINE
+        free_from = place + labels.LINE
         name = names[one.id][shared:]
         texts.append(
-            annotation(
-                plain(f"{cut(name, NAME_LONGEST)} {short_number(values[one.id])}"),
+            labels.annotation(
+                labels.plain(f"{cut(name, NAME_LONGEST)} {short_number(values[one.id])}"),
                 colour=f"var(--label-{one.style.slot})",
                 x=1,
                 y=(y.start - place) / (y.start - y.end),
@@ -331,7 +314,7 @@ def _newest(trend: Trend, series: Sequence[TrendSeries], frame: Frame) -> list[J
                 yref=f"{frame.axis} domain",
                 xanchor="left",
                 xshift=8,
-                hovertext=plain(one.label),
+                hovertext=labels.plain(one.label),
             )
         )
     return texts
@@ -346,7 +329,7 @@ def _shared(names: Sequence[str]) -> int:
     return max(first.rfind(end, 0, same) + 1 for end in "_/ ") if len(names) > 1 else 0
 
 
-def meta(trend: Trend) -> Json:
+def meta(trend: Trend) -> labels.Json:
     """Revisions with their order along the axis, and of each series what no trace holds."""
     return {
         "window": trend.window,
@@ -356,7 +339,7 @@ def meta(trend: Trend) -> Json:
     }
 
 
-def _revisions(trend: Trend) -> Json:
+def _revisions(trend: Trend) -> labels.Json:
     of: Revisions = trend.revisions
     places = x_values(trend, range(len(of.names)))
     placed = [(place, at) for at, place in enumerate(places) if place is not None]
@@ -370,7 +353,7 @@ def _revisions(trend: Trend) -> Json:
     }
 
 
-def _series(trend: Trend, series: TrendSeries) -> Json:
+def _series(trend: Trend, series: TrendSeries) -> labels.Json:
     return {
         "id": series.id,
         "name": trend.short_name(series),

@@ -13,19 +13,7 @@ from django.db.models import Q
 from django.db.models.fields.json import KeyTextTransform
 
 from webapp.analysis import queries
-from webapp.experiments.directories import (
-    PLAIN_WORKLOADS,
-    Figures,
-    Measured,
-    NoSides,
-    Typed,
-    TypedBlock,
-    arrange,
-    index_of,
-    read_typed,
-    same_text,
-    shared_label,
-)
+from webapp.experiments import directories
 from webapp.experiments.models import (
     QUESTION_MAX,
     SESSION_MAX,
@@ -87,7 +75,7 @@ def import_directory(*, lab: Lab, directory: Directory, now: datetime) -> tuple[
 
 def _imported(lab: Lab, directory: Directory, now: datetime) -> Experiment:
     measured = sides_measured(lab, directory.runs)
-    typed = read_typed(directory.readme)
+    typed = directories.read_typed(directory.readme)
     table = _compared(arranged(measured), measured, typed, directory.baseline, now)
     read = _read(table, typed)
     experiment = Experiment.objects.create(
@@ -118,21 +106,25 @@ def _imported(lab: Lab, directory: Directory, now: datetime) -> Experiment:
 class Stored:
     """What the runs of a directory measured, and why some take no part."""
 
-    measured: Sequence[Measured]
+    measured: Sequence[directories.Measured]
     left_out: Sequence[str]
 
 
 def arranged(stored: Stored) -> list[queries.Side]:
     """Raises Unprocessable: they are no two sides; the message is the reason."""
     try:
-        return arrange(stored.measured)
-    except NoSides as error:
+        return directories.arrange(stored.measured)
+    except directories.NoSides as error:
         reasons = "; ".join([*stored.left_out, *([str(error)] if stored.measured else [])])
         raise Unprocessable([Problem("runs", reasons)]) from error
 
 
 def _compared(
-    sides: Sequence[queries.Side], stored: Stored, typed: Typed, baseline: str, now: datetime
+    sides: Sequence[queries.Side],
+    stored: Stored,
+    typed: directories.Typed,
+    baseline: str,
+    now: datetime,
 ) -> queries.ComparedTable:
     """The rows that these runs measured, the baseline first: as it was asked for, else as the first
     typed block that the data have, else as the sides were arranged."""
@@ -148,7 +140,7 @@ def _compared(
 
 
 def _asked(table: queries.ComparedTable, name: str) -> tuple[int, ...]:
-    base = index_of(table.sides, name)
+    base = directories.index_of(table.sides, name)
     if base is None:
         titles = ", ".join(map(keeping.short, table.sides))
         raise Unprocessable(
@@ -167,9 +159,12 @@ def _built_on(table: queries.ComparedTable) -> tuple[int, ...]:
     count = len(table.sides)
     names = [side.workload or side.mode for side in table.sides]
     workloads = [str(name).partition(queries.OPTION_MARK)[0] for name in names]
-    if workloads[0] != PLAIN_WORKLOADS[0] or PLAIN_WORKLOADS[1] not in workloads:
+    if (
+        workloads[0] != directories.PLAIN_WORKLOADS[0]
+        or directories.PLAIN_WORKLOADS[1] not in workloads
+    ):
         return _first(0, count)
-    fast = workloads.index(PLAIN_WORKLOADS[1])
+    fast = workloads.index(directories.PLAIN_WORKLOADS[1])
     faster = [
         one.mean > row.sets[0].mean
         for row in table.rows
@@ -201,8 +196,8 @@ def sides_measured(lab: Lab, runs: Sequence[UUID]) -> Stored:
     )
 
 
-def _measured(run: Run, session: str) -> Measured:
-    return Measured(
+def _measured(run: Run, session: str) -> directories.Measured:
+    return directories.Measured(
         tree=run.revision.tree.name,
         revision=run.revision.name,
         position=run.revision.position,
@@ -222,7 +217,9 @@ def _sessions_of(runs: Iterable[Run]) -> str:
     return text if all(names) and len(text) <= SESSION_MAX else ""
 
 
-def _of_runs(table: queries.ComparedTable, measured: Sequence[Measured]) -> queries.ComparedTable:
+def _of_runs(
+    table: queries.ComparedTable, measured: Sequence[directories.Measured]
+) -> queries.ComparedTable:
     """The rows that these runs measured: directories of other machines may bear the same name."""
     measured_names = {(one.hardware, str(one.mode)) for one in measured}
     rows = (row for row in table.rows if _names_of(row) in measured_names)
@@ -234,7 +231,7 @@ def _names_of(row: queries.ComparedRow) -> tuple[str, str]:
     return base.hardware.name, base.mode.name
 
 
-def _typed_order(table: queries.ComparedTable, typed: Typed) -> tuple[int, ...]:
+def _typed_order(table: queries.ComparedTable, typed: directories.Typed) -> tuple[int, ...]:
     """That of the sets of the first typed block that the data have; empty: they have none."""
     orders = (_order(table, index, block) for block in typed.blocks for index in _rows(table))
     return next((found for found in orders if found), ())
@@ -244,8 +241,12 @@ def _rows(table: queries.ComparedTable) -> range:
     return range(len(table.rows))
 
 
-def _order(table: queries.ComparedTable, index: int, block: TypedBlock) -> tuple[int, ...] | None:
-    return block.order_among([Figures.of(one.samples) for one in table.rows[index].sets])
+def _order(
+    table: queries.ComparedTable, index: int, block: directories.TypedBlock
+) -> tuple[int, ...] | None:
+    return block.order_among(
+        [directories.Figures.of(one.samples) for one in table.rows[index].sets]
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,15 +255,15 @@ class _Read:
     no row is of; and the prose behind the last block that one is of."""
 
     cells: Sequence[keeping.TypedCell]
-    unmatched: Sequence[TypedBlock]
+    unmatched: Sequence[directories.TypedBlock]
     closing: str
 
 
-def _read(table: queries.ComparedTable, typed: Typed) -> _Read:
+def _read(table: queries.ComparedTable, typed: directories.Typed) -> _Read:
     """Prose above a block that no row is of stays, above what follows."""
     left = dict(enumerate(table.rows))
     cells: list[keeping.TypedCell] = []
-    unmatched: list[TypedBlock] = []
+    unmatched: list[directories.TypedBlock] = []
     prose: list[str] = []
     for block in typed.blocks:
         prose.append(block.heading)
@@ -284,20 +285,22 @@ def _joined(prose: Sequence[str]) -> str:
     return "\n\n".join(filter(None, prose))
 
 
-def _printed_by(cell: keeping.TypedCell, block: TypedBlock) -> queries.BlockOptions | None:
+def _printed_by(
+    cell: keeping.TypedCell, block: directories.TypedBlock
+) -> queries.BlockOptions | None:
     """The ministat that printed the block; None where none of ours prints it so."""
     if not cell.row.can_render:
         return None
     samples = [one.samples for one in cell.row.sets]
     sets = list(zip(cell.labels, samples, strict=True))
-    found = (one for one in LIKELY_OPTIONS if same_text(one.render(sets), block.text))
+    found = (one for one in LIKELY_OPTIONS if directories.same_text(one.render(sets), block.text))
     return next(found, None)
 
 
 def _labels(table: queries.ComparedTable, cells: Sequence[keeping.TypedCell]) -> list[str]:
     typed = [cell.labels for cell in cells if cell.labels]
     columns = [[labels[index] for labels in typed] for index in range(len(table.sides))]
-    return [shared_label(column) for column in columns]
+    return [directories.shared_label(column) for column in columns]
 
 
 MOST_EXTRA = 2

@@ -12,15 +12,7 @@ from django.utils import timezone
 from webapp.accounts.models import User
 from webapp.jobs import models, waiting_polls
 from webapp.jobs.queries import Durations
-from webapp.jobs.services.events import (
-    REASON_MAX,
-    ActRefused,
-    Kind,
-    end_cancelled,
-    lock_job,
-    note,
-    put_back,
-)
+from webapp.jobs.services import events
 from webapp.results.models import Hardware, Metric, Mode, Revision
 from webapp.results.services import begin_writing
 
@@ -126,7 +118,7 @@ def request_more_runs(
         ActRefused: ``boots`` or ``purpose`` is none that a person can ask for.
     """
     if purpose not in BY_PEOPLE:
-        raise ActRefused("purpose: choose more runs, fill gap, confirm or profile")
+        raise events.ActRefused("purpose: choose more runs, fill gap, confirm or profile")
     begin_writing()
     already_queued = _already_queued(revisions, hardware, mode, metric, purpose)
     requests = [
@@ -164,7 +156,7 @@ def request_builds(
         ActRefused: a number is none that a person can ask for.
     """
     if not 1 <= builds <= MOST_BUILDS:
-        raise ActRefused(f"builds: ask for 1 to {MOST_BUILDS}")
+        raise events.ActRefused(f"builds: ask for 1 to {MOST_BUILDS}")
     begin_writing()
     _lock(revisions)
     waiting = list(
@@ -217,16 +209,16 @@ def _already_queued(
 def check_priority(priority: int) -> None:
     """Raise ActRefused unless jobs can have it."""
     if not models.LEAST_PRIORITY <= priority <= models.MOST_PRIORITY:
-        raise ActRefused(
+        raise events.ActRefused(
             f"priority: give a number from {models.LEAST_PRIORITY} to {models.MOST_PRIORITY}"
         )
 
 
 def _check(request: JobRequest) -> None:
     if not 1 <= request.boots <= models.MOST_BOOTS:
-        raise ActRefused(f"boots: ask for 1 to {models.MOST_BOOTS}")
+        raise events.ActRefused(f"boots: ask for 1 to {models.MOST_BOOTS}")
     if not 1 <= request.iterations <= models.MOST_ITERATIONS:
-        raise ActRefused(f"iterations: ask for 1 to {models.MOST_ITERATIONS}")
+        raise events.ActRefused(f"iterations: ask for 1 to {models.MOST_ITERATIONS}")
     if request.priority is not None:
         check_priority(request.priority)
 
@@ -235,7 +227,7 @@ def _job(request: JobRequest, user: User | None, at: datetime, durations: Durati
     priority = PRIORITIES[request.purpose] if request.priority is None else request.priority
     return models.Job(
         purpose=request.purpose,
-        reason=request.reason[:REASON_MAX],
+        reason=request.reason[: events.REASON_MAX],
         tree_id=request.revision.tree_id,
         revision=request.revision,
         hardware=request.hardware,
@@ -271,16 +263,23 @@ def cancel_job(
     """
     at = now or timezone.now()
     if not reason.strip():
-        raise ActRefused("reason: say why the job is cancelled")
-    row = lock_job(job)
+        raise events.ActRefused("reason: say why the job is cancelled")
+    row = events.lock_job(job)
     if row.has_ended or row.cancel_requested:
         return row
-    row.cancel_requested, row.cancel_reason = True, reason.strip()[:REASON_MAX]
+    row.cancel_requested, row.cancel_reason = True, reason.strip()[: events.REASON_MAX]
     if row.state == models.Job.State.QUEUED:
-        end_cancelled(row, at, actor=actor)
+        events.end_cancelled(row, at, actor=actor)
         return row
     row.save(update_fields=["cancel_requested", "cancel_reason"])
-    note(row, Kind.CANCEL_REQUESTED, at, actor=actor, worker=row.worker, reason=row.cancel_reason)
+    events.note(
+        row,
+        events.Kind.CANCEL_REQUESTED,
+        at,
+        actor=actor,
+        worker=row.worker,
+        reason=row.cancel_reason,
+    )
     return row
 
 
@@ -288,15 +287,17 @@ def cancel_job(
 def change_priority(*, job: int, priority: int, actor: User) -> models.Job:
     """Let a queued job come sooner or later. Raises NoSuchJob, ActRefused."""
     check_priority(priority)
-    row = lock_job(job)
+    row = events.lock_job(job)
     if row.state != models.Job.State.QUEUED:
-        raise ActRefused(f"job {job} is {row.state}: only a queued job has a place to change")
+        raise events.ActRefused(
+            f"job {job} is {row.state}: only a queued job has a place to change"
+        )
     if row.priority == priority:
         return row
     change = f"from {row.priority} to {priority}"
     row.priority = priority
     row.save(update_fields=["priority"])
-    note(row, Kind.PRIORITY, timezone.now(), actor=actor, reason=change)
+    events.note(row, events.Kind.PRIORITY, timezone.now(), actor=actor, reason=change)
     return row
 
 
@@ -304,12 +305,16 @@ def change_priority(*, job: int, priority: int, actor: User) -> models.Job:
 def retry_job(*, job: int, actor: User, now: datetime | None = None) -> models.Job:
     """Queue a failed or cancelled job again, as if it were new. Raises NoSuchJob, ActRefused."""
     at = now or timezone.now()
-    row = lock_job(job)
+    row = events.lock_job(job)
     if not row.may_be_retried:
-        raise ActRefused(f"job {job} is {row.state}: only a failed or cancelled one can be retried")
-    note(row, Kind.RETRIED, at, actor=actor, reason=row.cancel_reason or row.failure_reason)
+        raise events.ActRefused(
+            f"job {job} is {row.state}: only a failed or cancelled one can be retried"
+        )
+    events.note(
+        row, events.Kind.RETRIED, at, actor=actor, reason=row.cancel_reason or row.failure_reason
+    )
     row.attempts, row.ended_at, row.deadline = 0, None, None
     row.cancel_requested, row.cancel_reason = False, ""
     row.failure_stage, row.failure_reason = "", ""
-    put_back(row, at)
+    events.put_back(row, at)
     return row

@@ -28,15 +28,8 @@ from webapp.accounts.models import User
 from webapp.labs.models import Agent
 from webapp.notifications.mails.phrases import PREFIX, SUBJECT_MAX, one_line
 from webapp.notifications.models import Problem
+from webapp.outbox import services as outbox
 from webapp.outbox.models import Mail, data_with
-from webapp.outbox.services import (
-    OTHER_ADDRESS,
-    Message,
-    NewMail,
-    NothingToSay,
-    absolute,
-    post_mails,
-)
 from webapp.results.models import RefusedReplacement
 
 ADDRESS_KIND = "account.address"
@@ -90,7 +83,7 @@ class NewAddress:
     @property
     def url(self) -> str:
         """The absolute link that confirms the address."""
-        return absolute(reverse("account_address", args=[self.token]))
+        return outbox.absolute(reverse("account_address", args=[self.token]))
 
 
 @transaction.atomic
@@ -102,14 +95,14 @@ def ask_address(*, user: User, address: str) -> None:
         raise AddressNotTaken(
             f"{MOST_A_DAY} links were sent within a day; look for them, or try again tomorrow."
         )
-    new = NewMail(
+    new = outbox.NewMail(
         recipient=user.pk,
         kind=ADDRESS_KIND,
         about=f"address:{uuid.uuid4()}",
         due=timezone.now(),
-        data={OTHER_ADDRESS: address, "former": user.email},
+        data={outbox.OTHER_ADDRESS: address, "former": user.email},
     )
-    post_mails([new])
+    outbox.post_mails([new])
 
 
 def asked_address(user: User) -> str:
@@ -118,7 +111,7 @@ def asked_address(user: User) -> str:
     last = asked.order_by("-pk").first()
     if last is None or TAKEN in last.data or last.data["former"] != user.email:
         return ""
-    address: str = last.data[OTHER_ADDRESS]
+    address: str = last.data[outbox.OTHER_ADDRESS]
     return address
 
 
@@ -141,7 +134,9 @@ def take_address(new: NewAddress) -> User:
 
 def asked_in(mail: Mail) -> NewAddress:
     """What the stored ``mail`` asks."""
-    return NewAddress(mail.recipient_id, mail.data["former"], mail.data[OTHER_ADDRESS], mail.pk)
+    return NewAddress(
+        mail.recipient_id, mail.data["former"], mail.data[outbox.OTHER_ADDRESS], mail.pk
+    )
 
 
 @transaction.atomic
@@ -161,40 +156,42 @@ def notify_of_change(*, user: User, what: str) -> None:
 
 
 def _post(user: User, kind: str, **data: str) -> None:
-    data[OTHER_ADDRESS] = user.email
-    post_mails([NewMail(user.pk, kind, f"account:{uuid.uuid4()}", timezone.now(), data=data)])
+    data[outbox.OTHER_ADDRESS] = user.email
+    outbox.post_mails(
+        [outbox.NewMail(user.pk, kind, f"account:{uuid.uuid4()}", timezone.now(), data=data)]
+    )
 
 
 RUNS_SHOWN = 10
 
 
-def changed(mail: Mail) -> Message:
+def changed(mail: Mail) -> outbox.Message:
     """What changed. Raises NothingToSay where what was wrong ended before the mail could go."""
     still = set(Problem.objects.values_list("name", flat=True))
     wrong = [each for each in mail.data["wrong"] if each[0] in still]
     right = [name for name in mail.data["right"] if name not in still]
     if not wrong and not right:
-        raise NothingToSay("What changed had changed back before the mail could be sent.")
-    context = {"wrong": wrong, "right": right, "page": absolute(reverse("status"))}
+        raise outbox.NothingToSay("What changed had changed back before the mail could be sent.")
+    context = {"wrong": wrong, "right": right, "page": outbox.absolute(reverse("status"))}
     subject = render_to_string("emails/status.changed-subject.txt", context)
-    return Message(
+    return outbox.Message(
         subject=one_line(f"{PREFIX} {subject}", SUBJECT_MAX),
         text=render_to_string("emails/status.changed.txt", context).strip() + "\n",
         html=render_to_string("emails/status.changed.html", context),
     )
 
 
-def address(mail: Mail) -> Message:
+def address(mail: Mail) -> outbox.Message:
     """The message with the link."""
     context = {"person": mail.recipient, "new": asked_in(mail), "days": LASTS.days}
-    return Message(
+    return outbox.Message(
         subject="[driftline] Is this your address?",
         text=render_to_string("emails/account.address.txt", context).strip() + "\n",
         html=render_to_string("emails/account.address.html", context),
     )
 
 
-def refused(mail: Mail) -> Message:
+def refused(mail: Mail) -> outbox.Message:
     """What an agent tried on the runs of a lab in a day. Raises NothingToSay when it is gone."""
     since = datetime.fromisoformat(mail.data["day"]).replace(tzinfo=UTC)
     lines = RefusedReplacement.objects.filter(
@@ -204,9 +201,9 @@ def refused(mail: Mail) -> Message:
     ).select_related("run__hardware__lab", "run__revision__tree", "run__mode")
     found = list(lines.order_by("first_at", "pk"))
     if not found:
-        raise NothingToSay("No such attempt is on record.")
+        raise outbox.NothingToSay("No such attempt is on record.")
     context = _context(found, Agent.objects.select_related("lab").get(pk=mail.data["agent"]))
-    return Message(
+    return outbox.Message(
         subject=" ".join(render_to_string("emails/lab.refused-subject.txt", context).split()),
         text=render_to_string("emails/lab.refused.txt", context).strip() + "\n",
         html=render_to_string("emails/lab.refused.html", context),
@@ -220,37 +217,39 @@ def _context(lines: list[RefusedReplacement], agent: Agent) -> dict[str, object]
         "lab": runs[0].hardware.lab,
         "count": len(runs),
         "last_at": max(line.last_at for line in lines),
-        "runs": [(run, absolute(run.revision.get_absolute_url())) for run in runs[:RUNS_SHOWN]],
+        "runs": [
+            (run, outbox.absolute(run.revision.get_absolute_url())) for run in runs[:RUNS_SHOWN]
+        ],
         "more": max(len(runs) - RUNS_SHOWN, 0),
     }
 
 
-def new_password(mail: Mail) -> Message:
+def new_password(mail: Mail) -> outbox.Message:
     """The link to a new password. It is made when the mail is sent, for the password and the
     address of that moment. Raises NothingToSay when it would go to a former address.
     """
     person = mail.recipient
-    if person.email != mail.data[OTHER_ADDRESS] or not person.has_usable_password():
-        raise NothingToSay("The account has another address now, or no password.")
+    if person.email != mail.data[outbox.OTHER_ADDRESS] or not person.has_usable_password():
+        raise outbox.NothingToSay("The account has another address now, or no password.")
     named = {
         "uidb36": user_pk_to_url_str(person),
         "key": default_token_generator.make_token(person),
     }
     path = reverse("account_reset_password_from_key", kwargs=named)
-    context = {"url": absolute(path), "hours": settings.PASSWORD_RESET_TIMEOUT // 3600}
+    context = {"url": outbox.absolute(path), "hours": settings.PASSWORD_RESET_TIMEOUT // 3600}
     return _message(mail, "A new password", context)
 
 
-def sign_in_changed(mail: Mail) -> Message:
+def sign_in_changed(mail: Mail) -> outbox.Message:
     """What was changed about signing in."""
     context = {"what": mail.data["what"], "at": mail.due}
-    context["url"] = absolute(reverse("account_reset_password"))
+    context["url"] = outbox.absolute(reverse("account_reset_password"))
     return _message(mail, mail.data["what"], context)
 
 
-def _message(mail: Mail, subject: str, context: dict[str, Any]) -> Message:
+def _message(mail: Mail, subject: str, context: dict[str, Any]) -> outbox.Message:
     context["person"] = mail.recipient
-    return Message(
+    return outbox.Message(
         subject=f"[driftline] {subject}",
         text=render_to_string(f"emails/{mail.kind}.txt", context).strip() + "\n",
         html=render_to_string(f"emails/{mail.kind}.html", context),

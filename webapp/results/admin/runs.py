@@ -21,53 +21,43 @@ from webapp.accounts.admin import (
     whether,
 )
 from webapp.accounts.services import signed_in_user
+from webapp.results import models
 from webapp.results.documents import Unprocessable
-from webapp.results.models import (
-    IdentityRule,
-    Measurement,
-    NameAlias,
-    PoolingDecision,
-    Profile,
-    RefusedReplacement,
-    Run,
-    SampleDecision,
-    WaitingRun,
-)
 from webapp.results.services import decide_samples, restore_run, undo_sample_decision, withdraw_run
 from webapp.results.services.identities import apply_rule
 
 
 class SamplesOfRun(ReadOnlyInline):
-    model = Measurement
+    model = models.Measurement
     fields = ["metric", "samples", "boots", "left_out", "marks"]
     readonly_fields = ["metric", "marks"]
 
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Measurement]:
+    def get_queryset(self, request: HttpRequest) -> QuerySet[models.Measurement]:
         return super().get_queryset(request).select_related("series__metric", "run")
 
     @admin.display
-    def metric(self, measurement: Measurement) -> str:
+    def metric(self, measurement: models.Measurement) -> str:
         return measurement.series.metric.name
 
     @admin.display(description="what may be wrong")
-    def marks(self, measurement: Measurement) -> str:
+    def marks(self, measurement: models.Measurement) -> str:
         return "; ".join(f"sample {one.sample}: {one.text}" for one in measurement.marks) or "-"
 
 
 class ProfilesOfRun(ReadOnlyInline):
-    model = Profile
+    model = models.Profile
     fields = ["name", "event", "samples", "is_truncated", "pps", "received_at"]
 
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Profile]:
-        return Profile.objects.without_calls()
+    def get_queryset(self, request: HttpRequest) -> QuerySet[models.Profile]:
+        return models.Profile.objects.without_calls()
 
 
 class RefusedReplacementsOfRun(ReadOnlyInline):
-    model = RefusedReplacement
+    model = models.RefusedReplacement
     fields = ["agent", "tries", "first_at", "last_at"]
     readonly_fields = ["first_at", "last_at"]
 
-    def get_queryset(self, request: HttpRequest) -> QuerySet[RefusedReplacement]:
+    def get_queryset(self, request: HttpRequest) -> QuerySet[models.RefusedReplacement]:
         return super().get_queryset(request).select_related("agent__lab")
 
 
@@ -79,11 +69,11 @@ class ReasonForm(forms.Form):
     )
 
 
-def _named(run: Run) -> str:
+def _named(run: models.Run) -> str:
     return f"{run.uuid}: {run.revision} on {run.hardware} in {run.mode}"
 
 
-@admin.register(Run)
+@admin.register(models.Run)
 class RunAdmin(ReadOnlyAdmin):
     list_display = [
         "short_uuid",
@@ -115,19 +105,21 @@ class RunAdmin(ReadOnlyAdmin):
     actions = ["withdraw", "restore", "count_marked", "leave_out_marked"]
 
     @admin.display(description="UUID", ordering="uuid")
-    def short_uuid(self, run: Run) -> str:
+    def short_uuid(self, run: models.Run) -> str:
         return str(run.uuid)[:8]
 
     @admin.display
-    def build_id(self, run: Run) -> str:
+    def build_id(self, run: models.Run) -> str:
         return run.kernel.build_id
 
     @admin.display
-    def kernel_ident(self, run: Run) -> str:
+    def kernel_ident(self, run: models.Run) -> str:
         return run.kernel.ident
 
     @admin.action(description="Withdraw from the statistics", permissions=["operate"])
-    def withdraw(self, request: HttpRequest, queryset: QuerySet[Run]) -> TemplateResponse | None:
+    def withdraw(
+        self, request: HttpRequest, queryset: QuerySet[models.Run]
+    ) -> TemplateResponse | None:
         form = bind(ReasonForm, request)
         if not form.is_valid():
             text = (
@@ -142,7 +134,9 @@ class RunAdmin(ReadOnlyAdmin):
         return None
 
     @admin.action(description="Take a withdrawal back", permissions=["operate"])
-    def restore(self, request: HttpRequest, queryset: QuerySet[Run]) -> TemplateResponse | None:
+    def restore(
+        self, request: HttpRequest, queryset: QuerySet[models.Run]
+    ) -> TemplateResponse | None:
         withdrawn = queryset.filter(withdrawn_at__isnull=False)
         form = bind(Confirmation, request)
         if not form.is_valid():
@@ -155,21 +149,26 @@ class RunAdmin(ReadOnlyAdmin):
 
     @admin.action(description="Count the marked samples", permissions=["operate"])
     def count_marked(
-        self, request: HttpRequest, queryset: QuerySet[Run]
+        self, request: HttpRequest, queryset: QuerySet[models.Run]
     ) -> TemplateResponse | None:
-        return self._decide(request, queryset, SampleDecision.Choice.COUNT)
+        return self._decide(request, queryset, models.SampleDecision.Choice.COUNT)
 
     @admin.action(description="Leave out the marked samples", permissions=["operate"])
     def leave_out_marked(
-        self, request: HttpRequest, queryset: QuerySet[Run]
+        self, request: HttpRequest, queryset: QuerySet[models.Run]
     ) -> TemplateResponse | None:
-        return self._decide(request, queryset, SampleDecision.Choice.LEAVE_OUT)
+        return self._decide(request, queryset, models.SampleDecision.Choice.LEAVE_OUT)
 
     def _decide(
-        self, request: HttpRequest, queryset: QuerySet[Run], choice: SampleDecision.Choice
+        self,
+        request: HttpRequest,
+        queryset: QuerySet[models.Run],
+        choice: models.SampleDecision.Choice,
     ) -> TemplateResponse | None:
         form = bind(Confirmation, request)
-        marked = queryset.filter(Exists(Measurement.objects.marked().filter(run=OuterRef("pk"))))
+        marked = queryset.filter(
+            Exists(models.Measurement.objects.marked().filter(run=OuterRef("pk")))
+        )
         if not form.is_valid():
             title = f"{choice.label.capitalize()} the marked samples"
             text = "This is on record with your name; the series of these runs are analysed anew."
@@ -181,7 +180,7 @@ class RunAdmin(ReadOnlyAdmin):
         self.message_user(request, f"Decided: {len(runs)}", messages.SUCCESS)
         return None
 
-    def _restore(self, request: HttpRequest, run: Run) -> bool:
+    def _restore(self, request: HttpRequest, run: models.Run) -> bool:
         try:
             restore_run(run=run)
         except Unprocessable as error:
@@ -191,7 +190,7 @@ class RunAdmin(ReadOnlyAdmin):
         return True
 
 
-@admin.register(RefusedReplacement)
+@admin.register(models.RefusedReplacement)
 class RefusedReplacementAdmin(ReadOnlyAdmin):
     """Who tried to replace another lab's runs. Nothing was changed by it."""
 
@@ -202,11 +201,11 @@ class RefusedReplacementAdmin(ReadOnlyAdmin):
     show_full_result_count = False
 
     @admin.display(description="lab of the run")
-    def lab(self, line: RefusedReplacement) -> str:
+    def lab(self, line: models.RefusedReplacement) -> str:
         return line.run.hardware.lab.name
 
 
-@admin.register(IdentityRule)
+@admin.register(models.IdentityRule)
 class IdentityRuleAdmin(OperatedAdmin):
     """A rule holds for runs to come, and decides what waits when it is saved."""
 
@@ -227,7 +226,7 @@ class IdentityRuleAdmin(OperatedAdmin):
         self.message_user(request, f"Waiting runs decided by it: {decided}", messages.SUCCESS)
 
 
-@admin.register(WaitingRun)
+@admin.register(models.WaitingRun)
 class WaitingRunAdmin(ReadOnlyAdmin):
     """Who decided what. It is decided at /runs/waiting/."""
 
@@ -239,7 +238,7 @@ class WaitingRunAdmin(ReadOnlyAdmin):
     show_full_result_count = False
 
 
-@admin.register(NameAlias)
+@admin.register(models.NameAlias)
 class NameAliasAdmin(ReadOnlyAdmin):
     """Made and taken back at /aliases/."""
 
@@ -249,7 +248,7 @@ class NameAliasAdmin(ReadOnlyAdmin):
     search_fields = ["name", "means"]
 
 
-@admin.register(PoolingDecision)
+@admin.register(models.PoolingDecision)
 class PoolingDecisionAdmin(ReadOnlyAdmin):
     """Who counted which runs together, and who took that back. It is decided on commit pages."""
 
@@ -261,7 +260,7 @@ class PoolingDecisionAdmin(ReadOnlyAdmin):
     show_full_result_count = False
 
 
-@admin.register(SampleDecision)
+@admin.register(models.SampleDecision)
 class SampleDecisionAdmin(ReadOnlyAdmin):
     """Who had the marked samples of which run count or not, and who took that back. It is decided
     on commit pages, by the API, and by the actions of runs.
@@ -281,16 +280,16 @@ class SampleDecisionAdmin(ReadOnlyAdmin):
     actions = ["undo"]
 
     @admin.display(description="run")
-    def run(self, decision: SampleDecision) -> str:
+    def run(self, decision: models.SampleDecision) -> str:
         return str(decision.measurement.run)
 
     @admin.display(description="metric")
-    def metric(self, decision: SampleDecision) -> str:
+    def metric(self, decision: models.SampleDecision) -> str:
         return decision.measurement.series.metric.name
 
     @admin.action(description="Take back", permissions=["operate"])
     def undo(
-        self, request: HttpRequest, queryset: QuerySet[SampleDecision]
+        self, request: HttpRequest, queryset: QuerySet[models.SampleDecision]
     ) -> TemplateResponse | None:
         form = bind(Confirmation, request)
         if not form.is_valid():

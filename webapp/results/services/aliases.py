@@ -12,15 +12,7 @@ from typing import Any, Literal
 
 from django.db.models import QuerySet
 
-from webapp.results.models import (
-    WAITING_FROM,
-    AliasedRun,
-    Measurement,
-    Mode,
-    NameAlias,
-    Run,
-    Series,
-)
+from webapp.results import models
 from webapp.results.services.database import chunks, fetch_rows, insert_rows
 from webapp.results.services.facts import machines_restated, rebuild_facts
 from webapp.results.services.named_rows import HardwareAndMode, hardware_named, modes_named
@@ -161,7 +153,7 @@ class RunMove:
     run: int
     present: HardwareAndMode
     sent: HardwareAndMode
-    mode: Mode
+    mode: models.Mode
     meaning: Meaning
 
 
@@ -180,7 +172,7 @@ def aliases_in_force(lab: int) -> list[Alias]:
     )
 
 
-def alias_of(row: NameAlias) -> Alias:
+def alias_of(row: models.NameAlias) -> Alias:
     """A row, stored or not, by its names as they are written."""
     first, last = (one.position if one else None for one in (row.first, row.last))
     kind: Any = row.kind
@@ -206,9 +198,9 @@ def with_hardware(aliases: Sequence[Alias]) -> list[Alias]:
     return found
 
 
-def names_as_sent(run: Run) -> AliasedRun | Run:
+def names_as_sent(run: models.Run) -> models.AliasedRun | models.Run:
     """What bears the hardware and the mode that ``run`` was sent with; its `aliased` is loaded."""
-    aliased: AliasedRun | None = getattr(run, "aliased", None)
+    aliased: models.AliasedRun | None = getattr(run, "aliased", None)
     return aliased or run
 
 
@@ -217,9 +209,9 @@ def note_names(sent: Mapping[int, HardwareAndMode], *, of: Collection[int] = ())
     ``of`` nothing is kept: they are filed as they were sent.
     """
     if of:
-        AliasedRun.objects.filter(run__in=list(of)).delete()
+        models.AliasedRun.objects.filter(run__in=list(of)).delete()
     insert_rows(
-        AliasedRun,
+        models.AliasedRun,
         [
             {"run_id": pk, "hardware_id": names.hardware, "mode_id": names.mode}
             for pk, names in sent.items()
@@ -228,10 +220,14 @@ def note_names(sent: Mapping[int, HardwareAndMode], *, of: Collection[int] = ())
     )
 
 
-def moves_of(runs: QuerySet[Run], aliases: Sequence[Alias]) -> Iterator[RunMove]:
+def moves_of(runs: QuerySet[models.Run], aliases: Sequence[Alias]) -> Iterator[RunMove]:
     """Which of ``runs``, all of one lab, ``aliases`` file elsewhere than they lie now."""
     for chunk in chunks(list(runs.order_by("pk").values_list("pk", flat=True))):
-        rows = Run.objects.filter(pk__in=chunk).order_by("pk").defer("facts", "sources", "warnings")
+        rows = (
+            models.Run.objects.filter(pk__in=chunk)
+            .order_by("pk")
+            .defer("facts", "sources", "warnings")
+        )
         named = rows.select_related(
             "hardware", "mode", "revision", "aliased__hardware", "aliased__mode"
         )
@@ -259,11 +255,13 @@ def file_by_names(runs: Iterable[int]) -> int:
 
     One statement where there is no alias.
     """
-    labs = set(NameAlias.objects.in_force().order_by().values_list("lab", flat=True).distinct())
+    labs = set(
+        models.NameAlias.objects.in_force().order_by().values_list("lab", flat=True).distinct()
+    )
     moved = 0
     ids = list(runs) if labs else []
     for lab in sorted(labs):
-        its = Run.objects.filter(pk__in=ids, hardware__lab=lab)
+        its = models.Run.objects.filter(pk__in=ids, hardware__lab=lab)
         names = _targets(list(moves_of(its, aliases_in_force(lab))))
         if names:
             move_to_series(names)
@@ -271,7 +269,7 @@ def file_by_names(runs: Iterable[int]) -> int:
     return moved
 
 
-def move_whole_series(moves: Sequence[RunMove]) -> list[tuple[Series, Series]]:
+def move_whole_series(moves: Sequence[RunMove]) -> list[tuple[models.Series, models.Series]]:
     """Let all ``moves`` happen. The caller reshapes: nobody else writes. Returns series that became
     a part of another one, as `move_series_or_runs`.
     """
@@ -280,7 +278,7 @@ def move_whole_series(moves: Sequence[RunMove]) -> list[tuple[Series, Series]]:
         return []
     machines = machines_restated(names)
     file_runs(names)
-    measured = Measurement.objects.filter(run__in=list(names)).select_related("series")
+    measured = models.Measurement.objects.filter(run__in=list(names)).select_related("series")
     joined = move_series_or_runs(
         {
             (one.run_id, one.series_id): key_of(one, names[one.run_id], one.series.variant_id)
@@ -302,7 +300,7 @@ def _filing_of(
     """Where a run lies. ``evidence`` is as it is stored."""
     found = evidence or {}
     called = (found.get("directory", ""), found.get("label", ""), session)
-    return Filing(tree, position if position < WAITING_FROM else None, called)
+    return Filing(tree, position if position < models.WAITING_FROM else None, called)
 
 
 def _targets(moves: Sequence[RunMove]) -> dict[int, HardwareAndMode]:

@@ -9,17 +9,8 @@ from django.utils import timezone
 
 from webapp.accounts.models import User
 from webapp.labs.models import Lab
+from webapp.results import models
 from webapp.results.documents import Problem, Unprocessable
-from webapp.results.models import (
-    DIRECTORY_MAX,
-    Hardware,
-    Mode,
-    ModeAlias,
-    NameAlias,
-    Run,
-    Tree,
-    wrong_with_line,
-)
 from webapp.results.services.aliases import (
     RunMove,
     alias_of,
@@ -111,7 +102,7 @@ def preview_alias(names: AliasNames) -> Preview:
     return _seen(list(moves_of(_candidates(row), held)))
 
 
-def add_alias(*, names: AliasNames, by: User) -> tuple[NameAlias, list[RunMove]]:
+def add_alias(*, names: AliasNames, by: User) -> tuple[models.NameAlias, list[RunMove]]:
     """Store an alias; the runs that it moves, for `move_whole_series`. Nobody else uploads or
     reshapes until the transaction ends.
 
@@ -129,31 +120,31 @@ def add_alias(*, names: AliasNames, by: User) -> tuple[NameAlias, list[RunMove]]
     return row, moves
 
 
-def end_alias(*, number: int, by: User) -> tuple[NameAlias, list[RunMove]]:
+def end_alias(*, number: int, by: User) -> tuple[models.NameAlias, list[RunMove]]:
     """Take an alias back; the runs that go where they belong without it. Idempotent.
 
     Raises:
         Unprocessable: there is none of this number.
     """
     begin_reshaping()
-    row = NameAlias.objects.named().filter(pk=number).select_for_update(of=["self"]).first()
+    row = models.NameAlias.objects.named().filter(pk=number).select_for_update(of=["self"]).first()
     if row is None:
         raise Unprocessable([Problem("number", f"there is no alias {number}")])
     if row.is_undone:
         return row, []
     row.undone_by, row.undone_at = by, timezone.now()
     row.save(update_fields=["undone_by", "undone_at"])
-    runs = Run.objects.filter(hardware__lab=row.lab_id, aliased__isnull=False)
+    runs = models.Run.objects.filter(hardware__lab=row.lab_id, aliased__isnull=False)
     moves = list(moves_of(runs, aliases_in_force(row.lab_id)))
     transaction.on_commit(forget_names)
     return row, moves
 
 
-def _checked(names: AliasNames) -> NameAlias:
+def _checked(names: AliasNames) -> models.NameAlias:
     """An unsaved row."""
     problems: list[Problem] = []
     lab = Lab.objects.filter(name=names.lab).first()
-    tree = Tree.objects.filter(name=names.tree).first() if names.tree else None
+    tree = models.Tree.objects.filter(name=names.tree).first() if names.tree else None
     for field, given, found in (("lab", names.lab, lab), ("tree", names.tree, tree)):
         if found is None and (given or field == "lab"):
             problems.append(Problem(field, f"there is no {field} {given!r}"))
@@ -163,14 +154,14 @@ def _checked(names: AliasNames) -> NameAlias:
     )
     if first and last and first.position > last.position:
         problems.append(Problem("last", f"{last} comes before {first}"))
-    if len(names.directory) > DIRECTORY_MAX or wrong_with_line(names.directory):
-        message = f"give a line of at most {DIRECTORY_MAX} characters; * stands for anything"
+    if len(names.directory) > models.DIRECTORY_MAX or models.wrong_with_line(names.directory):
+        message = f"give a line of at most {models.DIRECTORY_MAX} characters; * stands for anything"
         problems.append(Problem("directory", message))
-    if lab is not None and names.kind == NameAlias.Kind.HARDWARE:
+    if lab is not None and names.kind == models.NameAlias.Kind.HARDWARE:
         problems += _wrong_with_hardware(names, lab)
     if problems or lab is None:
         raise Unprocessable(problems)
-    row = NameAlias(
+    row = models.NameAlias(
         lab=lab,
         kind=names.kind,
         name=names.name,
@@ -187,9 +178,9 @@ def _checked(names: AliasNames) -> NameAlias:
 
 
 def _wrong_with_names(names: AliasNames) -> Iterator[Problem]:
-    if names.kind not in NameAlias.Kind.values:
-        yield Problem("kind", f"choose one of {', '.join(NameAlias.Kind.values)}")
-    elif names.kind != NameAlias.Kind.HARDWARE:
+    if names.kind not in models.NameAlias.Kind.values:
+        yield Problem("kind", f"choose one of {', '.join(models.NameAlias.Kind.values)}")
+    elif names.kind != models.NameAlias.Kind.HARDWARE:
         for field, text in (("name", names.name), ("means", names.means)):
             if len(text) > PART_MAX or not PART.fullmatch(text):
                 message = f"write 1 to {PART_MAX} characters without spaces, @, +, /, ?, # and &"
@@ -209,14 +200,14 @@ def _wrong_with_hardware(names: AliasNames, lab: Lab) -> Iterator[Problem]:
         yield Problem("means", f"both are names of {found[names.means]} already")
 
 
-def _candidates(row: NameAlias) -> QuerySet[Run]:
+def _candidates(row: models.NameAlias) -> QuerySet[models.Run]:
     """The runs of its lab that were sent under its name, as far as the database holds."""
-    found = Run.objects.filter(hardware__lab=row.lab)
+    found = models.Run.objects.filter(hardware__lab=row.lab)
     wanted: Mapping[str, tuple[str, object]] = {
-        NameAlias.Kind.WORKLOAD: ("mode__workload", row.name),
-        NameAlias.Kind.TRAFFIC: ("mode__traffic", row.name),
-        NameAlias.Kind.OPTION: ("mode__options__contains", [row.name]),
-        NameAlias.Kind.HARDWARE: ("hardware", _hardware(row)),
+        models.NameAlias.Kind.WORKLOAD: ("mode__workload", row.name),
+        models.NameAlias.Kind.TRAFFIC: ("mode__traffic", row.name),
+        models.NameAlias.Kind.OPTION: ("mode__options__contains", [row.name]),
+        models.NameAlias.Kind.HARDWARE: ("hardware", _hardware(row)),
     }
     field, value = wanted[row.kind]
     found = found.filter(
@@ -231,8 +222,8 @@ def _candidates(row: NameAlias) -> QuerySet[Run]:
     return found
 
 
-def _hardware(row: NameAlias) -> int:
-    if row.kind != NameAlias.Kind.HARDWARE:
+def _hardware(row: models.NameAlias) -> int:
+    if row.kind != models.NameAlias.Kind.HARDWARE:
         return 0
     return hardware_named({row.name})[row.name].pk
 
@@ -240,8 +231,8 @@ def _hardware(row: NameAlias) -> int:
 def _seen(moves: Sequence[RunMove]) -> Preview:
     """Moves to what is another mode by now, in groups."""
     names = {str(mode) for _, mode in (one.meaning for one in moves)}
-    modes = dict(ModeAlias.objects.filter(name__in=names).values_list("name", "mode"))
-    modes |= dict(Mode.objects.filter(name__in=names).values_list("name", "pk"))
+    modes = dict(models.ModeAlias.objects.filter(name__in=names).values_list("name", "mode"))
+    modes |= dict(models.Mode.objects.filter(name__in=names).values_list("name", "pk"))
     groups: dict[tuple[HardwareAndMode, int, str], list[RunMove]] = {}
     for one in moves:
         hardware, mode = one.meaning
@@ -249,7 +240,7 @@ def _seen(moves: Sequence[RunMove]) -> Preview:
             groups.setdefault((one.present, hardware, str(mode)), []).append(one)
     shown = sorted(groups.items(), key=lambda pair: (-len(pair[1]), pair[0]))[:EXAMPLES]
     beside = _beside([(*key[:2], modes.get(key[2], 0), of) for key, of in shown])
-    machines = Hardware.objects.in_bulk(
+    machines = models.Hardware.objects.in_bulk(
         {pk for (present, into, _), _ in shown for pk in (present.hardware, into)}
     )
     none: tuple[int, float | None] = (0, None)

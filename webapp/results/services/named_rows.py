@@ -18,17 +18,8 @@ from django.db import transaction
 
 from webapp.labs.models import Lab
 from webapp.labs.services import Stored
+from webapp.results import models
 from webapp.results.documents import MetricDocument, Problem
-from webapp.results.models import (
-    Hardware,
-    HardwareAlias,
-    Metric,
-    Mode,
-    ModeAlias,
-    Series,
-    Tree,
-    Variant,
-)
 from webapp.results.services.database import fetch_rows
 from webapp.results.spellings import ModeName, VariantPart
 
@@ -112,11 +103,11 @@ class Remembered(Generic[Row]):
             self._rows |= {name: (now, row) for name, row in rows.items()}
 
 
-TREES: Remembered[Tree] = Remembered()
-HARDWARE: Remembered[Hardware] = Remembered()
-MODES: Remembered[Mode] = Remembered()
-METRICS: Remembered[Metric] = Remembered()
-VARIANTS: Remembered[Variant] = Remembered()
+TREES: Remembered[models.Tree] = Remembered()
+HARDWARE: Remembered[models.Hardware] = Remembered()
+MODES: Remembered[models.Mode] = Remembered()
+METRICS: Remembered[models.Metric] = Remembered()
+VARIANTS: Remembered[models.Variant] = Remembered()
 
 
 def forget_names() -> None:
@@ -125,36 +116,40 @@ def forget_names() -> None:
         remembered.forget()
 
 
-def trees_named(names: Collection[str], made: Stored) -> dict[str, Tree]:
+def trees_named(names: Collection[str], made: Stored) -> dict[str, models.Tree]:
     """By their names; those that are new are made, and counted in ``made``."""
     return TREES.get(names, partial(_find_trees, made=made))
 
 
-def remembered_hardware(names: Collection[str], register_for: Lab | None) -> dict[str, Hardware]:
+def remembered_hardware(
+    names: Collection[str], register_for: Lab | None
+) -> dict[str, models.Hardware]:
     """By their names; what is not known is registered where that is wanted."""
     return HARDWARE.get(names, partial(_find_hardware, register_for=register_for))
 
 
-def hardware_named(names: Iterable[str]) -> dict[str, Hardware]:
+def hardware_named(names: Iterable[str]) -> dict[str, models.Hardware]:
     """By present name, then by former one, in two queries; without what nobody registered."""
     wanted = set(names)
-    found = {row.name: row for row in Hardware.objects.filter(name__in=wanted)}
+    found = {row.name: row for row in models.Hardware.objects.filter(name__in=wanted)}
     if missing := wanted - found.keys():
-        former = HardwareAlias.objects.filter(name__in=missing).select_related("hardware")
+        former = models.HardwareAlias.objects.filter(name__in=missing).select_related("hardware")
         found |= {alias.name: alias.hardware for alias in former}
     return found
 
 
-def unknown_hardware(named: InDocument, found: Mapping[str, Hardware]) -> list[Problem]:
+def unknown_hardware(named: InDocument, found: Mapping[str, models.Hardware]) -> list[Problem]:
     """A problem for each name that is not among ``found``, with the nearest that are registered."""
     missing = [(path, name) for path, name in named if name not in found]
     if not missing:
         return []
-    known = list(Hardware.objects.values_list("name", flat=True))
+    known = list(models.Hardware.objects.values_list("name", flat=True))
     return [Problem(path, _not_registered(name, known)) for path, name in missing]
 
 
-def foreign_hardware(named: InDocument, found: Mapping[str, Hardware], lab: int) -> list[Problem]:
+def foreign_hardware(
+    named: InDocument, found: Mapping[str, models.Hardware], lab: int
+) -> list[Problem]:
     """A problem for each hardware that belongs to another lab than ``lab`` (an id)."""
     return [
         Problem(path, f"{name!r} belongs to another lab than this token")
@@ -163,18 +158,18 @@ def foreign_hardware(named: InDocument, found: Mapping[str, Hardware], lab: int)
     ]
 
 
-def modes_named(modes: Iterable[ModeName]) -> dict[str, Mode]:
+def modes_named(modes: Iterable[ModeName]) -> dict[str, models.Mode]:
     """By their names, present or former; those that are new are made."""
     names = {str(mode): mode for mode in modes}
     return MODES.get(names, partial(_find_modes, parts=names))
 
 
-def metrics_named(documents: Mapping[str, MetricDocument]) -> dict[str, Metric]:
+def metrics_named(documents: Mapping[str, MetricDocument]) -> dict[str, models.Metric]:
     """By their names; those that are new have the unit and the direction of their documents."""
     return METRICS.get(documents, partial(_find_metrics, documents=documents))
 
 
-def variants_of(variants: Iterable[tuple[VariantPart, ...]]) -> dict[str, Variant]:
+def variants_of(variants: Iterable[tuple[VariantPart, ...]]) -> dict[str, models.Variant]:
     """The variants of these parts by their names, made where they are new."""
     parts = {"+".join(map(str, one)): one for one in variants}
     return VARIANTS.get(parts, partial(_find_variants, parts=parts)) if parts else {}
@@ -204,9 +199,9 @@ def _make_series(keys: set[SeriesKey], made: Stored | None) -> None:
     """Those of ``keys``, which are new."""
     if made is not None:
         made.series += len(keys)
-    Series.objects.bulk_create(
+    models.Series.objects.bulk_create(
         [
-            Series(
+            models.Series(
                 tree_id=tree,
                 hardware_id=hardware,
                 mode_id=mode,
@@ -228,27 +223,27 @@ def _locked(
     return {key: found[key] for key in keys if key in found}
 
 
-def _find_trees(names: set[str], made: Stored) -> dict[str, Tree]:
-    found = {row.name: row for row in Tree.objects.filter(name__in=names)}
+def _find_trees(names: set[str], made: Stored) -> dict[str, models.Tree]:
+    found = {row.name: row for row in models.Tree.objects.filter(name__in=names)}
     missing = names - found.keys()
     if missing:
         made.trees += len(missing)
-        Tree.objects.bulk_create(
-            [Tree(name=name) for name in sorted(missing)], ignore_conflicts=True
+        models.Tree.objects.bulk_create(
+            [models.Tree(name=name) for name in sorted(missing)], ignore_conflicts=True
         )
-        found |= {row.name: row for row in Tree.objects.filter(name__in=missing)}
+        found |= {row.name: row for row in models.Tree.objects.filter(name__in=missing)}
     return found
 
 
-def _find_hardware(names: set[str], register_for: Lab | None) -> dict[str, Hardware]:
+def _find_hardware(names: set[str], register_for: Lab | None) -> dict[str, models.Hardware]:
     found = hardware_named(names)
     missing = names - found.keys()
     if missing and register_for is not None:
-        Hardware.objects.bulk_create(
-            [Hardware(name=name, lab=register_for) for name in sorted(missing)],
+        models.Hardware.objects.bulk_create(
+            [models.Hardware(name=name, lab=register_for) for name in sorted(missing)],
             ignore_conflicts=True,
         )
-        found |= {row.name: row for row in Hardware.objects.filter(name__in=missing)}
+        found |= {row.name: row for row in models.Hardware.objects.filter(name__in=missing)}
     return found
 
 
@@ -261,49 +256,51 @@ def _not_registered(name: str, known: Sequence[str]) -> str:
     )
 
 
-def _find_modes(names: set[str], parts: Mapping[str, ModeName]) -> dict[str, Mode]:
-    found = {row.name: row for row in Mode.objects.filter(name__in=names)}
+def _find_modes(names: set[str], parts: Mapping[str, ModeName]) -> dict[str, models.Mode]:
+    found = {row.name: row for row in models.Mode.objects.filter(name__in=names)}
     missing = names - found.keys()
     if not missing:
         return found
-    for alias in ModeAlias.objects.filter(name__in=missing).select_related("mode"):
+    for alias in models.ModeAlias.objects.filter(name__in=missing).select_related("mode"):
         found[alias.name] = alias.mode
     missing -= found.keys()
     if missing:
-        Mode.objects.bulk_create(
-            [Mode.from_name(parts[name]) for name in sorted(missing)], ignore_conflicts=True
+        models.Mode.objects.bulk_create(
+            [models.Mode.from_name(parts[name]) for name in sorted(missing)], ignore_conflicts=True
         )
-        found |= {row.name: row for row in Mode.objects.filter(name__in=missing)}
+        found |= {row.name: row for row in models.Mode.objects.filter(name__in=missing)}
     return found
 
 
-def _find_metrics(names: set[str], documents: Mapping[str, MetricDocument]) -> dict[str, Metric]:
-    found = {row.name: row for row in Metric.objects.filter(name__in=names)}
+def _find_metrics(
+    names: set[str], documents: Mapping[str, MetricDocument]
+) -> dict[str, models.Metric]:
+    found = {row.name: row for row in models.Metric.objects.filter(name__in=names)}
     missing = names - found.keys()
     if missing:
-        Metric.objects.bulk_create(
+        models.Metric.objects.bulk_create(
             [
-                Metric(name=name, unit=documents[name].unit, better=documents[name].better)
+                models.Metric(name=name, unit=documents[name].unit, better=documents[name].better)
                 for name in sorted(missing)
             ],
             ignore_conflicts=True,
         )
-        found |= {row.name: row for row in Metric.objects.filter(name__in=missing)}
+        found |= {row.name: row for row in models.Metric.objects.filter(name__in=missing)}
     return found
 
 
 def _find_variants(
     names: set[str], parts: Mapping[str, tuple[VariantPart, ...]]
-) -> dict[str, Variant]:
-    found = {row.name: row for row in Variant.objects.filter(name__in=names)}
+) -> dict[str, models.Variant]:
+    found = {row.name: row for row in models.Variant.objects.filter(name__in=names)}
     missing = names - found.keys()
     if missing:
-        Variant.objects.bulk_create(
+        models.Variant.objects.bulk_create(
             [
-                Variant(name=name, parts=[part.to_data() for part in parts[name]])
+                models.Variant(name=name, parts=[part.to_data() for part in parts[name]])
                 for name in sorted(missing)
             ],
             ignore_conflicts=True,
         )
-        found |= {row.name: row for row in Variant.objects.filter(name__in=missing)}
+        found |= {row.name: row for row in models.Variant.objects.filter(name__in=missing)}
     return found

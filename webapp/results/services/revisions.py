@@ -15,18 +15,9 @@ from django.db.models.functions import Lower
 from django.dispatch import receiver
 
 from webapp.accounts import services
+from webapp.results import models
 from webapp.results.commit_documents import CommitDocument
 from webapp.results.documents import Problem, Unprocessable
-from webapp.results.models import (
-    WAITING_FROM,
-    Measurement,
-    PlaceProposal,
-    Point,
-    Revision,
-    RevisionAlias,
-    Series,
-    Tree,
-)
 from webapp.results.services.aliases import file_by_names
 from webapp.results.services.database import begin_reshaping, begin_writing, chunks
 from webapp.results.services.points import mark_dirty, refresh_points
@@ -52,7 +43,7 @@ RETURNING point.series_id, LEAST(moved.old, moved.new)
 DELETE_POINTS = """
 DELETE FROM results_point WHERE revision_id = ANY(%s) RETURNING series_id, position
 """
-GOES = PlaceProposal._meta.get_field("revision")  # noqa: SLF001 (documented)
+GOES = models.PlaceProposal._meta.get_field("revision")  # noqa: SLF001 (documented)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +55,10 @@ class Move:
     new: int
 
 
-def lock_series_of(tree: Tree) -> None:
+def lock_series_of(tree: models.Tree) -> None:
     """Lock the series of ``tree``, in the order of ids like everybody, and before revisions."""
     list(
-        Series.objects.filter(tree=tree)
+        models.Series.objects.filter(tree=tree)
         .order_by("pk")
         .select_for_update(no_key=True)
         .values_list("pk")
@@ -78,14 +69,14 @@ def mark_changed(revisions: Iterable[int]) -> None:
     """Make series dirty that show these revisions: their names and subjects are part of them."""
     lowest: dict[int, int] = {}
     for chunk in chunks(revisions):
-        measured = Point.objects.filter(revision__in=chunk).order_by()
+        measured = models.Point.objects.filter(revision__in=chunk).order_by()
         places = measured.values("series").annotate(lowest=Min("position"))
         _keep_lowest(lowest, places.values_list("series", "lowest"))
     if lowest:
         mark_dirty(lowest)
 
 
-def move_revisions(*, tree: Tree, moves: Sequence[Move]) -> None:
+def move_revisions(*, tree: models.Tree, moves: Sequence[Move]) -> None:
     """Put revisions of ``tree`` in their new places, which are free or given up by another move.
 
     The caller has begun a reshaping and locked the series of the tree. What was concluded from the
@@ -97,7 +88,9 @@ def move_revisions(*, tree: Tree, moves: Sequence[Move]) -> None:
     free = _free_range(tree, moves)
     lowest: dict[int, int] = {}
     with connection.cursor() as cursor:
-        cursor.execute(DELETE_POINTS, [[one.revision for one in moves if one.new >= WAITING_FROM]])
+        cursor.execute(
+            DELETE_POINTS, [[one.revision for one in moves if one.new >= models.WAITING_FROM]]
+        )
         _keep_lowest(lowest, cursor.fetchall())
         for chunk in chunks(moves):
             cursor.execute(MOVE_AWAY, [free, [move.revision for move in chunk]])
@@ -108,11 +101,11 @@ def move_revisions(*, tree: Tree, moves: Sequence[Move]) -> None:
             _keep_lowest(lowest, cursor.fetchall())
     if lowest:
         mark_dirty(lowest)
-    _pool({one.revision: one.new for one in moves if one.old >= WAITING_FROM})
+    _pool({one.revision: one.new for one in moves if one.old >= models.WAITING_FROM})
 
 
 @transaction.atomic
-def place_revision(*, revision: Revision, position: int | None = None) -> int:
+def place_revision(*, revision: models.Revision, position: int | None = None) -> int:
     """Decide the place of ``revision``: ``position``, else the one it has or that was first
     proposed. Its runs are pooled there and analysed.
 
@@ -127,12 +120,12 @@ def place_revision(*, revision: Revision, position: int | None = None) -> int:
         lock_series_of(revision.tree)
         move_revisions(tree=revision.tree, moves=[Move(revision.pk, revision.position, place)])
         file_by_names(revision.runs.values_list("pk", flat=True))
-    Revision.objects.filter(pk=revision.pk).update(decided=True, is_estimated=False)
+    models.Revision.objects.filter(pk=revision.pk).update(decided=True, is_estimated=False)
     return place
 
 
 @transaction.atomic
-def displace_revision(*, revision: Revision) -> None:
+def displace_revision(*, revision: models.Revision) -> None:
     """Take ``revision`` off a place that it has on the word of an upload: it waits for another, and
     its runs leave the points.
 
@@ -150,9 +143,9 @@ def displace_revision(*, revision: Revision) -> None:
         )
         raise Unprocessable([Problem("position", message)])
     lock_series_of(revision.tree)
-    away = WAITING_FROM + revision.pk
+    away = models.WAITING_FROM + revision.pk
     if revision.proposed_by is not None:
-        PlaceProposal.objects.get_or_create(
+        models.PlaceProposal.objects.get_or_create(
             revision=revision, agent=revision.proposed_by, position=revision.position
         )
     move_revisions(tree=revision.tree, moves=[Move(revision.pk, revision.position, away)])
@@ -160,7 +153,7 @@ def displace_revision(*, revision: Revision) -> None:
 
 
 @transaction.atomic
-def ensure_revision(*, tree: Tree, name: str, field: str = "revision") -> Revision:
+def ensure_revision(*, tree: models.Tree, name: str, field: str = "revision") -> models.Revision:
     """The revision that ``name`` means in ``tree``; it is made where it is new and its id has its
     place (r123, n123).
 
@@ -169,7 +162,7 @@ def ensure_revision(*, tree: Tree, name: str, field: str = "revision") -> Revisi
             another's; the problem is that of ``field``.
     """
     begin_writing()
-    found = Revision.objects.named(tree=tree, name=name) or _made(tree, name)
+    found = models.Revision.objects.named(tree=tree, name=name) or _made(tree, name)
     if found is None:
         raise Unprocessable([Problem(field, _unknown(tree, name))])
     if found.is_waiting:
@@ -180,19 +173,22 @@ def ensure_revision(*, tree: Tree, name: str, field: str = "revision") -> Revisi
 
 
 @transaction.atomic
-def answer_to(*, revision: Revision, names: Sequence[str]) -> None:
+def answer_to(*, revision: models.Revision, names: Sequence[str]) -> None:
     """Let ``revision`` answer to ``names`` as well. Runs that were sent as one of them before, and
     wait with it for its place, are runs of ``revision``. A name that another placed revision bears
     stays that one's.
     """
-    waiting = Revision.objects.waiting().filter(tree=revision.tree_id, name__in=names)
+    waiting = models.Revision.objects.waiting().filter(tree=revision.tree_id, name__in=names)
     for row in waiting.exclude(pk=revision.pk):
         begin_merge(row, revision)
         move_runs(row, revision)
         hand_over(row, revision, goes=[GOES])
         row.delete()
-    RevisionAlias.objects.bulk_create(
-        [RevisionAlias(tree_id=revision.tree_id, revision=revision, name=name) for name in names],
+    models.RevisionAlias.objects.bulk_create(
+        [
+            models.RevisionAlias(tree_id=revision.tree_id, revision=revision, name=name)
+            for name in names
+        ],
         ignore_conflicts=True,
     )
     file_by_names(revision.runs.values_list("pk", flat=True))
@@ -201,13 +197,13 @@ def answer_to(*, revision: Revision, names: Sequence[str]) -> None:
 def _pool(arrived: dict[int, int]) -> None:
     """Make the points of revisions (id → position) that waited until now."""
     for chunk in chunks(sorted(arrived)):
-        measured = Measurement.objects.counted().filter(run__revision__in=chunk)
+        measured = models.Measurement.objects.counted().filter(run__revision__in=chunk)
         refresh_points(measured.values_list("series", "run__revision"), arrived)
 
 
-def _free_range(tree: Tree, moves: Sequence[Move]) -> int:
+def _free_range(tree: models.Tree, moves: Sequence[Move]) -> int:
     """A number above which no position of the tree lies, before and after the moves."""
-    stored = Revision.objects.filter(tree=tree).aggregate(top=Max("position"))["top"]
+    stored = models.Revision.objects.filter(tree=tree).aggregate(top=Max("position"))["top"]
     return max(stored or 0, *(move.new for move in moves)) + 1
 
 
@@ -216,7 +212,7 @@ def _keep_lowest(lowest: dict[int, int], changed: Iterable[tuple[int, int]]) -> 
         lowest[series] = min(lowest.get(series, position), position)
 
 
-def _proposed(revision: Revision) -> int:
+def _proposed(revision: models.Revision) -> int:
     if not revision.is_waiting:
         return revision.position
     first = revision.proposals.order_by("pk").first()
@@ -225,10 +221,12 @@ def _proposed(revision: Revision) -> int:
     return first.position
 
 
-def _refuse_no_place(revision: Revision, place: int) -> None:
-    if not 0 <= place < WAITING_FROM:
+def _refuse_no_place(revision: models.Revision, place: int) -> None:
+    if not 0 <= place < models.WAITING_FROM:
         raise Unprocessable([Problem("position", f"{place} is no place; give a number from 0 on")])
-    others = Revision.objects.filter(tree=revision.tree_id, position=place).exclude(pk=revision.pk)
+    others = models.Revision.objects.filter(tree=revision.tree_id, position=place).exclude(
+        pk=revision.pk
+    )
     if (holder := others.first()) is not None:
         message = (
             f"{place} is the place of {holder}; merge the two if they are one commit, or give "
@@ -237,24 +235,24 @@ def _refuse_no_place(revision: Revision, place: int) -> None:
         raise Unprocessable([Problem("position", message)])
 
 
-def _made(tree: Tree, name: str) -> Revision | None:
+def _made(tree: models.Tree, name: str) -> models.Revision | None:
     """None where the id names no place, or one that another revision has."""
     position = position_of(name)
     if position is None:
         return None
-    row = Revision(tree=tree, name=name, position=position)
-    Revision.objects.bulk_create([row], ignore_conflicts=True)
-    made = Revision.objects.filter(tree=tree, name=name).first()
+    row = models.Revision(tree=tree, name=name, position=position)
+    models.Revision.objects.bulk_create([row], ignore_conflicts=True)
+    made = models.Revision.objects.filter(tree=tree, name=name).first()
     if made is not None:
-        alias = RevisionAlias(tree=tree, revision=made, name=name)
-        RevisionAlias.objects.bulk_create([alias], ignore_conflicts=True)
+        alias = models.RevisionAlias(tree=tree, revision=made, name=name)
+        models.RevisionAlias.objects.bulk_create([alias], ignore_conflicts=True)
     return made
 
 
-def _unknown(tree: Tree, name: str) -> str:
+def _unknown(tree: models.Tree, name: str) -> str:
     position = position_of(name)
     if position is not None:
-        holder = Revision.objects.get(tree=tree, position=position)
+        holder = models.Revision.objects.get(tree=tree, position=position)
         return f"position {position} of {tree} is that of {holder.name}; name that one"
     return (
         f"{name!r} is not known in {tree}, and its id does not give its place; import the history "
@@ -263,15 +261,15 @@ def _unknown(tree: Tree, name: str) -> str:
 
 
 def revision_given(
-    tree: Tree | None, field: str, name: str, problems: list[Problem]
-) -> Revision | None:
+    tree: models.Tree | None, field: str, name: str, problems: list[Problem]
+) -> models.Revision | None:
     """The revision ``name`` of a form's ``field``; what is wrong is added to ``problems``."""
     if not name:
         return None
     if tree is None:
         problems.append(Problem("tree", "name the tree of the revisions"))
         return None
-    found = Revision.objects.placed().named(tree=tree, name=name)
+    found = models.Revision.objects.placed().named(tree=tree, name=name)
     if found is None:
         problems.append(Problem(field, f"no revision {name!r} is known in {tree}"))
     return found
@@ -313,7 +311,7 @@ def erase_author(names: set[str], pseudonym: str, counts: Counter[str], **_: Any
     if not names:
         return
     own = Q(author_name_lower__in=names) | Q(author_email_lower__in=names)
-    found = Revision.objects.alias(
+    found = models.Revision.objects.alias(
         author_name_lower=Lower("author_name"), author_email_lower=Lower("author_email")
     ).filter(own)
     called = {name.lower() for name in found.values_list("author_name", flat=True).distinct()}

@@ -15,24 +15,15 @@ from django.utils import timezone
 
 from webapp.accounts.models import User
 from webapp.labs.models import Lab
+from webapp.results import models
 from webapp.results.documents import MetricDocument, Problem, RunDocument, Unprocessable
-from webapp.results.models import (
-    Measurement,
-    Point,
-    PoolingDecision,
-    Revision,
-    Run,
-    SampleDecision,
-    Series,
-    WaitingRun,
-)
 from webapp.results.services.database import begin_writing, lock_series_ids
 from webapp.results.services.points import mark_dirty, refresh_points, renew
 from webapp.results.services.refiling import lock_series_of_runs, points_at
 from webapp.results.validity import left_out
 
 BY_MARK = "by_mark"
-CHOICES = (*SampleDecision.Choice.values, BY_MARK)
+CHOICES = (*models.SampleDecision.Choice.values, BY_MARK)
 GONE = "no sample of this run is marked in that metric, so there is nothing to decide"
 CHANGED = (
     "these runs no longer wait for a decision: another was uploaded, one was withdrawn, or the "
@@ -56,7 +47,7 @@ def adopt_marks(runs: Iterable[RunDocument], lab: Lab) -> None:
     if not sent:
         return
     uuids = {uuid for uuid, _ in sent}
-    found = Measurement.objects.filter(
+    found = models.Measurement.objects.filter(
         run__uuid__in=uuids,
         run__superseded_by__isnull=True,
         run__hardware__lab=lab,
@@ -70,7 +61,7 @@ def adopt_marks(runs: Iterable[RunDocument], lab: Lab) -> None:
             columns = marked(metric)
             row.validity, row.left_out = columns["validity"], columns["left_out"]
             changed.append(row)
-    Measurement.objects.bulk_update(changed, ["validity", "left_out"])
+    models.Measurement.objects.bulk_update(changed, ["validity", "left_out"])
     _pool_again([row for row in changed if row.left_out])
 
 
@@ -98,7 +89,7 @@ def decide_samples(
         raise Unprocessable([Problem("choice", f"{choice!r} is no choice; say {known}")])
     begin_writing()
     rows = _marked_of(runs, metric)
-    standing = SampleDecision.objects.in_force().filter(measurement__in=rows)
+    standing = models.SampleDecision.objects.in_force().filter(measurement__in=rows)
     former = dict(standing.values_list("measurement", "choice"))
     new = [row for row in rows if former.get(row.pk, BY_MARK) != choice]
     _replace_decisions(new, choice, by=by, rule=rule[:300])
@@ -107,19 +98,19 @@ def decide_samples(
 
 
 @transaction.atomic
-def undo_sample_decision(*, decision: int, by: User) -> SampleDecision:
+def undo_sample_decision(*, decision: int, by: User) -> models.SampleDecision:
     """Take a decision back: the marks alone say which samples count. Idempotent.
 
     Raises:
         Unprocessable: there is no such decision.
     """
     begin_writing()
-    row = SampleDecision.objects.filter(pk=decision).first()
+    row = models.SampleDecision.objects.filter(pk=decision).first()
     if row is None:
         raise Unprocessable([Problem("decision", "there is no such decision")])
-    found = Measurement.objects.filter(pk=row.measurement_id)
+    found = models.Measurement.objects.filter(pk=row.measurement_id)
     _lock(found)
-    changed = SampleDecision.objects.in_force().filter(pk=decision)
+    changed = models.SampleDecision.objects.in_force().filter(pk=decision)
     if changed.update(undone_at=timezone.now(), undone_by=by):
         _apply(list(found), BY_MARK)
     row.refresh_from_db()
@@ -127,7 +118,7 @@ def undo_sample_decision(*, decision: int, by: User) -> SampleDecision:
 
 
 @transaction.atomic
-def withdraw_run(*, run: Run, by: User | None, reason: str) -> None:
+def withdraw_run(*, run: models.Run, by: User | None, reason: str) -> None:
     """Withdraw ``run``: its samples leave the points, and its series are analysed anew.
 
     Raises:
@@ -136,7 +127,7 @@ def withdraw_run(*, run: Run, by: User | None, reason: str) -> None:
     if not reason.strip():
         raise Unprocessable([Problem("reason", "say why the run is withdrawn")])
     begin_writing()
-    changed = Run.objects.counted().filter(pk=run.pk)
+    changed = models.Run.objects.counted().filter(pk=run.pk)
     if changed.update(
         withdrawn_at=timezone.now(), withdrawn_by=by, withdrawn_reason=reason.strip()
     ):
@@ -144,7 +135,7 @@ def withdraw_run(*, run: Run, by: User | None, reason: str) -> None:
 
 
 @transaction.atomic
-def restore_run(*, run: Run) -> None:
+def restore_run(*, run: models.Run) -> None:
     """Take a withdrawal back.
 
     Raises:
@@ -155,13 +146,13 @@ def restore_run(*, run: Run) -> None:
     _refuse_superseded(run)
     _refuse_undecided(run)
     # Superseded meanwhile: it stays withdrawn.
-    withdrawn = Run.objects.current().filter(pk=run.pk, withdrawn_at__isnull=False)
+    withdrawn = models.Run.objects.current().filter(pk=run.pk, withdrawn_at__isnull=False)
     if withdrawn.update(withdrawn_at=None, withdrawn_by=None, withdrawn_reason=""):
         _pool_run_again(run)
 
 
 @transaction.atomic
-def count_together(*, revision: Revision, key: str, by: User) -> PoolingDecision:
+def count_together(*, revision: models.Revision, key: str, by: User) -> models.PoolingDecision:
     """Have the runs of ``key`` (``Point.uploads``) count together in every metric they share; what
     rests on their points is analysed anew. Idempotent.
 
@@ -172,11 +163,11 @@ def count_together(*, revision: Revision, key: str, by: User) -> PoolingDecision
     points = _lock_points([revision.pk], key)
     waiting = [point for point in points if point.disagrees]
     if not waiting:
-        decided = PoolingDecision.objects.in_force().filter(key=key).first()
+        decided = models.PoolingDecision.objects.in_force().filter(key=key).first()
         if decided is None:
             raise Unprocessable([Problem("runs", CHANGED)])
         return decided
-    decided = PoolingDecision.objects.create(
+    decided = models.PoolingDecision.objects.create(
         key=key,
         runs=[run["name"] for run in waiting[0].uploads["runs"]],
         decided_by=by,
@@ -187,28 +178,28 @@ def count_together(*, revision: Revision, key: str, by: User) -> PoolingDecision
 
 
 @transaction.atomic
-def undo_pooling_decision(*, decision: int, by: User) -> PoolingDecision:
+def undo_pooling_decision(*, decision: int, by: User) -> models.PoolingDecision:
     """Take a decision back: the runs are judged as if nobody had decided. Idempotent.
 
     Raises:
         Unprocessable: there is no such decision.
     """
     begin_writing()
-    row = PoolingDecision.objects.filter(pk=decision).first()
+    row = models.PoolingDecision.objects.filter(pk=decision).first()
     if row is None:
         raise Unprocessable([Problem("decision", "there is no such decision")])
-    measured = Run.objects.filter(uuid__in=row.runs).values_list("revision_id", flat=True)
+    measured = models.Run.objects.filter(uuid__in=row.runs).values_list("revision_id", flat=True)
     points = _lock_points(sorted(set(measured)), row.key)
-    changed = PoolingDecision.objects.in_force().filter(pk=decision)
+    changed = models.PoolingDecision.objects.in_force().filter(pk=decision)
     if changed.update(undone_at=timezone.now(), undone_by=by):
         _judge_again(points)
     row.refresh_from_db()
     return row
 
 
-def _marked_of(runs: Collection[UUID], metric: str) -> list[Measurement]:
+def _marked_of(runs: Collection[UUID], metric: str) -> list[models.Measurement]:
     """What of ``runs`` has marked samples, in ``metric`` or in all; locked."""
-    found = Measurement.objects.marked().filter(run__uuid__in=list(runs))
+    found = models.Measurement.objects.marked().filter(run__uuid__in=list(runs))
     if metric:
         found = found.filter(series__metric__name=metric)
     _lock(found)
@@ -221,16 +212,18 @@ def _marked_of(runs: Collection[UUID], metric: str) -> list[Measurement]:
 
 
 def _replace_decisions(
-    rows: Sequence[Measurement], choice: str, *, by: User | None, rule: str
+    rows: Sequence[models.Measurement], choice: str, *, by: User | None, rule: str
 ) -> None:
     """Take back what was decided of ``rows``, and decide ``choice``."""
     now = timezone.now()
-    SampleDecision.objects.in_force().filter(measurement__in=rows).update(
+    models.SampleDecision.objects.in_force().filter(measurement__in=rows).update(
         undone_at=now, undone_by=by, undone_rule=rule
     )
     if choice != BY_MARK:
-        SampleDecision.objects.bulk_create(
-            SampleDecision(measurement=row, choice=choice, decided_by=by, rule=rule, decided_at=now)
+        models.SampleDecision.objects.bulk_create(
+            models.SampleDecision(
+                measurement=row, choice=choice, decided_by=by, rule=rule, decided_at=now
+            )
             for row in rows
         )
 
@@ -239,18 +232,18 @@ def _lock(found: Any) -> None:
     lock_series_of_runs(sorted(set(found.values_list("run_id", flat=True))))
 
 
-def _apply(rows: Sequence[Measurement], choice: str) -> None:
+def _apply(rows: Sequence[models.Measurement], choice: str) -> None:
     changed = []
     for row in rows:
         excluded = left_out(row.marks, len(row.samples), choice)
         if excluded != row.left_out:
             row.left_out = excluded
             changed.append(row)
-    Measurement.objects.bulk_update(changed, ["left_out"])
+    models.Measurement.objects.bulk_update(changed, ["left_out"])
     _pool_again(changed)
 
 
-def _pool_again(rows: Sequence[Measurement]) -> None:
+def _pool_again(rows: Sequence[models.Measurement]) -> None:
     if not rows:
         return
     series = {row.series_id for row in rows}
@@ -258,8 +251,8 @@ def _pool_again(rows: Sequence[Measurement]) -> None:
     renew({key: position for key, position in points.items() if key[0] in series})
 
 
-def _refuse_superseded(run: Run) -> None:
-    now = Run.objects.select_related("superseded_by__agent__lab").get(pk=run.pk)
+def _refuse_superseded(run: models.Run) -> None:
+    now = models.Run.objects.select_related("superseded_by__agent__lab").get(pk=run.pk)
     by = now.superseded_by
     if by is not None:
         message = (
@@ -270,8 +263,8 @@ def _refuse_superseded(run: Run) -> None:
         raise Unprocessable([Problem("run", message)])
 
 
-def _refuse_undecided(run: Run) -> None:
-    if WaitingRun.objects.filter(run=run, chosen__isnull=True).exists():
+def _refuse_undecided(run: models.Run) -> None:
+    if models.WaitingRun.objects.filter(run=run, chosen__isnull=True).exists():
         message = (
             f"which commit run {run.uuid} measured is not decided; choose it at /runs/waiting/, "
             "and it counts there"
@@ -279,11 +272,11 @@ def _refuse_undecided(run: Run) -> None:
         raise Unprocessable([Problem("run", message)])
 
 
-def _pool_run_again(run: Run) -> None:
+def _pool_run_again(run: models.Run) -> None:
     """``run`` may have been read before its revision moved, or was merged into another."""
-    now = Run.objects.select_related("revision").get(pk=run.pk)
+    now = models.Run.objects.select_related("revision").get(pk=run.pk)
     series = list(
-        Series.objects.filter(measurements__run=run)
+        models.Series.objects.filter(measurements__run=run)
         .order_by("pk")
         .select_for_update(of=["self"], no_key=True)
     )
@@ -292,13 +285,13 @@ def _pool_run_again(run: Run) -> None:
     )
 
 
-def _lock_points(revisions: Sequence[int], key: str) -> Sequence[Point]:
+def _lock_points(revisions: Sequence[int], key: str) -> Sequence[models.Point]:
     """The points of exactly these runs, read after their series are locked."""
-    points = Point.objects.filter(revision__in=revisions, uploads__key=key)
+    points = models.Point.objects.filter(revision__in=revisions, uploads__key=key)
     locked = lock_series_ids(pk__in=list(points.values_list("series_id", flat=True)))
     return list(points.filter(series__in=locked))
 
 
-def _judge_again(points: Sequence[Point]) -> None:
+def _judge_again(points: Sequence[models.Point]) -> None:
     if points:
         mark_dirty({point.series_id: point.position for point in points})

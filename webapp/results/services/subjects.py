@@ -14,21 +14,9 @@ from django.db import connection, transaction
 from django.db.models import ForeignKey, ForeignObjectRel, Model, OneToOneRel, Q
 
 from webapp.labs.models import Lab
+from webapp.results import models
 from webapp.results.bounds import HALVES, HARDWARE_MAX, INVISIBLE
 from webapp.results.documents import Forbidden, Problem, Unprocessable
-from webapp.results.models import (
-    Hardware,
-    HardwareAlias,
-    Measurement,
-    Metric,
-    Mode,
-    ModeAlias,
-    Point,
-    Revision,
-    Run,
-    Series,
-    Tree,
-)
 from webapp.results.services.database import begin_reshaping, begin_writing, lock_series_ids
 from webapp.results.services.facts import call_by_facts
 from webapp.results.services.named_rows import forget_names
@@ -54,23 +42,23 @@ SELECT lab.id, (now() AT TIME ZONE 'UTC')::date, 0, 0,
     ON CONFLICT (lab_id) DO UPDATE SET series = EXCLUDED.series, profiles = EXCLUDED.profiles
 """
 
-Subject = Hardware | Mode
+Subject = models.Hardware | models.Mode
 
 
 @transaction.atomic
 def register_hardware(
     *, lab: Lab, name: str, description: str = "", facts: dict[str, Any] | None = None
-) -> tuple[Hardware, bool]:
+) -> tuple[models.Hardware, bool]:
     """The hardware ``name`` of ``lab``, and whether it is new; an old one is left as it is.
 
     Raises:
         Forbidden: it belongs to another lab.
     """
-    alias = HardwareAlias.objects.filter(name=name).select_related("hardware__lab").first()
+    alias = models.HardwareAlias.objects.filter(name=name).select_related("hardware__lab").first()
     if alias is not None:
         row, created = alias.hardware, False
     else:
-        row, created = Hardware.objects.select_related("lab").get_or_create(
+        row, created = models.Hardware.objects.select_related("lab").get_or_create(
             name=name,
             defaults={"lab": lab, "description": description, "facts": facts or {}},
         )
@@ -80,7 +68,7 @@ def register_hardware(
 
 
 @transaction.atomic
-def rename_hardware(*, hardware: Hardware, name: str) -> None:
+def rename_hardware(*, hardware: models.Hardware, name: str) -> None:
     """Give ``hardware`` another name; uploads under the former one still arrive.
 
     Raises:
@@ -91,8 +79,8 @@ def rename_hardware(*, hardware: Hardware, name: str) -> None:
     if hardware.name == name:
         return
     check_hardware_name(name=name, hardware=hardware)
-    HardwareAlias.objects.filter(name=name, hardware=hardware).delete()
-    HardwareAlias.objects.create(name=hardware.name, hardware=hardware)
+    models.HardwareAlias.objects.filter(name=name, hardware=hardware).delete()
+    models.HardwareAlias.objects.create(name=hardware.name, hardware=hardware)
     hardware.name = name
     hardware.save(update_fields=["name"])
     call_by_facts([hardware.pk])
@@ -101,19 +89,19 @@ def rename_hardware(*, hardware: Hardware, name: str) -> None:
     transaction.on_commit(forget_names)
 
 
-def check_hardware_name(*, name: str, hardware: Hardware) -> None:
+def check_hardware_name(*, name: str, hardware: models.Hardware) -> None:
     """Raise Unprocessable unless ``hardware`` (or new hardware, unsaved) may be called so."""
     if not HARDWARE_NAME.fullmatch(name):
         message = f"{name!r} is no name; write machine/nic, without spaces, :, ?, # and &"
         raise Unprocessable([Problem("name", message)])
-    now = Hardware.objects.filter(name=name).exclude(pk=hardware.pk)
-    former = HardwareAlias.objects.filter(name=name).exclude(hardware_id=hardware.pk)
+    now = models.Hardware.objects.filter(name=name).exclude(pk=hardware.pk)
+    former = models.HardwareAlias.objects.filter(name=name).exclude(hardware_id=hardware.pk)
     if now.exists() or former.exists():
         raise Unprocessable([Problem("name", f"{name!r} is taken; merge the two instead")])
 
 
 @transaction.atomic
-def change_metric(*, metric: Metric, unit: str, better: str) -> None:
+def change_metric(*, metric: models.Metric, unit: str, better: str) -> None:
     """Decide unit and direction; the stored numbers stay as they are, and every series of the
     metric is analysed anew. What options cost in it has the same direction.
 
@@ -124,22 +112,24 @@ def change_metric(*, metric: Metric, unit: str, better: str) -> None:
         message = f"{metric} follows from {metric.of}: change that metric instead"
         raise Unprocessable([Problem("better", message)])
     begin_reshaping()
-    Metric.objects.filter(pk=metric.pk).update(unit=unit, better=better)
-    Metric.objects.filter(of=metric.pk).update(better=better)
-    series = lock_series_ids(metric__in=Metric.objects.filter(Q(pk=metric.pk) | Q(of=metric.pk)))
+    models.Metric.objects.filter(pk=metric.pk).update(unit=unit, better=better)
+    models.Metric.objects.filter(of=metric.pk).update(better=better)
+    series = lock_series_ids(
+        metric__in=models.Metric.objects.filter(Q(pk=metric.pk) | Q(of=metric.pk))
+    )
     if series:
         mark_dirty(dict.fromkeys(series, 0))
     transaction.on_commit(forget_names)
 
 
 @transaction.atomic
-def set_direction(*, series: Series, better: str) -> None:
+def set_direction(*, series: models.Series, better: str) -> None:
     """Say which way is better in ``series``, empty meaning that of its metric; it is analysed anew,
     and what is concluded turns round. What was stated before, in mails, stays as it was.
     """
     begin_writing()
     lock_series_ids(pk=series.pk)
-    Series.objects.filter(pk=series.pk).update(own_better=better)
+    models.Series.objects.filter(pk=series.pk).update(own_better=better)
     mark_dirty({series.pk: 0})
 
 
@@ -156,12 +146,12 @@ def analyse_again(*, series: Iterable[int]) -> int:
     return len(found)
 
 
-def set_source_template(*, tree: str, template: str) -> Tree:
+def set_source_template(*, tree: str, template: str) -> models.Tree:
     """Store the template of ``tree`` (by name); empty: its commits link nowhere.
 
     Raises Unprocessable for an unknown tree, and for what is no template, with the remedy.
     """
-    found = Tree.objects.filter(name=tree).first()
+    found = models.Tree.objects.filter(name=tree).first()
     if found is None:
         raise Unprocessable([Problem("tree", f"there is no tree {tree!r}")])
     if template:
@@ -181,7 +171,7 @@ def recount_quotas() -> None:
         cursor.execute(RECOUNT)
 
 
-def begin_merge(source: Subject | Revision, into: Subject | Revision) -> None:
+def begin_merge(source: Subject | models.Revision, into: Subject | models.Revision) -> None:
     """Nobody else reshapes or uploads until the transaction ends, and both rows are fresh.
 
     Raises:
@@ -189,11 +179,15 @@ def begin_merge(source: Subject | Revision, into: Subject | Revision) -> None:
     """
     if source.pk == into.pk:
         raise _refused("choose another one than itself")
-    if isinstance(source, Hardware) and isinstance(into, Hardware) and source.lab_id != into.lab_id:
+    if (
+        isinstance(source, models.Hardware)
+        and isinstance(into, models.Hardware)
+        and source.lab_id != into.lab_id
+    ):
         raise _refused(f"{into} belongs to another lab than {source}")
     if (
-        isinstance(source, Revision)
-        and isinstance(into, Revision)
+        isinstance(source, models.Revision)
+        and isinstance(into, models.Revision)
         and source.tree_id != into.tree_id
     ):
         raise _refused(f"{into} is on another tree than {source}")
@@ -202,15 +196,15 @@ def begin_merge(source: Subject | Revision, into: Subject | Revision) -> None:
     into.refresh_from_db()
 
 
-def move_series(source: Subject, into: Subject) -> list[tuple[Series, Series]]:
+def move_series(source: Subject, into: Subject) -> list[tuple[models.Series, models.Series]]:
     """Let the series of ``source`` be about ``into``.
 
     Returns those that another one is about already, each with that one, which has its measurements
     now: the first of each pair goes when everything that points at it was handed over.
     """
-    field = "hardware" if isinstance(source, Hardware) else "mode"
+    field = "hardware" if isinstance(source, models.Hardware) else "mode"
     about = Q(**{f"{field}__in": [source.pk, into.pk]})
-    series = list(Series.objects.filter(about).order_by("pk").select_for_update())
+    series = list(models.Series.objects.filter(about).order_by("pk").select_for_update())
     joined = []
     for one in series:
         if getattr(one, f"{field}_id") == source.pk:
@@ -228,18 +222,18 @@ def end_subject(source: Subject, into: Subject) -> None:
     """``source`` goes, and its name is one of ``into``."""
     name = source.name
     source.delete()
-    if isinstance(into, Hardware):
-        HardwareAlias.objects.create(name=name, hardware=into)
+    if isinstance(into, models.Hardware):
+        models.HardwareAlias.objects.create(name=name, hardware=into)
     else:
-        ModeAlias.objects.create(name=name, mode=into)
+        models.ModeAlias.objects.create(name=name, mode=into)
     transaction.on_commit(forget_names)
 
 
-def move_runs(source: Revision, into: Revision) -> None:
+def move_runs(source: models.Revision, into: models.Revision) -> None:
     """The runs of ``source`` are of ``into``, which keeps its position; points are pooled anew."""
     measured = lock_series_ids(pk__in=_measured_at(source))
-    Run.objects.filter(revision=source).update(revision=into)
-    Point.objects.filter(revision=source).delete()
+    models.Run.objects.filter(revision=source).update(revision=into)
+    models.Point.objects.filter(revision=source).delete()
     refresh_points({(series, into.pk) for series in measured}, {into.pk: into.position})
     mark_dirty(dict.fromkeys(measured, min(source.position, into.position)))
 
@@ -265,9 +259,9 @@ def relations_to(model: type[Model]) -> list[ForeignObjectRel]:
     return [one for one in found if isinstance(one, ForeignObjectRel) and not one.many_to_many]
 
 
-def _measured_at(revision: Revision) -> list[int]:
+def _measured_at(revision: models.Revision) -> list[int]:
     """The series (ids) measured there. A revision that waits for its place has no points."""
-    found = Measurement.objects.filter(run__revision=revision)
+    found = models.Measurement.objects.filter(run__revision=revision)
     return list(found.order_by().values_list("series", flat=True).distinct())
 
 
@@ -275,11 +269,11 @@ def _refused(message: str) -> Unprocessable:
     return Unprocessable([Problem("into", message)])
 
 
-def _twin(series: Series) -> Series | None:
+def _twin(series: models.Series) -> models.Series | None:
     """Another series that is about the same."""
     of_variant = Q(variant=series.variant_id) if series.variant_id else Q(variant=None)
     return (
-        Series.objects.filter(
+        models.Series.objects.filter(
             of_variant,
             tree_id=series.tree_id,
             hardware_id=series.hardware_id,
@@ -291,12 +285,12 @@ def _twin(series: Series) -> Series | None:
     )
 
 
-def _move_measurements(series: Series, target: Series) -> None:
-    measured = Measurement.objects.filter(series=series)
+def _move_measurements(series: models.Series, target: models.Series) -> None:
+    measured = models.Measurement.objects.filter(series=series)
     positions = dict(measured.values_list("run__revision_id", "run__revision__position"))
     measured.update(series=target)
     refresh_points({(target.pk, revision) for revision in positions}, positions)
     # The direction set for the one holds on, unless another one is set for the other.
     if series.own_better and not target.own_better:
-        Series.objects.filter(pk=target.pk).update(own_better=series.own_better)
+        models.Series.objects.filter(pk=target.pk).update(own_better=series.own_better)
         mark_dirty({target.pk: 0})

@@ -21,17 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from webapp.stats.bisection.hypotheses import (
-    EFFECT_SPREAD,
-    SPREAD_BESIDE,
-    SPREADS,
-    TINY,
-    WIDE_SPREAD,
-    Columns,
-    Joint,
-    lab_step_spread,
-    log_sum,
-)
+from webapp.stats.bisection import hypotheses
 from webapp.stats.bisection.plan import Plan
 from webapp.stats.bisection.timeline import STATES, STEP_WEIGHT
 
@@ -70,7 +60,7 @@ class Remainder:
         return -BOUND < self.ratio < BOUND
 
 
-def remainder_of(joint: Joint, likeliest: int) -> Remainder:
+def remainder_of(joint: hypotheses.Joint, likeliest: int) -> Remainder:
     """What a step at the candidate ``likeliest`` leaves in one series on a steady machine.
 
     Both steps together are the alerted one, as in `Joint.log_pairs`.
@@ -84,8 +74,8 @@ def remainder_of(joint: Joint, likeliest: int) -> Remainder:
     columns = joint.steady.of(others - 1, np.full(len(others), top - 1))
     by_sign = []
     for size in (-SHARE * abs(plan.effect), SHARE * abs(plan.effect)):
-        own, priors = np.diag([(EFFECT_SPREAD * size) ** -2, 0.0]), []
-        for share, chance in SPREADS:
+        own, priors = np.diag([(hypotheses.EFFECT_SPREAD * size) ** -2, 0.0]), []
+        for share, chance in hypotheses.SPREADS:
             total = np.ones((2, 2)) / (share * plan.effect) ** 2
             priors.append((chance, (size, plan.effect - size), own + total))
         by_sign.append(joint.log_sizes(columns, priors))
@@ -93,7 +83,7 @@ def remainder_of(joint: Joint, likeliest: int) -> Remainder:
     by_place = np.logaddexp(*by_sign) - log(2) + prior
     with np.errstate(divide="ignore"):
         log_prior = np.log(np.append((1 - plan.doubt) * gap_prior, plan.doubt))
-    one = float(log_sum((log_sum(joint.log) + log_prior[:, None]).ravel()))
+    one = float(hypotheses.log_sum((hypotheses.log_sum(joint.log) + log_prior[:, None]).ravel()))
     known = log(STATES[0].weight * (1 - plan.doubt) * float(gap_prior[top]))
     inside = np.flatnonzero(gap_of == others[int(np.argmax(by_place))]) + 1
     return Remainder(
@@ -103,10 +93,10 @@ def remainder_of(joint: Joint, likeliest: int) -> Remainder:
     )
 
 
-def _largest_other(joint: Joint, columns: Columns, prior: Floats) -> float:
+def _largest_other(joint: hypotheses.Joint, columns: hypotheses.Columns, prior: Floats) -> float:
     """Of a change at each of the first columns, of which nothing is assumed, nor of the step."""
     effect = joint.plan.effect
-    fit = columns.fit((0.0, effect), np.eye(2) / (WIDE_SPREAD * effect) ** 2)
+    fit = columns.fit((0.0, effect), np.eye(2) / (hypotheses.WIDE_SPREAD * effect) ** 2)
     log_z = fit.log_z + np.log(joint.data.nodes.weight)[:, None] + prior
     weight = np.exp(log_z - log_z.max())
     return largest_size(fit.mean, np.sqrt(fit.variance), weight / weight.sum())
@@ -199,7 +189,7 @@ def figures_before(plan: Plan) -> dict[str, Any]:
     """Fields of a `Posterior` before any boot of a subject: what its plan expects."""
     return {
         "effect": plan.effect,
-        "effect_sd": EFFECT_SPREAD * abs(plan.effect),
+        "effect_sd": hypotheses.EFFECT_SPREAD * abs(plan.effect),
         "good_level": 0.0,
         "boot_sd": sqrt(plan.noise.boot_variance(plan.runs)),
         "build_sd": plan.noise.build,
@@ -208,10 +198,10 @@ def figures_before(plan: Plan) -> dict[str, Any]:
     }
 
 
-def figures(joint: Joint, chance: Floats) -> dict[str, Any]:
+def figures(joint: hypotheses.Joint, chance: Floats) -> dict[str, Any]:
     """The same as means over all hypotheses, ``chance`` (S, M + 2, X) of each; without ``rest``."""
     plan, line = joint.plan, joint.line
-    steps = chance[:, :-1] / max(float(chance[:, :-1].sum()), TINY)
+    steps = chance[:, :-1] / max(float(chance[:, :-1].sum()), hypotheses.TINY)
     mean, variance = joint.mean[:, :-1], joint.variance[:, :-1]
     effect = float((steps * mean).sum())
     node = chance.sum(axis=(1, 2))
@@ -237,7 +227,7 @@ def figures(joint: Joint, chance: Floats) -> dict[str, Any]:
     }
 
 
-def _level_and_shift(joint: Joint, chance: Floats) -> tuple[float, Floats]:
+def _level_and_shift(joint: hypotheses.Joint, chance: Floats) -> tuple[float, Floats]:
     """The level before the step from the line's origin, and the expected shift of all T rows, by
     the one likeliest hypothesis.
     """
@@ -250,13 +240,13 @@ def _level_and_shift(joint: Joint, chance: Floats) -> tuple[float, Floats]:
         lab = scale * plan.noise.boot_variance(plan.runs) * line.kernel(own)
     else:
         column = line.lab_steps[:, state - len(line.states)]
-        lab = lab_step_spread(plan) ** 2 * np.outer(column, column)
+        lab = hypotheses.lab_step_spread(plan) ** 2 * np.outer(column, column)
         boots = boots + lab
     values = line.value
     if 0 < gap < len(line.slots):
         values = values - joint.mean[node, gap, state] * line.after()[:, gap - 1]
         beside = line.after(beside=True)[:, gap - 1]
-        boots = boots + (SPREAD_BESIDE * plan.effect) ** 2 * np.outer(beside, beside)
+        boots = boots + (hypotheses.SPREAD_BESIDE * plan.effect) ** 2 * np.outer(beside, beside)
     levels = line.levels()
     solved = np.linalg.solve(boots, np.column_stack([levels, values]))
     known = np.linalg.solve(levels.T @ solved[:, :-1], levels.T @ solved[:, -1])

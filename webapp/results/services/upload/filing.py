@@ -13,6 +13,7 @@ from uuid import UUID
 
 from webapp.labs.models import Agent, Lab
 from webapp.labs.services import Stored
+from webapp.results import models
 from webapp.results.documents import (
     Conflict,
     Forbidden,
@@ -22,16 +23,6 @@ from webapp.results.documents import (
     Unprocessable,
 )
 from webapp.results.identity import Identity
-from webapp.results.models import (
-    Hardware,
-    Measurement,
-    Metric,
-    Mode,
-    Run,
-    RunHistograms,
-    Tree,
-    Variant,
-)
 from webapp.results.services import named_rows
 from webapp.results.services.aliases import Alias, Filing, aliases_in_force, meant, names_as_sent
 from webapp.results.services.identities import Doubt, Identities
@@ -59,7 +50,7 @@ class FiledRun:
     as_sent: dict[str, Any] | None
     identity: Identity
     left_out: str
-    former: Run | None = None
+    former: models.Run | None = None
 
     @property
     def uuid(self) -> UUID:
@@ -100,12 +91,12 @@ class _Rows:
     where aliases of the lab have them filed under other ones.
     """
 
-    trees: Mapping[str, Tree]
+    trees: Mapping[str, models.Tree]
     revisions: Mapping[tuple[str, str], Placed]
-    hardware: Mapping[str, Hardware]
-    modes: Mapping[str, Mode]
-    metrics: Mapping[str, Metric]
-    variants: Mapping[str, Variant]
+    hardware: Mapping[str, models.Hardware]
+    modes: Mapping[str, models.Mode]
+    metrics: Mapping[str, models.Metric]
+    variants: Mapping[str, models.Variant]
     warnings: Mapping[UUID, list[str]]
     made: Stored
     aliased: Mapping[UUID, named_rows.HardwareAndMode] = field(default_factory=dict)
@@ -154,9 +145,9 @@ def file_runs(identified: Identified) -> Filed:
     )
 
 
-def lock_current(uuids: Iterable[UUID]) -> dict[UUID, Run]:
+def lock_current(uuids: Iterable[UUID]) -> dict[UUID, models.Run]:
     """The current runs of ``uuids``, which nobody withdraws until this transaction ends."""
-    rows = Run.objects.current().filter(uuid__in=list(uuids)).order_by("pk")
+    rows = models.Run.objects.current().filter(uuid__in=list(uuids)).order_by("pk")
     named = rows.select_related("kernel", "hardware", "mode", "aliased__hardware", "aliased__mode")
     locked = named.select_for_update(of=["self"], no_key=True)
     return {run.uuid: run for run in locked}
@@ -190,7 +181,7 @@ def _resolve(runs: Sequence[RunDocument], agent: Agent, *, register: bool) -> _R
 
 def _hardware(
     runs: Sequence[RunDocument], problems: list[Problem], register_for: Lab | None
-) -> dict[str, Hardware]:
+) -> dict[str, models.Hardware]:
     found = named_rows.remembered_hardware({run.hardware for run in runs}, register_for)
     problems += named_rows.unknown_hardware(_named(runs), found)
     return found
@@ -255,7 +246,7 @@ def _filed_run(
     )
 
 
-def _metrics(runs: Sequence[RunDocument], remarks: Remarks) -> dict[str, Metric]:
+def _metrics(runs: Sequence[RunDocument], remarks: Remarks) -> dict[str, models.Metric]:
     """The first upload proposes unit and direction. Numbers in another unit cannot be pooled; which
     direction is better changes no number, and is an operator's to decide.
     """
@@ -271,7 +262,7 @@ def _metrics(runs: Sequence[RunDocument], remarks: Remarks) -> dict[str, Metric]
     return found
 
 
-def _other_unit(index: int, metric: MetricDocument, known: Metric) -> Problem:
+def _other_unit(index: int, metric: MetricDocument, known: models.Metric) -> Problem:
     return Problem(
         f"runs[{index}].metrics.{metric.name}.unit",
         f"{metric.name} has unit {known.unit!r} here, not {metric.unit!r}; send it under another "
@@ -279,7 +270,7 @@ def _other_unit(index: int, metric: MetricDocument, known: Metric) -> Problem:
     )
 
 
-def _other_direction(metric: MetricDocument, known: Metric) -> str:
+def _other_direction(metric: MetricDocument, known: models.Metric) -> str:
     return (
         f"of {metric.name}, {known.better} is better here, not {metric.better}: the run is stored "
         "and judged so until an operator changes the metric"
@@ -293,18 +284,20 @@ def _as_sent(run: RunDocument) -> dict[str, Any] | None:
     return {"mode": str(sent.mode), "variant": [part.to_data() for part in sent.variant]}
 
 
-def _differing(changed: Sequence[FiledRun], stored: Mapping[UUID, Run]) -> dict[UUID, list[str]]:
+def _differing(
+    changed: Sequence[FiledRun], stored: Mapping[UUID, models.Run]
+) -> dict[UUID, list[str]]:
     """UUID → the fields in which a document differs from the stored run.
 
     Digests are of documents; names may have moved since (hardware renamed, modes merged), so the
     rows decide.
     """
-    kept: dict[int, dict[int, Measurement]] = {}
-    measured = Measurement.objects.filter(run__in=[stored[run.uuid] for run in changed])
+    kept: dict[int, dict[int, models.Measurement]] = {}
+    measured = models.Measurement.objects.filter(run__in=[stored[run.uuid] for run in changed])
     for measurement in measured.select_related("series"):
         kept.setdefault(measurement.run_id, {})[measurement.series.metric_id] = measurement
-    histograms: dict[int, dict[str, RunHistograms]] = {}
-    for one in RunHistograms.objects.filter(run__in=[stored[run.uuid] for run in changed]):
+    histograms: dict[int, dict[str, models.RunHistograms]] = {}
+    for one in models.RunHistograms.objects.filter(run__in=[stored[run.uuid] for run in changed]):
         histograms.setdefault(one.run_id, {})[one.name] = one
     differing = {}
     for run in changed:
@@ -319,7 +312,7 @@ def _differing(changed: Sequence[FiledRun], stored: Mapping[UUID, Run]) -> dict[
     return differing
 
 
-def _differing_fields(run: FiledRun, row: Run) -> list[str]:
+def _differing_fields(run: FiledRun, row: models.Run) -> list[str]:
     kept, document = names_as_sent(row), run.document
     is_renamed = kept.mode.name in document.former_names
     sent = {
@@ -343,7 +336,7 @@ def _differing_fields(run: FiledRun, row: Run) -> list[str]:
     return [name for name, value in sent.items() if value != measured[name]]
 
 
-def _differing_metrics(run: FiledRun, kept: Mapping[int, Measurement]) -> list[str]:
+def _differing_metrics(run: FiledRun, kept: Mapping[int, models.Measurement]) -> list[str]:
     fields, sent = [], set()
     for metric in run.document.metrics:
         _, _, _, pk, _ = run.series[metric.name]
@@ -358,7 +351,7 @@ def _differing_metrics(run: FiledRun, kept: Mapping[int, Measurement]) -> list[s
     return fields + ["metrics" for pk in kept if pk not in sent]
 
 
-def _differing_histograms(run: RunDocument, kept: Mapping[str, RunHistograms]) -> list[str]:
+def _differing_histograms(run: RunDocument, kept: Mapping[str, models.RunHistograms]) -> list[str]:
     """Of what differs in no quantile. (What is there on one side only has other metrics, too.)"""
     sent = {one.name: (one.packed, one.boots) for one in run.histograms}
     stored = {name: (one.unpacked.packed, one.boots) for name, one in kept.items()}
