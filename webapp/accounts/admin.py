@@ -29,9 +29,9 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.http import urlencode
 
+from webapp.accounts.factors import remove_factors
 from webapp.accounts.models import User
 from webapp.accounts.services.people import RoleError, ensure_operator_left, remove_people
-from webapp.accounts.signing_in.factors import remove_factors
 
 if TYPE_CHECKING:
     # The types take parameters, the classes do not.

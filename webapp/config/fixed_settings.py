@@ -1,7 +1,7 @@
 """Settings that are the same in every instance: no variable of the environment changes them.
 
 Allauth's own counts of tries are off: they need the cache, and refuse without stating for how long.
-Ours (`webapp.accounts.signing_in.limits`) stand in all of its forms. Addresses of people are those
+Ours (`webapp.accounts.limits`) stand in all of its forms. Addresses of people are those
 of their accounts, which answered or which an operator set; allauth keeps none of its own.
 
 Rooms above the outbox own the words of mails: a composing function, named by its dotted path in
@@ -70,7 +70,7 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "webapp.config.middleware.Acting",
     "allauth.account.middleware.AccountMiddleware",
-    "webapp.accounts.signing_in.limits.SignIn",
+    "webapp.accounts.limits.SignIn",
     "webapp.config.middleware.PrivateInstance",
     "webapp.config.middleware.RejectNulBytes",
     "django.contrib.messages.middleware.MessageMiddleware",
@@ -120,8 +120,8 @@ AUTH_PASSWORD_VALIDATORS = [
         "NumericPasswordValidator",
     )
 ]
-AUTHENTICATION_BACKENDS = ["webapp.accounts.signing_in.limits.LimitedBackend"]
-PASSWORD_HASHERS = ["webapp.accounts.signing_in.limits.BoundedHasher"]
+AUTHENTICATION_BACKENDS = ["webapp.accounts.limits.LimitedBackend"]
+PASSWORD_HASHERS = ["webapp.accounts.limits.BoundedHasher"]
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = LOGOUT_REDIRECT_URL = "overview"
 PASSWORD_RESET_TIMEOUT = 86_400

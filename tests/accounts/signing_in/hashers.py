@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from webapp.accounts.signing_in.limits import BoundedHasher
+from webapp.accounts.limits import BoundedHasher
 
 
 class QuickHasher(BoundedHasher):

@@ -17,9 +17,9 @@ from tests import make
 from tests.accounts.signing_in.hashers import NotingHasher
 from tests.operators import text_of
 from tests.system.running import wait_for
+from webapp.accounts.factors import HashingBusy
+from webapp.accounts.limits import MOST_WAITING, Gate, gate
 from webapp.accounts.models import User
-from webapp.accounts.signing_in.factors import HashingBusy
-from webapp.accounts.signing_in.limits import MOST_WAITING, Gate, gate
 
 _addresses = count(1)
 

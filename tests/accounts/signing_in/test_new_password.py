@@ -21,8 +21,8 @@ from tests.accounts.signing_in.steps import (
 from tests.operators import text_of
 from tests.pages.conftest import words
 from tests.smtp import MailServer
+from webapp.accounts.limits import ASKED
 from webapp.accounts.models import User
-from webapp.accounts.signing_in.limits import ASKED
 from webapp.notifications.mails.notices import MOST_A_DAY
 from webapp.outbox import services, smtp
 from webapp.outbox.models import Mail

@@ -20,8 +20,8 @@ from tests.accounts.signing_in.steps import (
     with_app,
 )
 from tests.operators import text_of
+from webapp.accounts.limits import ASKED
 from webapp.accounts.models import User
-from webapp.accounts.signing_in.limits import ASKED
 from webapp.outbox.models import Mail
 
 pytestmark = pytest.mark.django_db

@@ -1,5 +1,14 @@
 """Writes about people, and who may do what."""
 
+from webapp.accounts.factors import (
+    FactorUnreadable,
+    is_readable,
+    read_secret,
+    reencrypt_factors,
+    take_code,
+    unreadable_factors,
+)
+from webapp.accounts.limits import Asking, CodeAttempt, LimitedPasswordChange
 from webapp.accounts.roles import (
     is_operator,
     is_triager,
@@ -25,12 +34,3 @@ from webapp.accounts.services.people import (
     views_for,
     without_addresses,
 )
-from webapp.accounts.signing_in.factors import (
-    FactorUnreadable,
-    is_readable,
-    read_secret,
-    reencrypt_factors,
-    take_code,
-    unreadable_factors,
-)
-from webapp.accounts.signing_in.limits import Asking, CodeAttempt, LimitedPasswordChange

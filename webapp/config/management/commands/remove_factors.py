@@ -4,8 +4,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from webapp.accounts.factors import remove_factors
 from webapp.accounts.models import User
-from webapp.accounts.signing_in.factors import remove_factors
 
 
 class Command(BaseCommand):

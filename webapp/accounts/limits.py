@@ -51,8 +51,8 @@ from limits.storage import MemoryStorage, RedisStorage, Storage
 from limits.strategies import MovingWindowRateLimiter
 
 from webapp.accounts.addresses import client_address, counted_as
+from webapp.accounts.factors import HashingBusy, NotNow, TooManyFailures
 from webapp.accounts.models import User
-from webapp.accounts.signing_in.factors import HashingBusy, NotNow, TooManyFailures
 
 AT_ONCE = 1
 MOST_WAITING = 1
@@ -347,6 +347,6 @@ class LimitedBackend(ModelBackend):
 
 @receiver(user_logged_in)
 def note_sign_in(request: HttpRequest | None, user: User, **_: Any) -> None:
-    """Let the answer mark the browser (`webapp.accounts.signing_in.limits`)."""
+    """Let the answer mark the browser (`webapp.accounts.limits`)."""
     if request is not None:
         setattr(request, SIGNED_IN, user.get_username())
