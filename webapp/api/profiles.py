@@ -21,7 +21,6 @@ from webapp.labs.models import Token
 from webapp.outbox.services import absolute
 from webapp.results import services
 from webapp.results.models import FUNCTION_MAX, PROFILE_NAME_MAX, Profile, Run
-from webapp.results.services import ProfileDocument
 from webapp.stats.changes import Change
 from webapp.stats.profiles.calls import Calls, Function
 from webapp.stats.profiles.function_series import FunctionSeries
@@ -102,12 +101,12 @@ class ProfileIn(Strict):
             raise ValueError(fault)
         return self
 
-    def document(self) -> ProfileDocument:
+    def document(self) -> services.ProfileDocument:
         """The profile as the services take it."""
         functions = tuple(Function(name, module) for name, module in self.functions)
         counts = np.zeros((len(self.expected), len(self.parent)), np.int64)
         np.add.at(counts, (self.section, self.node), self.count)
-        return ProfileDocument(
+        return services.ProfileDocument(
             name=self.name,
             format=self.format,
             event=self.event,

@@ -10,7 +10,6 @@ from textwrap import wrap
 
 from webapp.charts import svg
 from webapp.charts.scale import Scale, ticks
-from webapp.charts.svg import PALETTE_SIZE
 from webapp.charts.text import short_number
 
 WIDTH, HEIGHT = 720.0, 380.0
@@ -193,9 +192,9 @@ def _bar(bar: Bar, x: float, wide: float, y: Scale, order: int) -> list[str]:
 
 
 def _colour(index: int) -> str:
-    return f"series-{index % PALETTE_SIZE}"
+    return f"series-{index % svg.PALETTE_SIZE}"
 
 
 def _opacity(index: int) -> str:
     """Where colours are used a second time, they are paler."""
-    return OPACITIES[index // PALETTE_SIZE % len(OPACITIES)]
+    return OPACITIES[index // svg.PALETTE_SIZE % len(OPACITIES)]

@@ -16,7 +16,6 @@ from webapp.bisects.models import BisectSettings
 from webapp.demo import simulated
 from webapp.demo.links import ensure_account
 from webapp.demo.parts import PARTS, History, Part
-from webapp.demo.simulated import PlantedRelease
 from webapp.events.services import record_release
 from webapp.labs import services as labs
 from webapp.labs.models import Agent, Lab
@@ -156,7 +155,7 @@ class Loading:
             time.sleep(LOOK_AGAIN_SECONDS)
 
 
-def name_release(release: PlantedRelease) -> None:
+def name_release(release: simulated.PlantedRelease) -> None:
     """Record it; its tree is there."""
     record_release(
         tree=Tree.objects.get(name=release.tree),

@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from webapp.stats import ministat
-from webapp.stats.ministat import Flavour
 
 LAB = "published results"
 HEAD = "freebsd-head"
@@ -107,7 +106,7 @@ class Block:
     number: int
     rows: tuple[PublishedRow, ...]
     differences: tuple[DifferenceFigures | None, ...]
-    flavour: Flavour = "current"
+    flavour: ministat.Flavour = "current"
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +162,7 @@ def _pair(
     case: str,
     *figures: RowFigures,
     difference: DifferenceFigures | None,
-    flavour: Flavour = "current",
+    flavour: ministat.Flavour = "current",
 ) -> Block:
     """Two kernels in one case: a configuration, or a kind of traffic."""
     rows = (row(kernel, case, one) for kernel, one in zip(kernels, figures, strict=True))

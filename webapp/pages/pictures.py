@@ -34,7 +34,6 @@ from webapp.pages.compare import compare, releases
 from webapp.pages.parts.figures import as_json
 from webapp.pages.parts.links import NUMBER_MAX, read_number
 from webapp.pages.trends import data as trend_data
-from webapp.pages.trends.data import Selection
 from webapp.pages.trends.offer import NotOffered
 from webapp.pages.trends.query import TrendQuery
 from webapp.pages.trends.trends import headline, is_drawable, too_few_known
@@ -178,7 +177,7 @@ def _name(request: HttpRequest, key: str) -> str:
     return request.GET.get(key, "").replace("\0", "")
 
 
-def _selected(request: HttpRequest) -> Selection | None:
+def _selected(request: HttpRequest) -> trend_data.Selection | None:
     try:
         return trend_data.select(TrendQuery.parse(request.GET))
     except NotOffered as error:
@@ -209,7 +208,7 @@ def _trend(request: HttpRequest) -> str:
     )
 
 
-def trend_head(selection: Selection, trend: Trend) -> list[str]:
+def trend_head(selection: trend_data.Selection, trend: Trend) -> list[str]:
     """The text of a picture about its chart: machines and modes, tree and range, the newest run."""
     names = trend.revisions.names
     first, last = trend.window or (names[0], names[-1])

@@ -10,7 +10,6 @@ from celery.beat import Scheduler
 from django.db import connection
 
 from webapp.readiness import heartbeats
-from webapp.readiness.heartbeats import BEAT, EVERY_SECONDS, NOTE, STANDBY
 
 BEGIN = """
 BEGIN;
@@ -92,15 +91,15 @@ class SingleScheduler(Scheduler):
 
     def __init__(self, *args: Any, **named: Any) -> None:
         super().__init__(*args, **named)
-        self._lock = SingletonLock(connection.settings_dict, BEAT)
-        self._noted = {BEAT: float("-inf"), STANDBY: float("-inf")}
+        self._lock = SingletonLock(connection.settings_dict, heartbeats.BEAT)
+        self._noted = {heartbeats.BEAT: float("-inf"), heartbeats.STANDBY: float("-inf")}
 
     def tick(self, *args: Any, **named: Any) -> float:
         """Send what is due, if this beat is the one that sends; the seconds until the next call."""
         if not self._lock.is_locked():
-            self._note(STANDBY)
+            self._note(heartbeats.STANDBY)
             return self.max_interval
-        self._note(BEAT)
+        self._note(heartbeats.BEAT)
         return float(super().tick(*args, **named))
 
     def close(self) -> None:
@@ -109,11 +108,11 @@ class SingleScheduler(Scheduler):
         super().close()
 
     def _note(self, part: str) -> None:
-        if time.monotonic() - self._noted[part] < EVERY_SECONDS:
+        if time.monotonic() - self._noted[part] < heartbeats.EVERY_SECONDS:
             return
         self._noted[part] = time.monotonic()
         try:
             with heartbeats.connect(connection.settings_dict) as own:
-                own.execute(NOTE, [part, heartbeats.host()])
+                own.execute(heartbeats.NOTE, [part, heartbeats.host()])
         except psycopg.Error as error:
             log.warning("heartbeat of beat not noted", error=str(error))

@@ -23,7 +23,6 @@ from numpy.typing import NDArray
 from webapp.stats.changes import At, Finding, Findings, scale
 from webapp.stats.changes.points import Value
 from webapp.stats.changes.regimes import SURE_SHARE, shortest_range
-from webapp.stats.changes.scale import percent
 from webapp.stats.metrics import ALONE
 from webapp.stats.student import TWO_SIDED_95
 
@@ -152,7 +151,7 @@ def faint_excursions(values: Sequence[Value], found: Findings) -> list[Finding]:
         if i == 0 or back is None or not _agree(values[i], levels[i]):
             continue
         margin = sqrt(scale.as_student(TWO_SIDED_95, freedom)) * scatter[i]
-        pct, low, high = (percent(float(off[i] + by)) for by in (0.0, -margin, margin))
+        pct, low, high = (scale.percent(float(off[i] + by)) for by in (0.0, -margin, margin))
         excursions.append(
             Finding(
                 _at(values[i]),

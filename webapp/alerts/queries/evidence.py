@@ -13,7 +13,6 @@ from webapp.alerts import plan
 from webapp.alerts.assigned import Assigned
 from webapp.alerts.grouping import Evidence
 from webapp.alerts.models import Alert, AlertHold, Assignment
-from webapp.alerts.plan import Conclusion
 from webapp.alerts.plan.changes import KnownFinding, KnownHold
 from webapp.alerts.queries.min_effects import MinEffects
 from webapp.analysis.models import Finding, Verdict
@@ -55,7 +54,7 @@ def holds_in(trees: Iterable[int]) -> list[KnownHold]:
 
 def conclude(
     tree: int, findings: Sequence[Finding], min_effects: MinEffects, *, holds: Sequence[KnownHold]
-) -> list[Conclusion]:
+) -> list[plan.Conclusion]:
     """The alerts that the present findings of a tree would make under ``min_effects``."""
     read = read_evidence(tree, findings, holds=holds, min_effects=min_effects)
     named = Alert.objects.filter(pk__in={one.alert for one in read.assigned})

@@ -30,7 +30,6 @@ from webapp.analysis import services as analysis
 from webapp.analysis.models import Finding, SeriesAnalysis
 from webapp.results import services as results
 from webapp.results.models import Revision, Series
-from webapp.results.services import begin_writing, lock_trees
 
 BATCH = 100
 STALE_BATCH = 10
@@ -165,7 +164,7 @@ def pass_time(*, now: datetime | None = None) -> int:
     slept = Q(state=Alert.State.SNOOZED, snoozed_until__lte=now)
     reached = Alert.objects.past_their_revision().values("pk")
     due = Alert.objects.filter(quiet | slept | Q(pk__in=reached))
-    trees = lock_trees(due.order_by().values_list("tree_id", flat=True).distinct())
+    trees = results.lock_trees(due.order_by().values_list("tree_id", flat=True).distinct())
     # Read again under the locks: another sweep or a person may have been faster.
     changes = [Change(alert, now) for alert in due.filter(tree__in=trees).order_by("pk")]
     for change in changes:
@@ -206,8 +205,8 @@ def _close(change: Change) -> None:
 @transaction.atomic
 def reconcile_trees(trees: Iterable[int]) -> None:
     """Bring the alerts of trees (ids) in line at once, because a setting changed."""
-    begin_writing()
-    for tree in lock_trees(trees):
+    results.begin_writing()
+    for tree in results.lock_trees(trees):
         reconcile_alerts(tree)
 
 

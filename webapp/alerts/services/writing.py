@@ -22,7 +22,6 @@ from django.utils import timezone
 
 from webapp.alerts.models import Alert, AlertEvent, AlertFinding
 from webapp.alerts.plan import changes as plan
-from webapp.alerts.plan.changes import CommitRange
 from webapp.alerts.queries.evidence import Odd, excursions, slow_losses, uploaded_as_history
 from webapp.alerts.services.events import RESTORED, Change, open_alert, write
 from webapp.analysis.models import Finding
@@ -94,11 +93,11 @@ class _Writer:
         self.alerts[change.alert].note(Kind.REFINED)
         self.point(self.alerts[change.alert].alert, change.commits)
 
-    def point(self, alert: Alert, commits: CommitRange) -> None:
+    def point(self, alert: Alert, commits: plan.CommitRange) -> None:
         for name, value in self.fields(commits).items():
             setattr(alert, name, value)
 
-    def fields(self, commits: CommitRange) -> dict[str, int]:
+    def fields(self, commits: plan.CommitRange) -> dict[str, int]:
         return {
             "revision_id": self.revisions[commits.suspect].pk,
             "after_id": self.revisions[commits.after].pk,

@@ -16,13 +16,10 @@ import numpy as np
 
 from webapp.analysis.models import SeriesAnalysis
 from webapp.analysis.services import checkpoints
-from webapp.analysis.services.checkpoints import EpochStates, joined, present_all, resume
 from webapp.events.queries import Epochs
 from webapp.results.models import Series, counted, unpack_measured
 from webapp.results.services import fetch_rows
 from webapp.stats import changes, single_build
-from webapp.stats.changes import Finding as Found
-from webapp.stats.changes import Findings
 from webapp.stats.metrics import least_of
 from webapp.stats.several_series import faint_excursions
 from webapp.stats.slow_parts import largest_parts
@@ -39,7 +36,7 @@ class SlowPart:
 
 NO_EPOCHS: Mapping[int, Epochs] = {}
 ALL_RUNS: Mapping[int, datetime] = {}
-NOTHING = Findings()
+NOTHING = changes.Findings()
 
 # Of a variant's series nothing is found: to the analysis it has no points. OFFSET 0 keeps the order
 # of the joins: the new points of each series, then their runs. Left to itself the planner guesses
@@ -107,11 +104,11 @@ class Detected:
     series: Series
     analysis: changes.Analysis
     first: FirstPairs | None = None
-    others: Findings = NOTHING
+    others: changes.Findings = NOTHING
     by_epoch: Sequence[changes.Analysis] = ()
     starts: Sequence[int] = ()
     parts: Mapping[int, Sequence[SlowPart]] = field(default_factory=dict)
-    faint: Sequence[Found] = ()
+    faint: Sequence[changes.Finding] = ()
 
 
 def detect_changes(
@@ -124,7 +121,7 @@ def detect_changes(
     of queries.
     """
     checkpoints.delete_outdated(claimed)
-    resumed = resume(claimed, epochs)
+    resumed = checkpoints.resume(claimed, epochs)
     costs = {series.pk for series in claimed if series.is_cost}
     least = {one.pk: 0.0 if one.is_cost else least_of(one.metric.unit) for one in claimed}
     points = _points_after(resumed, costs, seen_until, least)
@@ -142,7 +139,7 @@ def detect_changes(
                 states[number] = state
                 if position is not None:
                     kept.append(checkpoints.Kept(series.pk, since, position, state))
-        by_epoch = present_all(states, series.better)
+        by_epoch = checkpoints.present_all(states, series.better)
         first = _first_pairs(series, known, read, stored_pairs.get(series.pk))
         found.append(_detected(series, by_epoch, states, first, known.epochs.starts))
     checkpoints.store(kept)
@@ -156,7 +153,7 @@ def _detected(
     first: FirstPairs | None,
     starts: Sequence[int],
 ) -> Detected:
-    joint = joined(by_epoch)
+    joint = checkpoints.joined(by_epoch)
     analyses = [one.analysis for one in by_epoch]
     parts = {
         at: its
@@ -175,7 +172,7 @@ def _detected(
 
 def _first_pairs(
     series: Series,
-    known: EpochStates,
+    known: checkpoints.EpochStates,
     points: Sequence[changes.Point],
     stored: FirstPairs | None,
 ) -> FirstPairs | None:
@@ -230,7 +227,7 @@ def _builds(point: changes.Point) -> tuple[single_build.Build, ...]:
 
 
 def _points_after(
-    resumed: Mapping[int, EpochStates],
+    resumed: Mapping[int, checkpoints.EpochStates],
     costs: Collection[int],
     seen_until: Mapping[int, datetime],
     least: Mapping[int, float],
@@ -254,7 +251,7 @@ def _points_after(
 def _rows_after(
     statement: str,
     ids: Sequence[int],
-    resumed: Mapping[int, EpochStates],
+    resumed: Mapping[int, checkpoints.EpochStates],
     seen_until: Mapping[int, datetime],
 ) -> Iterable[Row]:
     if not ids:
@@ -279,7 +276,7 @@ def _point(position: int, name: str, rows: Sequence[Row], least: float) -> chang
     return changes.Point(position, name, samples, boots, builds)
 
 
-def parts_of(found: Findings, state: changes.State) -> dict[int, list[SlowPart]]:
+def parts_of(found: changes.Findings, state: changes.State) -> dict[int, list[SlowPart]]:
     """By the first position of each slow move, the parts that hold most of it: none where it went
     evenly. Steps are taken out, as they are of its size.
     """

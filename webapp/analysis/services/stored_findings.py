@@ -16,8 +16,6 @@ from webapp.analysis.models import Finding, FindingEvent, Verdict
 from webapp.analysis.services.detecting import Detected, SlowPart
 from webapp.results.services import insert_rows, update_rows
 from webapp.stats import changes
-from webapp.stats.changes import At, Findings, ModeChange, NoiseChange, Segment
-from webapp.stats.changes import Finding as Found
 from webapp.stats.metrics import Better, is_gain
 
 EventKind = FindingEvent.Kind
@@ -186,14 +184,14 @@ class Other:
     """A finding to be stored: between two measured revisions, and by which one it is over."""
 
     kind: Kind
-    previous: At
-    revision: At
+    previous: changes.At
+    revision: changes.At
     verdict: Verdict
     why: str
     score: float
     sizes: tuple[float, float, float] | None = None
     levels: tuple[float, float] = (0.0, 0.0)
-    recovered_by: At | None = None
+    recovered_by: changes.At | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
 
     def positions(self) -> Iterator[int]:
@@ -259,9 +257,9 @@ def others_of(one: Detected) -> list[Other]:
 
 
 def as_rows(
-    found: Findings,
+    found: changes.Findings,
     better: Better,
-    faint: Sequence[Found] = (),
+    faint: Sequence[changes.Finding] = (),
     parts: Mapping[int, Sequence[SlowPart]] = MappingProxyType({}),
 ) -> list[Other]:
     """The findings as they are stored and drawn; ``faint`` excursions as well, ``parts`` are those
@@ -292,7 +290,7 @@ def _verdict(pct: float, better: Better) -> Verdict:
     return Verdict.BETTER if is_gain(pct, better) else Verdict.WORSE
 
 
-def _excursion(one: Found, better: Better) -> Other:
+def _excursion(one: changes.Finding, better: Better) -> Other:
     return Other(
         Kind.EXCURSION,
         one.previous,
@@ -306,7 +304,7 @@ def _excursion(one: Found, better: Better) -> Other:
     )
 
 
-def _slow(one: Found, better: Better, parts: Sequence[SlowPart]) -> Other:
+def _slow(one: changes.Finding, better: Better, parts: Sequence[SlowPart]) -> Other:
     return Other(
         Kind.SLOW,
         one.first,
@@ -320,7 +318,7 @@ def _slow(one: Found, better: Better, parts: Sequence[SlowPart]) -> Other:
     )
 
 
-def _noise(one: NoiseChange, stretches: Sequence[Segment]) -> Other:
+def _noise(one: changes.NoiseChange, stretches: Sequence[changes.Segment]) -> Other:
     level = _level_at(one.first, stretches)
     verdict = Verdict.WORSE if one.ratio > 1 else Verdict.BETTER
     return Other(
@@ -335,7 +333,7 @@ def _noise(one: NoiseChange, stretches: Sequence[Segment]) -> Other:
     )
 
 
-def _modes(one: ModeChange, stretches: Sequence[Segment], better: Better) -> Other:
+def _modes(one: changes.ModeChange, stretches: Sequence[changes.Segment], better: Better) -> Other:
     level = _level_at(one.first, stretches)
     verdict = _verdict(changes.mean_change_pct(one), better)
     shares = {
@@ -355,6 +353,6 @@ def _modes(one: ModeChange, stretches: Sequence[Segment], better: Better) -> Oth
     )
 
 
-def _level_at(at: At, stretches: Sequence[Segment]) -> float:
+def _level_at(at: changes.At, stretches: Sequence[changes.Segment]) -> float:
     begun = [one.level for one in stretches if one.first.position <= at.position]
     return begun[-1] if begun else 0.0

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 from webapp.charts.scale import Scale
 from webapp.charts.trend import labels
-from webapp.charts.trend.labels import Frame, Json, plain
 from webapp.charts.trend.series import Found, Marker
 from webapp.charts.trend.trend import Trend, x_value
 
@@ -82,7 +81,7 @@ class Wish(NamedTuple):
 class Sketch:
     """The findings of one lane."""
 
-    frame: Frame
+    frame: labels.Frame
     strokes: dict[Stroke, list[tuple[float, float, float, float]]] = field(default_factory=dict)
     symbols: list[Symbol] = field(default_factory=list)
     wishes: list[Wish] = field(default_factory=list)
@@ -105,7 +104,7 @@ class Sketch:
             self.wishes.append(Wish(found.size, across, down, text_colour(found.verdict), aside))
 
     @property
-    def traces(self) -> list[Json]:
+    def traces(self) -> list[labels.Json]:
         """A trace for all lines that are drawn alike, and one for all symbols."""
         drawn = [self._lines(stroke, lines) for stroke, lines in self.strokes.items()]
         return [*drawn, *([self._symbols()] if self.symbols else [])]
@@ -129,7 +128,7 @@ class Sketch:
             name="findings",
             x=[one.x for one in self.symbols],
             y=[one.y for one in self.symbols],
-            text=[plain(one.title) for one in self.symbols],
+            text=[labels.plain(one.title) for one in self.symbols],
             marker={
                 "symbol": [one.shape for one in self.symbols],
                 "size": [one.size for one in self.symbols],
@@ -141,7 +140,7 @@ class Sketch:
         )
 
 
-def trace(frame: Frame, **attributes: Any) -> Json:
+def trace(frame: labels.Frame, **attributes: Any) -> labels.Json:
     """A scatter trace in the lane of ``frame``; its meaning is in the tooltip alone."""
     fixed = {"type": "scatter", "xaxis": "x", "yaxis": frame.axis, "hoverinfo": "skip"}
     return fixed | {"showlegend": False} | attributes

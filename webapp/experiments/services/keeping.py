@@ -13,7 +13,6 @@ from django.db import transaction
 
 from webapp.accounts.models import User
 from webapp.analysis import queries
-from webapp.analysis.queries import Side as ComparedSide
 from webapp.experiments.directories import index_of
 from webapp.experiments.models import QUESTION_MAX, Cell, Experiment, ExperimentEvent, Side
 from webapp.experiments.queries import frozen_table
@@ -29,7 +28,7 @@ Row = TypeVar("Row", Hardware, Mode, Metric)
 
 @transaction.atomic
 def keep_comparison(
-    *, sides: Sequence[ComparedSide], asof: datetime, owner: User | None, question: str = ""
+    *, sides: Sequence[queries.Side], asof: datetime, owner: User | None, question: str = ""
 ) -> Experiment:
     """Keep what two to seven sides show at ``asof`` as a draft.
 
@@ -59,13 +58,13 @@ def keep_comparison(
     return experiment
 
 
-def title_of(sides: Sequence[ComparedSide]) -> str:
+def title_of(sides: Sequence[queries.Side]) -> str:
     """``r303643 against r303642``: a question nobody typed."""
     base, *others = map(short, sides)
     return f"{', '.join(others)} against {base}"
 
 
-def short(side: ComparedSide) -> str:
+def short(side: queries.Side) -> str:
     """``r303643+VIMAGE``, ``r303643 pf``: kernel and mode."""
     mode = str(side.workload or side.mode)
     return side.kernel + (mode if side.options else f" {mode}" if mode else "")
@@ -242,7 +241,7 @@ def _sides(
 
 
 def _mode_of(
-    side: ComparedSide, row: queries.ComparedRow, order: int, modes: dict[str, Mode]
+    side: queries.Side, row: queries.ComparedRow, order: int, modes: dict[str, Mode]
 ) -> Mode | None:
     """Under a former name of its mode, or by its workload, a side was found by what it measured."""
     if not side.mode or side.options:

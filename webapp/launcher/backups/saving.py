@@ -15,18 +15,17 @@ from typing import BinaryIO
 import psycopg
 
 from webapp.launcher.backups import archive
-from webapp.launcher.backups.archive import Database, client, connect, major_of
 
 DUMPING = ("--format=custom", "--no-owner", "--no-privileges", "--no-comments")
 
 
-def save(database: Database, secret_key: str, path: Path) -> None:
+def save(database: archive.Database, secret_key: str, path: Path) -> None:
     """Write everything of the instance to `path`. Raises `BackupError`.
 
     What runs meanwhile is in it as of one moment: pg_dump reads one snapshot of the database.
     """
-    with connect(database) as connection:
-        major, migrations = major_of(connection), migrations_of(connection)
+    with archive.connect(database) as connection:
+        major, migrations = archive.major_of(connection), migrations_of(connection)
     manifest = archive.Manifest(
         made_at=datetime.now(UTC).isoformat(timespec="seconds"),
         driftline=our_version(),
@@ -35,7 +34,7 @@ def save(database: Database, secret_key: str, path: Path) -> None:
     )
     with (
         _new_file(path) as file,
-        client("pg_dump", database, major, *DUMPING, stdout=subprocess.PIPE) as dumping,
+        archive.client("pg_dump", database, major, *DUMPING, stdout=subprocess.PIPE) as dumping,
     ):
         writer = archive.Writer(file)
         writer.add(archive.DUMP, _chunks(dumping))

@@ -19,7 +19,6 @@ from webapp.notifications import queries
 from webapp.notifications.mails import phrases
 from webapp.notifications.mails.rows import sparks_of, table_of
 from webapp.notifications.models import Subscription
-from webapp.notifications.queries import Target, matches
 from webapp.outbox.models import Endpoint, HookDelivery, Mail
 from webapp.outbox.services import CHANNEL, Message, NothingToSay, NotYet, absolute
 from webapp.results.models import Revision
@@ -178,7 +177,7 @@ def _subscription(mail: Mail) -> Subscription:
     if found is not None:
         return found
     own = heard.immediate().filter(user=mail.recipient_id)
-    others = matches(own, [mail.data["alert"]], ever=True)
+    others = queries.matches(own, [mail.data["alert"]], ever=True)
     if not others:
         raise NothingToSay("The subscription was switched off.")
     return own.get(pk=others[0].subscription)
@@ -196,8 +195,8 @@ def _written(
     return phrases.render_message(mail.kind, context, stops=_stops(subscription))
 
 
-def _stops(one: Subscription | None) -> Target | None:
-    return Target(one.pk or 0, one.user_id, one.cadence) if one else None
+def _stops(one: Subscription | None) -> queries.Target | None:
+    return queries.Target(one.pk or 0, one.user_id, one.cadence) if one else None
 
 
 def _context(facts: phrases.AlertFacts) -> Mapping[str, Any]:
@@ -335,7 +334,7 @@ def _digest(mail: Mail, length: str) -> Message:
         "lines": _lines(rows[:DIGEST_SHOWN]),
         "more": max(0, len(rows) - DIGEST_SHOWN),
     }
-    stops = Target(user=mail.recipient_id, cadence=cadence)
+    stops = queries.Target(user=mail.recipient_id, cadence=cadence)
     return phrases.render_message(mail.kind, context, stops=stops)
 
 

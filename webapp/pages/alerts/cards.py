@@ -11,18 +11,17 @@ from webapp.alerts.queries import Surroundings, moves_of
 from webapp.analysis.models import Finding
 from webapp.analysis.queries import today_beside
 from webapp.charts import around
-from webapp.charts.around import Around, Size, Tile
 from webapp.charts.text import MARKS, cost_interval, interval, level_figure
 from webapp.charts.trend import Level
 from webapp.pages.alerts.texts import signed, sure
 
-CARD = Size(640.0, 168.0)
+CARD = around.Size(640.0, 168.0)
 """Beside the figures of a series."""
 
-NARROW = Size(340.0, 150.0)
+NARROW = around.Size(340.0, 150.0)
 """On a phone."""
 
-SMALL = Size(380.0, 112.0)
+SMALL = around.Size(380.0, 112.0)
 """Two of them in a row."""
 
 CARDS = 6
@@ -49,12 +48,12 @@ WHEN: Mapping[str, str] = {Finding.Kind.SLOW: "Went on", Finding.Kind.EXCURSION:
 """Of findings that are no change of level."""
 
 
-def evidence(finding: Finding, near: Surroundings, *, size: Size = CARD) -> str:
+def evidence(finding: Finding, near: Surroundings, *, size: around.Size = CARD) -> str:
     """The SVG of the revisions around a finding: both levels, where it began, what it may be."""
     points = near.points
     if not points:
         return ""
-    shown = Around(
+    shown = around.Around(
         names=[point.name for point in points],
         values=[point.mean for point in points],
         at=near.at(finding.position),
@@ -75,7 +74,7 @@ def evidence(finding: Finding, near: Surroundings, *, size: Size = CARD) -> str:
 def spark(finding: Finding, near: Surroundings) -> str:
     """The SVG of the same as a sparkline: decoration beside the figure."""
     points = near.points
-    found = Tile(
+    found = around.Tile(
         indices=range(len(points)),
         values=[point.mean for point in points],
         length=len(points),
@@ -182,8 +181,8 @@ def cards_of(
     findings: Sequence[Finding],
     near: Mapping[int, Surroundings],
     *,
-    size: Size = CARD,
-    narrow: Size | None = None,
+    size: around.Size = CARD,
+    narrow: around.Size | None = None,
 ) -> list[Card]:
     """The cards of ``findings`` in order, bars on one scale; with ``narrow`` in both sizes."""
     reach = _reach(findings)
@@ -192,7 +191,7 @@ def cards_of(
     ]
 
 
-def _drawn(row: Finding, near: Mapping[int, Surroundings], size: Size | None) -> SafeString:
+def _drawn(row: Finding, near: Mapping[int, Surroundings], size: around.Size | None) -> SafeString:
     """SVG of webapp.charts, which escapes every text it takes."""
     return mark_safe(evidence(row, near[row.pk], size=size) if size else "")  # noqa: S308
 

@@ -10,7 +10,6 @@ from math import log2
 from webapp.bisects.models import BisectAct, BisectDecision
 from webapp.bisects.queries import BisectView
 from webapp.charts import bars, bisect
-from webapp.charts.bisect import ALIKE, WEAK, BisectChart, Dot
 from webapp.charts.text import chance as chance_text
 from webapp.charts.text import number
 
@@ -130,7 +129,7 @@ def _of_act(row: BisectAct) -> Step:
 def _lead(chances: list[float]) -> str:
     """``36 % each of 2``: the likeliest commit, or those that share its place."""
     most = max(chances)
-    together = sum(chance >= ALIKE * most for chance in chances)
+    together = sum(chance >= bisect.ALIKE * most for chance in chances)
     stated = chance_text(most)
     return stated if together == 1 else f"{stated} each of {together}"
 
@@ -163,7 +162,7 @@ def to_come(view: BisectView) -> tuple[float, float] | None:
     return float(left["boots_median"]), float(left["boots_p90"])
 
 
-def note_of(dots: Sequence[Dot], chart: BisectChart) -> str:
+def note_of(dots: Sequence[bisect.Dot], chart: bisect.BisectChart) -> str:
     """``new level: the step is at or before it``, of one boot; of several each revision's level,
     the revisions in order. Empty while no levels are known.
     """
@@ -178,11 +177,11 @@ def note_of(dots: Sequence[Dot], chart: BisectChart) -> str:
     return "; ".join(named)
 
 
-def level_of(dot: Dot, before: float, after: float) -> str:
+def level_of(dot: bisect.Dot, before: float, after: float) -> str:
     """On which level a boot lies: the one that its 95 % interval holds, less what the machine
     moved; where it holds both or none, what is nearer.
     """
-    if dot.source == WEAK:
+    if dot.source == bisect.WEAK:
         return SET_ASIDE
     shift = 0.0 if dot.steady is None else dot.steady - dot.value
     value, low, high = dot.value + shift, dot.low + shift, dot.high + shift
@@ -195,7 +194,7 @@ def level_of(dot: Dot, before: float, after: float) -> str:
     return f"{BETWEEN}, nearer the {'old' if is_nearer_old else 'new'} one"
 
 
-def _of_one(dot: Dot, chart: BisectChart) -> str:
+def _of_one(dot: bisect.Dot, chart: bisect.BisectChart) -> str:
     assert chart.before is not None
     assert chart.after is not None
     level = level_of(dot, chart.before, chart.after)

@@ -17,7 +17,6 @@ from django.views.decorators.vary import vary_on_headers
 
 from webapp.accounts.services import is_triager, signed_in_user, triager_required
 from webapp.analysis import queries
-from webapp.analysis.queries import SideError, compare_link
 from webapp.charts import forest
 from webapp.experiments import services
 from webapp.experiments.models import QUESTION_MAX, Experiment, Side
@@ -121,9 +120,9 @@ def keep(request: HttpRequest) -> HttpResponse:
             owner=signed_in_user(request),
             question=read_text(request.POST, "question", QUESTION_MAX),
         )
-    except SideError as error:
+    except queries.SideError as error:
         messages.error(request, str(error))
-        return redirect(compare_link(*sides) if sides else reverse("compare"))
+        return redirect(queries.compare_link(*sides) if sides else reverse("compare"))
     return redirect(kept)
 
 
@@ -155,7 +154,7 @@ def page(request: HttpRequest, number: int) -> HttpResponse:
     try:
         options, is_flavour_asked = _options(request)
         report = shown_of(experiment, options, is_flavour_asked=is_flavour_asked)
-    except SideError as error:
+    except queries.SideError as error:
         return render(request, "pages/experiments/experiment.html", context | {"gone": str(error)})
     return render(request, "pages/experiments/experiment.html", context | _context(report))
 
@@ -177,7 +176,7 @@ def packed(request: HttpRequest, number: int) -> HttpResponse:
     """README, text and pictures in one file."""
     try:
         content = as_zip(_report(request, _experiment(number)))
-    except SideError as error:
+    except queries.SideError as error:
         return _refused(error)
     response = HttpResponse(content, content_type="application/zip")
     response["Content-Disposition"] = f'attachment; filename="experiment-{number}.zip"'
@@ -221,7 +220,7 @@ def _baseline(request: HttpRequest, experiment: Experiment) -> HttpResponse:
     actor = signed_in_user(request)
     try:
         services.set_baseline(experiment=experiment, actor=actor, order=order)
-    except (SideError, Unprocessable) as error:
+    except (queries.SideError, Unprocessable) as error:
         messages.error(request, f"The baseline stays as it is: {error}")
     return redirect(experiment)
 
@@ -230,7 +229,7 @@ def _combine(request: HttpRequest, experiment: Experiment) -> HttpResponse:
     sibling = _experiment(read_number(request.POST.get("sibling", "")))
     try:
         both = services.combine(experiment=experiment, sibling=sibling, now=timezone.now())
-    except (SideError, Unprocessable) as error:
+    except (queries.SideError, Unprocessable) as error:
         messages.error(request, f"No report of both: {error}")
         return redirect(experiment)
     return redirect(both)
@@ -259,7 +258,7 @@ def _clock(at: datetime) -> str:
 def _answer(experiment: Experiment) -> str:
     try:
         return answer_of(experiment)
-    except SideError as error:
+    except queries.SideError as error:
         return f"The data of this report is gone: {error}"
 
 
@@ -282,19 +281,19 @@ def _text(
 ) -> HttpResponse:
     try:
         written = write(_report(request, _experiment(number)))
-    except SideError as error:
+    except queries.SideError as error:
         return _refused(error)
     return HttpResponse(written, content_type=f"{content_type}; charset=utf-8")
 
 
-def _refused(error: SideError) -> HttpResponse:
+def _refused(error: queries.SideError) -> HttpResponse:
     return HttpResponse(f"{error}\n", content_type="text/plain; charset=utf-8", status=GONE)
 
 
 def _picture(number: int) -> str:
     try:
         picture = shown_of(_experiment(number)).picture
-    except SideError as error:
+    except queries.SideError as error:
         raise NoPicture(f"Nothing is drawn: {error}", GONE) from error
     if not picture:
         raise NoPicture("Nothing is drawn: no cell has data.")

@@ -16,7 +16,6 @@ from django.views.decorators.http import require_safe
 from webapp.alerts.queries import SeriesOnMachine
 from webapp.analysis.queries import Curve, CurvePoint, curves_of, knob_number
 from webapp.charts import small
-from webapp.charts.small import Level
 from webapp.charts.svg import style_of
 from webapp.charts.text import number, one_revision
 from webapp.pages.hardware.lanes import Place, trends_link
@@ -127,7 +126,7 @@ def _choice(machine: Hardware, knob: str, pair: tuple[str, str], shown: tuple[st
 
 def _drawn(one: Curve, knob: str) -> Drawn:
     levels = [
-        Level(at.number, at.point.median, at.point.minimum, at.point.maximum)
+        small.Level(at.number, at.point.median, at.point.minimum, at.point.maximum)
         for at in one.points
         if at.number is not None
     ]
@@ -234,7 +233,7 @@ def _sweep(
     rest = first.parts.at_knob(knob)
     if rest is None:
         raise ValueError(f"{first.mode} does not set {knob}")
-    levels = [Level(value, one.median, one.lows[-1], one.highs[-1]) for value, one in swept]
+    levels = [small.Level(value, one.median, one.lows[-1], one.highs[-1]) for value, one in swept]
     pairs = {"tree": first.tree, "metric": first.metric}
     return Sweep(
         knob=knob,

@@ -17,7 +17,6 @@ from webapp.analysis.models import Finding, Verdict
 from webapp.analysis.queries import stands_in
 from webapp.analysis.services import FEWEST_REVISIONS
 from webapp.charts import lane as chart
-from webapp.charts.lane import Change, Lane, Mark
 from webapp.charts.scale import spread_labels
 from webapp.charts.text import common, number, percent, today_size
 from webapp.charts.trend.series import Level
@@ -171,7 +170,7 @@ def _panel(
             one,
             findings.get(one.pk, ()),
             along,
-            marks=shown if index == 0 else [Mark(one.at, "") for one in shown],
+            marks=shown if index == 0 else [chart.Mark(one.at, "") for one in shown],
             href=trends_link(one, hardware, mode=one.mode),
         )
         for index, one in enumerate(group)
@@ -199,10 +198,10 @@ def trends_link(one: SeriesOnMachine, hardware: str, **more: str) -> str:
     return with_query(reverse("trends"), [*pairs.items(), *more.items()])
 
 
-def _marks(marks: Sequence[tuple[int, str]], along: Sequence[int]) -> list[Mark]:
+def _marks(marks: Sequence[tuple[int, str]], along: Sequence[int]) -> list[chart.Mark]:
     """Before the first revision that each shows at; none outside what is shown."""
     return [
-        Mark(bisect_right(along, after) - 0.5, text)
+        chart.Mark(bisect_right(along, after) - 0.5, text)
         for after, text in marks
         if along[0] <= after < along[-1]
     ]
@@ -213,7 +212,7 @@ def _lane(
     findings: Sequence[FindingOnMachine],
     along: Sequence[int],
     *,
-    marks: Sequence[Mark],
+    marks: Sequence[chart.Mark],
     href: str,
 ) -> DrawnLane:
     slow = [row for row in findings if row.kind == Finding.Kind.SLOW and row.is_proven]
@@ -223,7 +222,7 @@ def _lane(
         if row.kind == Finding.Kind.LEVEL and row.position >= one.positions[0]
     ]
     proven = [row for row in shown if row.is_proven]
-    lane = Lane(
+    lane = chart.Lane(
         indices=tuple(bisect_left(along, position) for position in one.positions),
         means=tuple(one.means),
         lows=tuple(one.lows),
@@ -254,7 +253,7 @@ def _lane(
 
 
 @lru_cache(maxsize=LANES_KEPT)
-def _drawn(lane: Lane, length: int, described: str) -> tuple[str, str]:
+def _drawn(lane: chart.Lane, length: int, described: str) -> tuple[str, str]:
     """The axis and the chart of a series, kept by what they show: an upload changes few."""
     return chart.axis(lane), chart.draw(lane, length=length, described=described)
 
@@ -275,12 +274,12 @@ def _levels(one: SeriesOnMachine, along: Sequence[int]) -> list[Level]:
     return [level for level in drawn if level is not None]
 
 
-def _change(row: FindingOnMachine, along: Sequence[int]) -> Change:
+def _change(row: FindingOnMachine, along: Sequence[int]) -> chart.Change:
     since = max(bisect_right(along, row.after_position) - 1, 0)
     until = max(bisect_right(along, row.last_position) - 1, since)
     at = bisect_left(along, row.position)
     size = f"{percent(row.change_pct)} %" if row.change_pct is not None else "beyond any figure"
-    return Change(
+    return chart.Change(
         at=at - 0.5 if at else 0,
         before=row.level_before,
         after=row.level,

@@ -23,7 +23,6 @@ from webapp.alerts import queries
 from webapp.alerts.models import Alert
 from webapp.analysis.models import Finding, Verdict
 from webapp.charts import small
-from webapp.charts.small import Control
 from webapp.charts.text import better_text
 from webapp.events.models import Canary, LabEvent
 from webapp.events.queries import WatchedCanary, watch
@@ -373,10 +372,10 @@ def act_on_canary(request: HttpRequest, number: int) -> HttpResponse:
     return redirect(canary)
 
 
-def _control(watched: WatchedCanary) -> Control:
+def _control(watched: WatchedCanary) -> small.Control:
     metric, limits = watched.canary.metric, watched.chart.limits
     shown = watched.boots[-BOOTS_SHOWN:]
-    return Control(
+    return small.Control(
         values=[boot.value for boot in shown],
         days=[f"{boot.at:%Y-%m-%d}" for boot in shown],
         sides=watched.chart.sides[-BOOTS_SHOWN:],

@@ -15,7 +15,6 @@ from math import floor
 import numpy as np
 
 from webapp.stats.bisection import ending, explain
-from webapp.stats.bisection.ending import Outcome
 from webapp.stats.bisection.plan import Boot, Evidence, Plan, Purpose
 from webapp.stats.bisection.posterior import SHARE, Posterior
 from webapp.stats.bisection.tally import Tally, slot_of
@@ -67,7 +66,7 @@ class Choice:
     state: State
     text: str
     actions: tuple[Measure, ...] = ()
-    outcome: Outcome | None = None
+    outcome: ending.Outcome | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +85,7 @@ class Case:
         """The choice to measure, or to wait for the boots under way."""
         return Choice(state, self._with_remarks(text), tuple(actions))
 
-    def done(self, outcome: Outcome) -> Choice:
+    def done(self, outcome: ending.Outcome) -> Choice:
         """The choice to stop."""
         return Choice(State.DONE, self._with_remarks(outcome.text), outcome=outcome)
 

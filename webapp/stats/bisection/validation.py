@@ -24,7 +24,6 @@ from webapp.stats.bisection import tally
 from webapp.stats.bisection.hypotheses import EFFECT_SPREAD
 from webapp.stats.bisection.noise import noise_nodes
 from webapp.stats.bisection.plan import Evidence, Plan, Purpose
-from webapp.stats.bisection.tally import LEAST_BOOTS as LEAST_OUTLIER_BOOTS
 
 Floats = NDArray[np.float64]
 TINY = float(np.finfo(np.float64).tiny)
@@ -120,7 +119,7 @@ def validate(plan: Plan, evidence: Evidence, data: tally.Tally) -> Validation:
             needed = 4 * plan.noise.boot_variance(plan.runs) / (score / BOUND - builds)
             more = max(1, ceil(needed) - sum(fresh))
         least = min(int(data.boots[side].sum()) for side in sides)
-        owed = owed or (least < LEAST_OUTLIER_BOOTS and _is_strange(plan, difference))
+        owed = owed or (least < tally.LEAST_BOOTS and _is_strange(plan, difference))
     ratio = log_ratio(plan, data, SHARE * plan.effect)
     return Validation(_verdict(ratio, limit, fresh, owed), ratio, fresh, weight, more)
 

@@ -23,7 +23,6 @@ from webapp.stats.profiles import judging, testing
 from webapp.stats.profiles.calls import IDLE, Bools, Function, Ints, idle_functions
 from webapp.stats.profiles.costs import Floats, Side, basis
 from webapp.stats.profiles.sides import Pair, are_builds_enough, is_enough, pair, scatter_in
-from webapp.stats.profiles.testing import Tested
 
 CLOCKS = ("cpu-clock", "task-clock", "cpu")
 """Events of Linux and of pprof that count nanoseconds."""
@@ -305,7 +304,7 @@ def _verdicts(
     own: judging.Family,
     groups: list[list[int]],
     judge: judging.Judge,
-    found: tuple[Tested, Bools],
+    found: tuple[testing.Tested, Bools],
 ) -> Verdicts:
     """A group's verdict is that of its members, but of those that changed the other way."""
     tested, proven = found

@@ -14,7 +14,6 @@ from webapp.stats.profiles import testing
 from webapp.stats.profiles.calls import Bools, Function
 from webapp.stats.profiles.costs import Basis, Floats
 from webapp.stats.profiles.sides import Pair
-from webapp.stats.profiles.testing import Scatter, Seen
 
 Verdict = Literal["dearer", "cheaper", "equivalent", "cannot tell"]
 
@@ -137,7 +136,7 @@ class Judge:
 class Family:
     """The tests of all functions, own or inclusive: which were ``looked`` at, what ``passes``."""
 
-    sides: tuple[Seen, Seen]
+    sides: tuple[testing.Seen, testing.Seen]
     change: Floats
     error: Floats
     low: Floats
@@ -146,7 +145,7 @@ class Family:
     q_value: Floats
     looked: Bools
     passes: Bools
-    scatter: Scatter | None
+    scatter: testing.Scatter | None
 
     @property
     def typical_freedom(self) -> float:
