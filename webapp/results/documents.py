@@ -11,8 +11,8 @@ from typing import Any
 from uuid import UUID
 
 from webapp.results.fact_names import ChangedFact
-from webapp.results.histograms import Histograms
 from webapp.results.identity import Evidence
+from webapp.results.models.histograms import Histograms
 from webapp.results.spellings import ModeName, VariantPart
 from webapp.results.validity import Mark
 

@@ -9,7 +9,6 @@ from webapp.results.bounds import (
     wrong_with_line,
     wrong_with_text,
 )
-from webapp.results.histograms import Histograms, derived_name, histogram_name
 from webapp.results.models.costs import CostSamples
 from webapp.results.models.decisions import (
     DIRECTORY_MAX,
@@ -21,6 +20,7 @@ from webapp.results.models.decisions import (
     SampleDecision,
     WaitingRun,
 )
+from webapp.results.models.histograms import Histograms
 from webapp.results.models.history import (
     WAITING_FROM,
     PlaceProposal,
@@ -54,6 +54,8 @@ from webapp.results.models.subjects import (
     Metric,
     Mode,
     ModeAlias,
+    derived_name,
+    histogram_name,
 )
 from webapp.results.models.variants import LabelRule, Variant
 from webapp.results.packed import StateField, unpack_measured

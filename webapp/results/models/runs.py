@@ -12,7 +12,7 @@ from django.db.models.lookups import GreaterThan
 
 from webapp.accounts.models import User
 from webapp.labs.models import Agent
-from webapp.results.histograms import Histograms
+from webapp.results.models.histograms import Histograms
 from webapp.results.models.history import WAITING_FROM, Revision
 from webapp.results.models.series import Series
 from webapp.results.models.subjects import METRIC_MAX, Hardware, Mode

@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from webapp.stats.histograms import DERIVED, QUANTILES, Histogram, least_values, unpack
+from webapp.results.models.subjects import derived_name
+from webapp.stats.histograms import QUANTILES, Histogram, least_values, unpack
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,14 +69,3 @@ class Histograms:
     def read(cls, name: str, data: bytes, boots: list[int] | None) -> Self:
         """The histograms of which ``data`` is stored."""
         return cls(name, unpack(zlib.decompress(data)), boots)
-
-
-def derived_name(name: str, quantile: str) -> str:
-    """The metric of a quantile of the histograms called ``name``."""
-    return f"{name}_{quantile}"
-
-
-def histogram_name(metric: str) -> str | None:
-    """The name of the histograms that a metric would be a quantile of; None: of none."""
-    name, _, quantile = metric.rpartition("_")
-    return name if quantile in DERIVED and name else None
