@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webapp.stats.compare.levels import (
-    BuildNoise,
     Level,
     Samples,
     Side,
@@ -18,6 +17,7 @@ from webapp.stats.compare.levels import (
 )
 from webapp.stats.compare.summaries import own_units, pack_summary
 from webapp.stats.errors import NotFiniteError, OutOfRangeError, TooFewSamplesError
+from webapp.stats.single_build.chance import BuildNoise
 
 values = st.floats(allow_nan=False, allow_infinity=False)
 rows = st.lists(

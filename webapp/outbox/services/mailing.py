@@ -304,14 +304,14 @@ def move_mails(*, about: str, to: str, **data: object) -> None:
     person, or a channel, and a thing.
     """
     _move(models.Mail.objects.all(), "recipient", about, to, data=models.data_with(**data))
-    messages = models.HookDelivery.objects.all()
-    _move(messages, "endpoint", about, to, payload=models.data_with("payload", **data))
+    posted = models.HookDelivery.objects.all()
+    _move(posted, "endpoint", about, to, payload=models.data_with("payload", **data))
 
 
-def _move(items: QuerySet[Any], receiver: str, about: str, to: str, **fields: object) -> None:
+def _move(kept: QuerySet[Any], receiver: str, about: str, to: str, **fields: object) -> None:
     beside = {receiver: OuterRef(receiver), "kind": OuterRef("kind")}
-    gone_too = items.filter(about=about, **beside).exclude(state=models.OutboxItem.State.DROPPED)
+    gone_too = kept.filter(about=about, **beside).exclude(state=models.OutboxItem.State.DROPPED)
     # What was dropped was read by nobody: it is not to hide what was sent.
-    items.filter(Exists(gone_too), about=to, state=models.OutboxItem.State.DROPPED).delete()
-    twins = items.filter(about=to, **beside)
-    items.filter(about=about).exclude(Exists(twins)).update(about=to, **fields)
+    kept.filter(Exists(gone_too), about=to, state=models.OutboxItem.State.DROPPED).delete()
+    twins = kept.filter(about=to, **beside)
+    kept.filter(about=about).exclude(Exists(twins)).update(about=to, **fields)
