@@ -20,12 +20,8 @@ from webapp.alerts.models import Alert, AlertEvent
 from webapp.alerts.plan import plan_changes
 from webapp.alerts.plan.changes import CommitRange, Known, KnownAlert, State
 from webapp.alerts.queries.evidence import Read, alertable_in, holds_in, read_evidence
+from webapp.alerts.services import writing
 from webapp.alerts.services.events import Change, quietly, write
-from webapp.alerts.services.writing import (
-    reconcile_excursions,
-    reconcile_slow_losses,
-    write_changes,
-)
 from webapp.analysis import services as analysis
 from webapp.analysis.models import Finding, SeriesAnalysis
 from webapp.results import services as results
@@ -45,8 +41,8 @@ QUIET_DAYS = 7
 
 NOTHING_BACK: Mapping[int, int] = {}
 OF_MACHINES: Mapping[str, Callable[[int, Sequence[Finding]], None]] = {
-    Finding.Kind.SLOW: reconcile_slow_losses,
-    Finding.Kind.EXCURSION: reconcile_excursions,
+    Finding.Kind.SLOW: writing.reconcile_slow_losses,
+    Finding.Kind.EXCURSION: writing.reconcile_excursions,
 }
 """Alerts that blame no commit; kinds of alerts and of findings have one name."""
 
@@ -241,7 +237,7 @@ def _reconcile_levels(tree: int, findings: Sequence[Finding], back: Mapping[int,
         back=back,
     )
     if changes := plan_changes(known):
-        write_changes(tree, changes, alerts, findings, now=timezone.now())
+        writing.write_changes(tree, changes, alerts, findings, now=timezone.now())
     return {one.kind for one in stored}
 
 

@@ -16,15 +16,7 @@ import numpy as np
 from webapp.charts.scale import NARROW_TICK_ROOM, TICK_ROOM, Scale, tick_texts, ticks
 from webapp.charts.svg import cut
 from webapp.charts.text import short_number
-from webapp.charts.trend import labels
-from webapp.charts.trend.marks import (
-    Sketch,
-    alert_badges,
-    in_view,
-    marker_lines,
-    marker_texts,
-    signs,
-)
+from webapp.charts.trend import labels, marks
 from webapp.charts.trend.series import Revisions, TrendSeries
 from webapp.charts.trend.traces import joints, level_ends, series_traces, sketch_findings
 from webapp.charts.trend.trend import Lane, Trend, Values, x_values
@@ -59,16 +51,16 @@ def figure(trend: Trend, room: labels.Room = labels.WIDE) -> labels.Json:
         for lane, frame in zip(lanes, frames, strict=True)
     ]
     data: list[labels.Json] = []
-    shapes = list(marker_lines(trend, frames[0].x))
-    notes = list(marker_texts(trend, frames[0].x, is_narrow=room.is_narrow, title=titles[0]))
-    badges = alert_badges(trend, frames[-1])
+    shapes = list(marks.marker_lines(trend, frames[0].x))
+    notes = list(marks.marker_texts(trend, frames[0].x, is_narrow=room.is_narrow, title=titles[0]))
+    badges = marks.alert_badges(trend, frames[-1])
     for lane, frame, title in zip(lanes, frames, titles, strict=True):
-        sketch = Sketch(frame)
+        sketch = marks.Sketch(frame)
         for one in lane.series:
             data += series_traces(trend, frame, one)
             shapes += sketch_findings(trend, sketch, one)
         if frame is frames[-1]:
-            sketch.symbols += signs(trend, frame)
+            sketch.symbols += marks.signs(trend, frame)
         data += sketch.traces
         shapes.append(_base_line(frame))
         notes += _lane_texts(trend, lane, sketch, room, [title, *(box for _, box in badges)])
@@ -194,7 +186,7 @@ def _base_line(frame: labels.Frame) -> labels.Json:
 
 
 def _lane_texts(
-    trend: Trend, lane: Lane, sketch: Sketch, room: labels.Room, there: list[labels.Box]
+    trend: Trend, lane: Lane, sketch: marks.Sketch, room: labels.Room, there: list[labels.Box]
 ) -> list[labels.Json]:
     """The title of a lane, the names at its right, and the sizes of findings that have room."""
     frame = sketch.frame
@@ -218,7 +210,9 @@ def _title(lane: Lane, room: labels.Room) -> str:
     return cut(lane.title, int((room.width - 2 * MARGIN) / labels.LETTER))
 
 
-def _sizes(trend: Trend, lane: Lane, sketch: Sketch, there: list[labels.Box]) -> list[labels.Json]:
+def _sizes(
+    trend: Trend, lane: Lane, sketch: marks.Sketch, there: list[labels.Box]
+) -> list[labels.Json]:
     """The wishes of a lane that have room: on no line, no symbol, no other label, and nothing that
     is ``there`` already.
     """
@@ -259,7 +253,7 @@ def _back(scale: Scale, pixel: float) -> float:
     return scale.low + (pixel - scale.start) / scale.slope
 
 
-def _segments(trend: Trend, lane: Lane, sketch: Sketch) -> list[labels.Segment]:
+def _segments(trend: Trend, lane: Lane, sketch: marks.Sketch) -> list[labels.Segment]:
     """The lines of a lane, in pixels: levels, what joins points that have none, findings, and those
     of events and releases through it.
     """
@@ -270,7 +264,7 @@ def _segments(trend: Trend, lane: Lane, sketch: Sketch) -> list[labels.Segment]:
             (start, one.start, end, one.end) for one, start, end in level_ends(trend, series.levels)
         ]
         lines += [(*one, *other) for one, other in joints(trend, series)]
-    lines += [(at, y.low, at, y.high) for _, at in in_view(trend, x)]
+    lines += [(at, y.low, at, y.high) for _, at in marks.in_view(trend, x)]
     return [(x(a), y(b), x(c), y(d)) for a, b, c, d in lines]
 
 

@@ -22,14 +22,7 @@ from webapp.bisects import services
 from webapp.bisects.models import Bisect, BisectDecision, BisectSettings
 from webapp.bisects.queries import NOT_YET, Draft, agents_for, forecast_of, with_what_is_left
 from webapp.pages.compare.pickers import suggestions
-from webapp.pages.parts.links import (
-    TEXT_MAX,
-    newest,
-    read_number,
-    read_text,
-    with_parts,
-    with_query,
-)
+from webapp.pages.parts import links
 from webapp.results.models import Revision, Series, Tree
 
 ROWS = 50
@@ -39,10 +32,10 @@ STATES = [("all", "all"), ("running", "running"), *Bisect.State.choices]
 @require_safe
 def page(request: HttpRequest) -> HttpResponse:
     """Bisects by state and tree, newest first."""
-    state, tree = request.GET.get("state", ""), read_text(request.GET, "tree")
+    state, tree = request.GET.get("state", ""), links.read_text(request.GET, "tree")
     state = state if state in dict(STATES) else "all"
     found = Bisect.objects.in_state(state).about(tree=tree).with_subjects()
-    rows, before = newest(found, request, ROWS)
+    rows, before = links.newest(found, request, ROWS)
     parts = {"state": state, "tree": tree, "before": before}
     context = {
         "state": state,
@@ -50,7 +43,7 @@ def page(request: HttpRequest) -> HttpResponse:
         "states": STATES,
         "trees": Tree.objects.all(),
         "lines": lines_of(rows),
-        "older": with_parts(reverse("bisects"), parts) if before else "",
+        "older": links.with_parts(reverse("bisects"), parts) if before else "",
         "any": bool(rows) or Bisect.objects.exists(),
     }
     return render(request, "pages/bisects/bisects.html", context)
@@ -147,7 +140,7 @@ def _forecast(wanted: Wanted) -> dict[str, Any]:
     if forecast.contradiction and forecast.contradiction.effect is not None:
         better = replace(wanted, effect=f"{forecast.contradiction.effect:.3g}")
         found["instead"] = better.effect.replace("-", "\N{MINUS SIGN}")
-        found["instead_url"] = with_query(reverse("bisect_new"), better.fields)
+        found["instead_url"] = links.with_query(reverse("bisect_new"), better.fields)
     return found
 
 
@@ -178,8 +171,8 @@ def _start(request: HttpRequest) -> HttpResponse:
 def _wanted(given: QueryDict) -> Wanted:
     """What was asked; parts that are left out come from the alert's weightiest finding."""
     asked = [one.name for one in fields(Wanted) if one.name != "beside"]
-    text = {name: read_text(given, name).strip() for name in asked}
-    alert = Alert.objects.with_revisions().numbered(read_number(text["alert"])).first()
+    text = {name: links.read_text(given, name).strip() for name in asked}
+    alert = Alert.objects.with_revisions().numbered(links.read_number(text["alert"])).first()
     if alert is None:
         text["alert"] = ""
     found = _of_alert(alert) | {name: value for name, value in text.items() if value}
@@ -189,7 +182,7 @@ def _wanted(given: QueryDict) -> Wanted:
 def _beside(given: QueryDict, alert: Alert | None, found: dict[str, str]) -> str:
     """What was ticked; before anything was asked, what adds to the first machine."""
     if "picked" in given:
-        return ",".join(given.getlist("beside"))[:TEXT_MAX].replace("\0", "")
+        return ",".join(given.getlist("beside"))[: links.TEXT_MAX].replace("\0", "")
     picks = picks_of(alert, found.get("hardware", ""), found.get("mode", ""))
     return ",".join([str(one.series.pk) for one in picks if one.adds][: services.MOST_BESIDE])
 
@@ -199,7 +192,7 @@ def _picks(wanted: Wanted) -> list[Pick]:
 
 
 def _alert(wanted: Wanted) -> Alert | None:
-    return Alert.objects.with_revisions().numbered(read_number(wanted.alert)).first()
+    return Alert.objects.with_revisions().numbered(links.read_number(wanted.alert)).first()
 
 
 def _of_alert(alert: Alert | None) -> dict[str, str]:
@@ -225,7 +218,9 @@ def _draft(wanted: Wanted) -> Draft:
         good=_revision(series, "Good", wanted.good),
         bad=_revision(series, "Bad", wanted.bad),
         effect_pct=_number("Effect", wanted.effect),
-        alert=Alert.objects.numbered(read_number(wanted.alert)).filter(tree=series.tree).first(),
+        alert=Alert.objects.numbered(links.read_number(wanted.alert))
+        .filter(tree=series.tree)
+        .first(),
         beside=chosen_of(_picks(wanted), wanted.beside),
         manual=bool(wanted.manual),
         most_boots=_whole("Boots", wanted.boots) if wanted.boots else None,

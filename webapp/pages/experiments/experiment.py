@@ -24,14 +24,7 @@ from webapp.pages.compare.answer import Cell, titles_of
 from webapp.pages.compare.rows import Drawing, lines_of, rows_html
 from webapp.pages.experiments.files import as_markdown, as_zip
 from webapp.pages.experiments.report import Report, answer_of, as_text, report_of, shown_of
-from webapp.pages.parts.links import (
-    NUMBER_MAX,
-    newest,
-    read_number,
-    read_text,
-    with_parts,
-    with_query,
-)
+from webapp.pages.parts import links
 from webapp.pages.pictures import NoPicture, picture_of
 from webapp.results.models import Revision, Tree
 from webapp.results.services import Unprocessable
@@ -65,10 +58,10 @@ class Line:
 @require_safe
 def listing(request: HttpRequest) -> HttpResponse:
     """Experiments by state, tree and hardware, the newest first."""
-    wanted = {part: read_text(request.GET, part) for part in PARTS}
+    wanted = {part: links.read_text(request.GET, part) for part in PARTS}
     found = Experiment.objects.about(**wanted).with_subjects()
-    rows, before = newest(found, request, ROWS)
-    older = with_parts(reverse("experiments"), wanted | {"before": before}) if before else ""
+    rows, before = links.newest(found, request, ROWS)
+    older = links.with_parts(reverse("experiments"), wanted | {"before": before}) if before else ""
     context = {
         "count": found.count(),
         "lines": [_line(row, _beside(row, rows)) for row in rows],
@@ -118,7 +111,7 @@ def keep(request: HttpRequest) -> HttpResponse:
             sides=sides,
             asof=queries.moment_of(request.POST.get("asof", "")) or timezone.now(),
             owner=signed_in_user(request),
-            question=read_text(request.POST, "question", QUESTION_MAX),
+            question=links.read_text(request.POST, "question", QUESTION_MAX),
         )
     except queries.SideError as error:
         messages.error(request, str(error))
@@ -198,7 +191,7 @@ def act(request: HttpRequest, number: int) -> HttpResponse:
     if request.POST.get("act") in SETTINGS:
         return SETTINGS[request.POST["act"]](request, experiment)
     do = ACTS.get(request.POST.get("act", ""))
-    note = read_text(request.POST, "text", TEXT_MAX).strip()
+    note = links.read_text(request.POST, "text", TEXT_MAX).strip()
     if do is None or not note:
         messages.error(request, "Choose what to do, and write a text.")
     else:
@@ -216,7 +209,7 @@ def _margin(request: HttpRequest, experiment: Experiment) -> HttpResponse:
 
 
 def _baseline(request: HttpRequest, experiment: Experiment) -> HttpResponse:
-    order = read_number(request.POST.get("baseline", "")) - 1
+    order = links.read_number(request.POST.get("baseline", "")) - 1
     actor = signed_in_user(request)
     try:
         services.set_baseline(experiment=experiment, actor=actor, order=order)
@@ -226,7 +219,7 @@ def _baseline(request: HttpRequest, experiment: Experiment) -> HttpResponse:
 
 
 def _combine(request: HttpRequest, experiment: Experiment) -> HttpResponse:
-    sibling = _experiment(read_number(request.POST.get("sibling", "")))
+    sibling = _experiment(links.read_number(request.POST.get("sibling", "")))
     try:
         both = services.combine(experiment=experiment, sibling=sibling, now=timezone.now())
     except (queries.SideError, Unprocessable) as error:
@@ -263,7 +256,7 @@ def _answer(experiment: Experiment) -> str:
 
 
 def _experiment(number: int) -> Experiment:
-    return get_object_or_404(Experiment.objects.with_subjects(), pk=min(number, NUMBER_MAX))
+    return get_object_or_404(Experiment.objects.with_subjects(), pk=min(number, links.NUMBER_MAX))
 
 
 def _report(request: HttpRequest, experiment: Experiment) -> Report:
@@ -369,7 +362,7 @@ def _bisect_link(report: Report) -> str:
         "bad": others[0].name,
         "effect": f"{worst.judged.percent:.3g}" if worst.judged.percent else "",
     }
-    return with_query(reverse("bisect_new"), parts.items())
+    return links.with_query(reverse("bisect_new"), parts.items())
 
 
 def _is_plain(cell: Cell) -> bool:

@@ -11,15 +11,8 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from webapp.accounts.services import is_triager, signed_in_user, triager_required
+from webapp.events import services
 from webapp.events.models import TEXT_MAX, LabEvent
-from webapp.events.services import (
-    EventFields,
-    EventNames,
-    edit_event,
-    event_fields,
-    record_event,
-    withdraw_event,
-)
 from webapp.labs.models import Lab
 from webapp.pages.parts.links import NUMBER_MAX, newest, read_text, with_parts
 from webapp.results.models import Hardware, Tree
@@ -82,21 +75,21 @@ class EventForm(NamesForm):
         help_text="What was measured before it is not compared with what comes after.",
     )
 
-    fields_given: EventFields | None = None
+    fields_given: services.EventFields | None = None
 
     def clean(self) -> dict[str, Any] | None:
         """Find the rows that the names mean."""
         found = super().clean()
         if not self.errors:
             try:
-                self.fields_given = event_fields(self._names())
+                self.fields_given = services.event_fields(self._names())
             except Unprocessable as refusal:
                 self.refuse(refusal)
         return found
 
-    def _names(self) -> EventNames:
+    def _names(self) -> services.EventNames:
         given = self.cleaned_data
-        return EventNames(
+        return services.EventNames(
             kind=given["kind"],
             text=given["text"],
             hardware=given["hardware"].name if given["hardware"] else "",
@@ -144,9 +137,9 @@ def new(request: HttpRequest) -> HttpResponse:
         return render(request, "pages/lab/event_new.html", {"form": form})
     form = EventForm(request.POST)
 
-    def record(fields: EventFields) -> LabEvent:
+    def record(fields: services.EventFields) -> LabEvent:
         source = LabEvent.Source.PERSON
-        return record_event(fields=fields, source=source, created_by=user)[0]
+        return services.record_event(fields=fields, source=source, created_by=user)[0]
 
     event = _stored(form, record)
     if event is None:
@@ -169,7 +162,9 @@ def one(request: HttpRequest, number: int) -> HttpResponseBase:
 @triager_required
 def _edit(request: HttpRequest, number: int) -> HttpResponse:
     user, event, form = signed_in_user(request), _event(number), EventForm(request.POST)
-    changed = _stored(form, lambda fields: edit_event(event=event.pk, fields=fields, actor=user))
+    changed = _stored(
+        form, lambda fields: services.edit_event(event=event.pk, fields=fields, actor=user)
+    )
     if changed is None:
         context = {"event": event, "form": form}
         return render(request, "pages/lab/event.html", context, status=BAD_REQUEST)
@@ -184,14 +179,14 @@ def withdraw(request: HttpRequest, number: int) -> HttpResponse:
     event = _event(number)
     reason = request.POST.get("reason", "").replace("\0", "")
     try:
-        withdraw_event(event=event.pk, actor=signed_in_user(request), reason=reason)
+        services.withdraw_event(event=event.pk, actor=signed_in_user(request), reason=reason)
         messages.success(request, "Withdrawn.")
     except Unprocessable as refusal:
         messages.error(request, str(refusal))
     return redirect(event)
 
 
-def _stored(form: EventForm, store: Callable[[EventFields], LabEvent]) -> LabEvent | None:
+def _stored(form: EventForm, store: Callable[[services.EventFields], LabEvent]) -> LabEvent | None:
     """The event; None where the form names what is to be mended."""
     if not form.is_valid() or form.fields_given is None:
         return None

@@ -22,6 +22,7 @@ from webapp.analysis.queries import CommitPoint
 from webapp.charts import bars
 from webapp.charts.text import half_width
 from webapp.pages.parts.links import commit_at, days_before, days_of, read_number, read_text
+from webapp.results import services
 from webapp.results.models import (
     Mark,
     Measurement,
@@ -34,13 +35,6 @@ from webapp.results.models import (
     why_counted,
 )
 from webapp.results.queries import NamedSeries
-from webapp.results.services import (
-    Unprocessable,
-    count_together,
-    decide_samples,
-    undo_pooling_decision,
-    undo_sample_decision,
-)
 from webapp.stats.proportion import Proportion
 
 TIMES = "Alerts by the time until somebody acted on them"
@@ -171,7 +165,7 @@ def act(request: HttpRequest, tree: str, revision: str) -> HttpResponse:
     commit = commit_at(tree, revision)
     try:
         messages.success(request, _do(request, commit))
-    except Unprocessable as error:
+    except services.Unprocessable as error:
         for problem in error.problems:
             messages.error(request, problem.message)
     return redirect(commit)
@@ -181,10 +175,10 @@ def _do(request: HttpRequest, commit: Revision) -> str:
     by = signed_in_user(request)
     if request.POST.get("act") == "undo":
         number = read_number(request.POST.get("decision", ""))
-        undo_pooling_decision(decision=number, by=by)
+        services.undo_pooling_decision(decision=number, by=by)
         return "Undone: the runs are judged as they are. Their series are analysed anew."
     key = read_text(request.POST, "key", 64)
-    count_together(revision=commit, key=key, by=by)
+    services.count_together(revision=commit, key=key, by=by)
     return "The runs count together. Their series are analysed anew."
 
 
@@ -276,7 +270,7 @@ def decide_samples_of(request: HttpRequest, tree: str, revision: str) -> HttpRes
     commit = commit_at(tree, revision)
     try:
         messages.success(request, _decide(request))
-    except Unprocessable as error:
+    except services.Unprocessable as error:
         for problem in error.problems:
             messages.error(request, problem.message)
         return redirect(commit)
@@ -294,10 +288,10 @@ def _decide(request: HttpRequest) -> str:
     by = signed_in_user(request)
     choice = request.POST.get("act", "")[:20]
     if choice == "undo":
-        undo_sample_decision(decision=read_number(request.POST.get("decision", "")), by=by)
+        services.undo_sample_decision(decision=read_number(request.POST.get("decision", "")), by=by)
         return "Undone: the marks alone decide which samples count. The series is analysed anew."
     metric = read_text(request.POST, "metric", 100)
-    decide_samples(runs=_run_of(request), choice=choice, metric=metric, by=by)
+    services.decide_samples(runs=_run_of(request), choice=choice, metric=metric, by=by)
     verb = "count" if choice == SampleDecision.Choice.COUNT else "are left out"
     return f"The marked samples {verb}. The series is analysed anew."
 

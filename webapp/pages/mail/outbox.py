@@ -20,14 +20,7 @@ from webapp.bisects.services import DONE
 from webapp.notifications.queries import NEWS
 from webapp.outbox import services
 from webapp.outbox.models import Endpoint, HookDelivery, Mail, MailServer
-from webapp.pages.parts.links import (
-    NUMBER_MAX,
-    newest,
-    read_number,
-    read_text,
-    with_parts,
-    with_query,
-)
+from webapp.pages.parts import links
 
 ROWS = 50
 PARTS = ("state", "to")
@@ -43,14 +36,14 @@ class Filters:
     @classmethod
     def of(cls, request: HttpRequest) -> "Filters":
         """The filters of the address; an unknown state means all."""
-        given = {name: read_text(request.GET, name, 254) for name in PARTS}
+        given = {name: links.read_text(request.GET, name, 254) for name in PARTS}
         if given["state"] not in Mail.State.values:
             given["state"] = ""
         return cls(**given)
 
     def address(self, **more: str) -> str:
         """The page with these filters, and ``more``."""
-        return with_parts(reverse("outbox"), asdict(self) | more)
+        return links.with_parts(reverse("outbox"), asdict(self) | more)
 
 
 @operator_required
@@ -59,7 +52,7 @@ def page(request: HttpRequest) -> HttpResponse:
     """Mails by state and receiver, newest first. For operators."""
     filters = Filters.of(request)
     found = Mail.objects.in_state(filters.state).to(filters.to).with_recipients()
-    rows, before = newest(found, request, ROWS)
+    rows, before = links.newest(found, request, ROWS)
     numbers = Mail.objects.numbers()
     context = {
         "filters": filters,
@@ -89,7 +82,7 @@ def one(request: HttpRequest, number: int) -> HttpResponse:
 @require_POST
 def act(request: HttpRequest) -> HttpResponse:
     """Retry or drop the chosen mails, or retry all."""
-    chosen = [read_number(text) for text in request.POST.getlist("mail")[:ROWS]]
+    chosen = [links.read_number(text) for text in request.POST.getlist("mail")[:ROWS]]
     name = request.POST.get("act", "")
     if name == "retry-all":
         messages.success(request, f"Sent again: {services.retry_all_mails()}.")
@@ -176,7 +169,7 @@ def webhook(request: HttpRequest, number: int) -> HttpResponse:
 @require_POST
 def act_on_webhook(request: HttpRequest, number: int) -> HttpResponse:
     """Do one thing to an endpoint, or to the chosen deliveries."""
-    endpoint = Endpoint.objects.filter(pk=min(number, NUMBER_MAX)).first()
+    endpoint = Endpoint.objects.filter(pk=min(number, links.NUMBER_MAX)).first()
     if endpoint is None:
         messages.info(request, "That endpoint is deleted already.")
         return redirect("webhooks")
@@ -207,7 +200,7 @@ def _do(request: HttpRequest, endpoint: Endpoint, by: User) -> str:
             services.disable_endpoint(endpoint=endpoint, reason=f"By {by}.")
             return "It hears of nothing more, and what waited for it was dropped."
         case "retry":
-            chosen = [read_number(text) for text in request.POST.getlist("delivery")[:ROWS]]
+            chosen = [links.read_number(text) for text in request.POST.getlist("delivery")[:ROWS]]
             return f"Sent again: {services.retry_deliveries(endpoint=endpoint, numbers=chosen)}."
         case "delete":
             services.delete_endpoint(endpoint=endpoint)
@@ -242,7 +235,7 @@ def _is_under_way(delivery: HookDelivery) -> bool:
 
 def _log(request: HttpRequest, endpoint: Endpoint) -> dict[str, object]:
     """An endpoint with its newest deliveries, or those before one."""
-    rows, before = newest(HookDelivery.objects.filter(endpoint=endpoint), request, ROWS)
+    rows, before = links.newest(HookDelivery.objects.filter(endpoint=endpoint), request, ROWS)
     given = {
         "name": endpoint.name,
         "url": "" if endpoint.is_channel else endpoint.url,
@@ -252,9 +245,11 @@ def _log(request: HttpRequest, endpoint: Endpoint) -> dict[str, object]:
     return {
         "endpoint": endpoint,
         "deliveries": rows,
-        "is_under_way": not read_number(request.GET.get("before", ""))
+        "is_under_way": not links.read_number(request.GET.get("before", ""))
         and any(map(_is_under_way, rows)),
-        "older": with_query(endpoint.get_absolute_url(), [("before", before)]) if before else "",
+        "older": links.with_query(endpoint.get_absolute_url(), [("before", before)])
+        if before
+        else "",
         "given": given,
         "kinds": KINDS,
     }

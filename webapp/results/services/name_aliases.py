@@ -11,14 +11,7 @@ from webapp.accounts.models import User
 from webapp.labs.models import Lab
 from webapp.results import models
 from webapp.results.documents import Problem, Unprocessable
-from webapp.results.services.aliases import (
-    RunMove,
-    alias_of,
-    aliases_in_force,
-    moves_of,
-    with_hardware,
-    wrong_with,
-)
+from webapp.results.services import aliases
 from webapp.results.services.database import begin_reshaping, fetch_rows
 from webapp.results.services.named_rows import HardwareAndMode, forget_names, hardware_named
 from webapp.results.services.revisions import revision_given
@@ -98,11 +91,11 @@ def preview_alias(names: AliasNames) -> Preview:
         Unprocessable: as `add_alias`.
     """
     row = _checked(names)
-    held = [*aliases_in_force(row.lab_id), *with_hardware([alias_of(row)])]
-    return _seen(list(moves_of(_candidates(row), held)))
+    held = [*aliases.aliases_in_force(row.lab_id), *aliases.with_hardware([aliases.alias_of(row)])]
+    return _seen(list(aliases.moves_of(_candidates(row), held)))
 
 
-def add_alias(*, names: AliasNames, by: User) -> tuple[models.NameAlias, list[RunMove]]:
+def add_alias(*, names: AliasNames, by: User) -> tuple[models.NameAlias, list[aliases.RunMove]]:
     """Store an alias; the runs that it moves, for `move_whole_series`. Nobody else uploads or
     reshapes until the transaction ends.
 
@@ -113,14 +106,14 @@ def add_alias(*, names: AliasNames, by: User) -> tuple[models.NameAlias, list[Ru
     row = _checked(names)
     row.made_by, row.made_at, row.moved = by, timezone.now(), 0
     row.save()
-    moves = list(moves_of(_candidates(row), aliases_in_force(row.lab_id)))
+    moves = list(aliases.moves_of(_candidates(row), aliases.aliases_in_force(row.lab_id)))
     row.moved = _seen(moves).runs
     row.save(update_fields=["moved"])
     transaction.on_commit(forget_names)
     return row, moves
 
 
-def end_alias(*, number: int, by: User) -> tuple[models.NameAlias, list[RunMove]]:
+def end_alias(*, number: int, by: User) -> tuple[models.NameAlias, list[aliases.RunMove]]:
     """Take an alias back; the runs that go where they belong without it. Idempotent.
 
     Raises:
@@ -135,7 +128,7 @@ def end_alias(*, number: int, by: User) -> tuple[models.NameAlias, list[RunMove]
     row.undone_by, row.undone_at = by, timezone.now()
     row.save(update_fields=["undone_by", "undone_at"])
     runs = models.Run.objects.filter(hardware__lab=row.lab_id, aliased__isnull=False)
-    moves = list(moves_of(runs, aliases_in_force(row.lab_id)))
+    moves = list(aliases.moves_of(runs, aliases.aliases_in_force(row.lab_id)))
     transaction.on_commit(forget_names)
     return row, moves
 
@@ -171,8 +164,8 @@ def _checked(names: AliasNames) -> models.NameAlias:
         last=last,
         directory=names.directory,
     )
-    new = with_hardware([alias_of(row)])[0]
-    if fault := wrong_with(new, aliases_in_force(lab.pk)):
+    new = aliases.with_hardware([aliases.alias_of(row)])[0]
+    if fault := aliases.wrong_with(new, aliases.aliases_in_force(lab.pk)):
         raise Unprocessable([Problem("means", fault)])
     return row
 
@@ -228,12 +221,12 @@ def _hardware(row: models.NameAlias) -> int:
     return hardware_named({row.name})[row.name].pk
 
 
-def _seen(moves: Sequence[RunMove]) -> Preview:
+def _seen(moves: Sequence[aliases.RunMove]) -> Preview:
     """Moves to what is another mode by now, in groups."""
     names = {str(mode) for _, mode in (one.meaning for one in moves)}
     modes = dict(models.ModeAlias.objects.filter(name__in=names).values_list("name", "mode"))
     modes |= dict(models.Mode.objects.filter(name__in=names).values_list("name", "pk"))
-    groups: dict[tuple[HardwareAndMode, int, str], list[RunMove]] = {}
+    groups: dict[tuple[HardwareAndMode, int, str], list[aliases.RunMove]] = {}
     for one in moves:
         hardware, mode = one.meaning
         if HardwareAndMode(hardware, modes.get(str(mode), 0)) != one.present:
@@ -262,7 +255,7 @@ def _seen(moves: Sequence[RunMove]) -> Preview:
 
 
 def _beside(
-    groups: Sequence[tuple[HardwareAndMode, int, int, Sequence[RunMove]]],
+    groups: Sequence[tuple[HardwareAndMode, int, int, Sequence[aliases.RunMove]]],
 ) -> dict[int, tuple[int, float | None]]:
     """Index of a group → revisions measured under both names, greatest difference in percent."""
     if not groups:

@@ -15,14 +15,8 @@ from math import inf, prod, sqrt
 
 import numpy as np
 
+from webapp.stats.bisection import forecast_labs
 from webapp.stats.bisection.ending import Kind
-from webapp.stats.bisection.forecast_labs import (
-    Believed,
-    Culprits,
-    Floats,
-    Truth,
-    chance_of_several,
-)
 from webapp.stats.bisection.joint import View, views
 from webapp.stats.bisection.plan import Subject, check_subjects
 from webapp.stats.bisection.playing import SimulatedLab, play
@@ -64,7 +58,7 @@ POOL = 128
 STRIDE = (sqrt(5) - 1) / 2
 """Of the order, from one world to the next: the multiples of the golden ratio's fraction, less
 whole numbers, are spread evenly however many of them are taken."""
-World = Sequence[Truth]
+World = Sequence[forecast_labs.Truth]
 """What is true of each series."""
 
 
@@ -109,7 +103,7 @@ class Worlds:
     @classmethod
     def of(
         cls,
-        series: Sequence[Believed],
+        series: Sequence[forecast_labs.Believed],
         draw: Callable[[np.random.Generator], World],
         rng: np.random.Generator,
     ) -> "Worlds":
@@ -171,7 +165,7 @@ def forecast_from(
     )
 
 
-def quantile(values: Floats, weights: Floats, share: float) -> float:
+def quantile(values: forecast_labs.Floats, weights: forecast_labs.Floats, share: float) -> float:
     """The value that a further one stays within with the chance ``share``: of n equal weights the
     k-th value has k/(n + 1) (Weibull 1939; Hyndman and Fan 1996, definition 6). With k/n, as a
     sample's own quantile, one of a dozen would be kept in less often than its level.
@@ -181,7 +175,7 @@ def quantile(values: Floats, weights: Floats, share: float) -> float:
     return float(np.interp(share, positions, values[order]))
 
 
-def hardness(series: Sequence[Believed], world: World) -> float:
+def hardness(series: Sequence[forecast_labs.Believed], world: World) -> float:
     """About how many boots it takes to separate the commits of a world: the sum over them of 1/s,
     where s sums the squared step over the variance of a boot and its build, over all series. 0
     without a step, which is found soon.
@@ -223,7 +217,7 @@ def _played(play_one: Play, seed: list[int], trials: int, least: int, enough: in
     return found
 
 
-def _way(trials: Sequence[Trial], weights: Floats | None = None) -> Way:
+def _way(trials: Sequence[Trial], weights: forecast_labs.Floats | None = None) -> Way:
     weights = np.full(len(trials), 1 / len(trials)) if weights is None else weights
     boots = np.array([trial.boots for trial in trials], np.float64)
     hours = np.array([trial.hours for trial in trials])
@@ -241,9 +235,9 @@ def _forecast(
     subjects: tuple[Subject, ...], trials: int, seed: int, simulated_from: float
 ) -> Forecast:
     known = views(subjects)
-    series = [Believed.of(one.plan, one.evidence) for one in subjects]
+    series = [forecast_labs.Believed.of(one.plan, one.evidence) for one in subjects]
     now, moves = known[0].posterior, [1 - one.spared for one in subjects]
-    several = Culprits.of(series, now, moves, np.random.default_rng(seed))
+    several = forecast_labs.Culprits.of(series, now, moves, np.random.default_rng(seed))
 
     def played(draw: Callable[[np.random.Generator], World]) -> Play:
         worlds = Worlds.of(series, draw, np.random.default_rng([seed, 2]))
@@ -252,7 +246,7 @@ def _forecast(
     return forecast_from(
         played(partial(_one_or_none, series, known)),
         None if several is None else played(partial(_several, series, several)),
-        chance_of_several(now, series[0].data.prior),
+        forecast_labs.chance_of_several(now, series[0].data.prior),
         trials=trials,
         seed=seed,
         simulated_from=simulated_from,
@@ -260,7 +254,7 @@ def _forecast(
 
 
 def _one_or_none(
-    series: Sequence[Believed], known: Sequence[View], rng: np.random.Generator
+    series: Sequence[forecast_labs.Believed], known: Sequence[View], rng: np.random.Generator
 ) -> World:
     now = known[0].posterior
     chances = np.append(now.candidates, now.none)
@@ -273,8 +267,8 @@ def _one_or_none(
 
 
 def _several(
-    series: Sequence[Believed],
-    several: Culprits,
+    series: Sequence[forecast_labs.Believed],
+    several: forecast_labs.Culprits,
     rng: np.random.Generator,
 ) -> World:
     indices, sizes = several.draw(rng)
@@ -283,7 +277,7 @@ def _several(
 
 def _play(
     subjects: Sequence[Subject],
-    series: Sequence[Believed],
+    series: Sequence[forecast_labs.Believed],
     worlds: Worlds,
     rng: np.random.Generator,
     number: int,
@@ -298,12 +292,12 @@ def _play(
 
 def _labs(
     subjects: Sequence[Subject],
-    series: Sequence[Believed],
-    truths: Sequence[Truth],
+    series: Sequence[forecast_labs.Believed],
+    truths: Sequence[forecast_labs.Truth],
     rng: np.random.Generator,
 ) -> list[SimulatedLab]:
     """One for each subject. Those of one machine have its boots behind them and move alike."""
-    paths: dict[str, Floats] = {}
+    paths: dict[str, forecast_labs.Floats] = {}
     begin: dict[str, int] = {}
     labs = []
     for subject, one, truth in zip(subjects, series, truths, strict=True):
