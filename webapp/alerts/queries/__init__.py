@@ -74,7 +74,6 @@ from webapp.alerts.queries.min_effects import (
 )
 from webapp.alerts.queries.quality import judged_by_kind, mail_quality, open_by_age, triage_quality
 from webapp.alerts.queries.releases import AlertBetween, ComparedReleases, compare_releases
-from webapp.alerts.queries.rows import commits_between
 from webapp.alerts.queries.suspicion import (
     SharperInterval,
     Suspicion,

@@ -9,12 +9,11 @@ from dataclasses import dataclass
 from webapp.alerts.models import Alert
 from webapp.alerts.queries.findings import candidates_beside
 from webapp.alerts.queries.members import SUBJECTS, WRITTEN
-from webapp.alerts.queries.rows import rows_of
 from webapp.analysis.models import Comparison, Finding
 from webapp.analysis.queries import JudgedPair, PointVerdict, claims_of, judge_points
 from webapp.labs.models import Lab
 from webapp.results.models import Hardware, Point, Series
-from webapp.results.queries import machine_of
+from webapp.results.queries import machine_of, rows_of
 from webapp.stats.compare import Outcome
 
 MOST_PROFILED = 3

@@ -8,7 +8,6 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from webapp.alerts.queries.rows import REVISION_NAMES, revision_from, revisions_of, rows_of
 from webapp.analysis.models import Finding, Flag, Tally, Verdict
 from webapp.results import queries
 from webapp.results.models import Revision
@@ -59,7 +58,7 @@ OWN = ("id", "state", "verdict", "change_pct", "low_pct", "high_pct", "here")
 LARGEST = f"""
 SELECT DISTINCT ON (finding.revision_id) {queries.SERIES_COLUMNS},
        {", ".join(f"finding.{name}" for name in OWN)},
-       {", ".join(f"{end}.{name}" for end in ENDS for name in REVISION_NAMES)}
+       {", ".join(f"{end}.{name}" for end in ENDS for name in queries.REVISION_NAMES)}
   FROM analysis_finding AS finding
   JOIN results_series AS series ON series.id = finding.series_id {queries.SERIES_JOINS}
   {" ".join(f"JOIN results_revision AS {end} ON {end}.id = finding.{end}_id" for end in ENDS)}
@@ -153,7 +152,7 @@ def tallies_at(revisions: Sequence[int]) -> dict[int, Tally]:
         "improved": Flag.IMPROVED,
         "cannot_tell": Verdict.CANNOT_TELL,
     }
-    return {row[0]: Tally(*row[1:]) for row in rows_of(TALLIES, asked)}
+    return {row[0]: Tally(*row[1:]) for row in queries.rows_of(TALLIES, asked)}
 
 
 def verdicts_at(revisions: Sequence[int]) -> list[VerdictAt]:
@@ -164,7 +163,7 @@ def verdicts_at(revisions: Sequence[int]) -> list[VerdictAt]:
     }
     return [
         VerdictAt(revision, Verdict(verdict), p_value, is_detected)
-        for revision, verdict, p_value, is_detected in rows_of(VERDICTS, asked)
+        for revision, verdict, p_value, is_detected in queries.rows_of(VERDICTS, asked)
     ]
 
 
@@ -176,11 +175,11 @@ def largest_at(revisions: Sequence[int]) -> list[LargestFinding]:
         "proven": list(Finding.PROVEN),
     }
     reader, found = queries.SeriesReader(), []
-    for row in rows_of(LARGEST, asked):
+    for row in queries.rows_of(LARGEST, asked):
         first = queries.SERIES_WIDTH + len(OWN)
-        ends = (row[at : at + len(REVISION_NAMES)] for at in _starts(first))
+        ends = (row[at : at + len(queries.REVISION_NAMES)] for at in _starts(first))
         own = row[queries.SERIES_WIDTH : first]
-        found.append(LargestFinding(reader.read(row), *own, *map(revision_from, ends)))
+        found.append(LargestFinding(reader.read(row), *own, *map(queries.revision_from, ends)))
     return found
 
 
@@ -201,10 +200,10 @@ def findings_suspecting(
     by id.
     """
     asked = {"tree": commit.tree_id, "at": commit.position}
-    rows = rows_of(SUSPECTING, asked | on_display())
+    rows = queries.rows_of(SUSPECTING, asked | on_display())
     if not rows:
         return []
-    revisions = revisions_of(pk for row in rows for pk in row[14:])
+    revisions = queries.revisions_of(pk for row in rows for pk in row[14:])
     for revision in revisions.values():
         revision.tree = commit.tree
     series = {**known, **queries.series_by_id({row[0] for row in rows} - known.keys())}
@@ -216,7 +215,7 @@ def findings_suspecting(
 
 def _starts(first: int) -> range:
     """Where the revisions of a row begin."""
-    width = len(REVISION_NAMES)
+    width = len(queries.REVISION_NAMES)
     return range(first, first + width * len(ENDS), width)
 
 
@@ -281,4 +280,4 @@ def findings_shown(series: Collection[int], *, asof: datetime | None = None) -> 
         "alone": ALONE,
         "asof": asof,
     }
-    return [FindingRow._make(row) for row in rows_of(SHOWN, asked)]
+    return [FindingRow._make(row) for row in queries.rows_of(SHOWN, asked)]

@@ -16,9 +16,9 @@ from django.db.models.functions import Abs, Coalesce
 
 from webapp.accounts.models import User
 from webapp.alerts.models import Alert, AlertEvent
-from webapp.alerts.queries.rows import made_of, rows_of
 from webapp.analysis.models import Finding, FindingEvent, FindingQuerySet, SeriesSettings, Verdict
 from webapp.results.models import Point
+from webapp.results.queries import made_of, rows_of
 from webapp.stats.compare import Summary, unpack_summary
 
 WITHDRAWN = "Withdrawn: "

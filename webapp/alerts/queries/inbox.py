@@ -1,5 +1,5 @@
 """The inbox: alerts by filters, each with the weightiest of what it holds, and the counts beside
-the filters. Statements are written out; see `webapp.alerts.queries.rows`."""
+the filters. Statements are written out; see `webapp.results.queries`."""
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,10 +17,9 @@ from webapp.alerts.queries.members import (
     revision_ids,
 )
 from webapp.alerts.queries.quality import REAL
-from webapp.alerts.queries.rows import revisions_of, rows_of
 from webapp.alerts.queries.suspicion import Suspicion, suspicions_of
 from webapp.results.models import Revision, Tree
-from webapp.results.queries import machine_of
+from webapp.results.queries import machine_of, revisions_of, rows_of
 
 FIELDS = Alert._meta.concrete_fields  # noqa: SLF001 (Django's documented list of fields)
 NAMES = tuple(field.attname for field in FIELDS)

@@ -7,11 +7,11 @@ from typing import Any
 
 from django.db import models
 
-from webapp.alerts.queries.rows import made_of, rows_of
 from webapp.analysis.models import Finding
 from webapp.analysis.queries import TODAY
 from webapp.labs.models import Lab
 from webapp.results.models import Hardware, Metric, Mode, Revision, Series, Tree
+from webapp.results.queries import made_of, rows_of
 
 
 def _columns(model: type[models.Model], *without: str) -> tuple[str, ...]:

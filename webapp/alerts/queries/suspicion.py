@@ -21,10 +21,10 @@ from django.db.models import Exists, OuterRef, QuerySet
 
 from webapp.alerts.models import Alert
 from webapp.alerts.queries.commit_findings import FindingAt, LargestFinding
-from webapp.alerts.queries.rows import REVISION_NAMES, revision_from, rows_of
 from webapp.analysis.models import Finding, SeriesAnalysis
 from webapp.events.queries import Disturbance, Window, disturbances
 from webapp.results.models import Hardware, Point, Revision, Series, Span
+from webapp.results.queries import REVISION_NAMES, revision_from, rows_of
 from webapp.stats.several_series import Location, common_location
 
 SURE = 0.8

@@ -13,7 +13,7 @@ from urllib.parse import quote
 from django.urls import reverse
 
 from webapp.alerts.models import Alert
-from webapp.alerts.queries import Elsewhere, Listed, commits_between, machine_elsewhere
+from webapp.alerts.queries import Elsewhere, Listed, machine_elsewhere
 from webapp.analysis.models import Finding, Verdict
 from webapp.analysis.queries import compare_link, sides_of
 from webapp.charts.text import half_width
@@ -23,6 +23,7 @@ from webapp.pages.alerts.texts import headline, moved, sure
 from webapp.pages.parts.job_offers import A_FEW, Ask, Offer, builds_ask, offers
 from webapp.pages.parts.links import source_url, with_query
 from webapp.results.models import Hardware, Mode, Revision
+from webapp.results.queries import commits_between
 from webapp.stats.compare import MORE_BUILDS
 
 LISTED = 20

@@ -22,6 +22,7 @@ from webapp.results.queries.profiles import (
     rates_of_runs,
 )
 from webapp.results.queries.subjects import (
+    REVISION_NAMES,
     SERIES_COLUMNS,
     SERIES_JOINS,
     SERIES_WIDTH,
@@ -29,8 +30,13 @@ from webapp.results.queries.subjects import (
     Parents,
     SeriesReader,
     called,
+    commits_between,
     machine_of,
+    made_of,
     parents_of,
+    revision_from,
+    revisions_of,
+    rows_of,
     series_by_id,
     series_in_windows,
     subject_sql,

@@ -1,19 +1,25 @@
-"""Series as pages name them, each tree, machine, mode, metric and variant made once.
+"""Series and revisions as pages name them, each tree, machine, mode, metric and variant made once.
 
 A commit of twenty machines has hundreds of series, whose subjects are few: ``select_related`` makes
 them anew in every row, which takes longer than everything else that a page does with them. Other
 statements take `SERIES_COLUMNS` and `SERIES_JOINS` in, and read their rows with `SeriesReader`.
+
+The pages of alerts are read every morning by everybody. Django composing their queries took more
+processor time than PostgreSQL answering them, so the reads of these pages are written out, a
+statement for each thing that a page shows, and models are made of their rows.
 """
 
 import json
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from django.db import connection
+from django.db.models import Model
+from django.db.models.base import ModelState
 
 from webapp.labs.models import Lab
-from webapp.results.models import Hardware, Metric, Mode, Series, Tree, Variant
+from webapp.results.models import Hardware, Metric, Mode, Revision, Series, Tree, Variant
 from webapp.results.models.series import USUAL_METRIC, better_of, subject_text
 from webapp.stats.metrics import Better
 
@@ -208,16 +214,12 @@ def called(names: Collection[str]) -> dict[str, str]:
     """What people call the machines of these ``names``, by name. One query, none without names."""
     if not names:
         return {}
-    with connection.cursor() as cursor:
-        cursor.execute(MACHINES, [list(names)])
-        return {one.name: str(one) for one in map(machine_of, cursor.fetchall())}
+    return {one.name: str(one) for one in map(machine_of, rows_of(MACHINES, [list(names)]))}
 
 
 def variants_at(revisions: Collection[int], most: int) -> list[tuple[int, str, int]]:
     """The first ``most`` variants at ``revisions`` (ids): position, name, revision; one query."""
-    with connection.cursor() as cursor:
-        cursor.execute(VARIANTS, [list(revisions), most])
-        return list(cursor.fetchall())
+    return rows_of(VARIANTS, [list(revisions), most])
 
 
 def series_by_id(ids: Collection[int]) -> dict[int, NamedSeries]:
@@ -225,9 +227,7 @@ def series_by_id(ids: Collection[int]) -> dict[int, NamedSeries]:
     if not ids:
         return {}
     reader = SeriesReader()
-    with connection.cursor() as cursor:
-        cursor.execute(SERIES, [list(ids)])
-        return {row[0]: reader.read(row) for row in cursor.fetchall()}
+    return {row[0]: reader.read(row) for row in rows_of(SERIES, [list(ids)])}
 
 
 def series_in_windows(ids: Collection[int], last: int) -> dict[int, Series]:
@@ -236,18 +236,14 @@ def series_in_windows(ids: Collection[int], last: int) -> dict[int, Series]:
     query.
     """
     reader, found = SeriesReader(), {}
-    with connection.cursor() as cursor:
-        cursor.execute(IN_WINDOWS, {"series": list(ids), "before": last - 1})
-        for row in cursor.fetchall():
-            pk, own_better, *subject = reader.read(row)
-            version, begun, start = row[SERIES_WIDTH:]
-            named = dict(
-                zip(("tree", "hardware", "mode", "metric", "variant"), subject, strict=True)
-            )
-            one = Series(pk=pk, own_better=own_better, version=version, **named)
-            one.session_starts = json.loads(begun) if begun else None
-            one.window_start = start  # type: ignore[attr-defined]
-            found[pk] = one
+    for row in rows_of(IN_WINDOWS, {"series": list(ids), "before": last - 1}):
+        pk, own_better, *subject = reader.read(row)
+        version, begun, start = row[SERIES_WIDTH:]
+        named = dict(zip(("tree", "hardware", "mode", "metric", "variant"), subject, strict=True))
+        one = Series(pk=pk, own_better=own_better, version=version, **named)
+        one.session_starts = json.loads(begun) if begun else None
+        one.window_start = start  # type: ignore[attr-defined]
+        found[pk] = one
     return found
 
 
@@ -256,6 +252,63 @@ def parents_of(series: Iterable[Series]) -> dict[int, Parents]:
     costs = [one.pk for one in series if one.is_cost]
     if not costs:
         return {}
+    return {pk: Parents(with_it, without) for pk, with_it, without in rows_of(PARENTS, [costs])}
+
+
+Row = TypeVar("Row", bound=Model)
+
+REVISION = ("id", "tree_id", "name", "position", "author_name", "author_email", "committed_at")
+REVISION_NAMES = (*REVISION, "subject")
+"""The columns of a revision that a page names; its message and its paths stay where they are."""
+
+REVISIONS = f"SELECT {', '.join(REVISION_NAMES)} FROM results_revision WHERE id = ANY(%s)"  # noqa: S608
+
+
+BETWEEN = f"""
+SELECT {", ".join(REVISION_NAMES)} FROM results_revision
+ WHERE tree_id = %s AND position > %s AND position < %s
+ ORDER BY position LIMIT %s
+"""  # noqa: S608 (names of columns; no value of a request is in this text)
+
+
+def rows_of(
+    statement: str, parameters: Sequence[Any] | Mapping[str, Any] = ()
+) -> list[tuple[Any, ...]]:
+    """The rows that a statement gives."""
     with connection.cursor() as cursor:
-        cursor.execute(PARENTS, [costs])
-        return {pk: Parents(with_it, without) for pk, with_it, without in cursor.fetchall()}
+        cursor.execute(statement, parameters)
+        return list(cursor.fetchall())
+
+
+def revisions_of(ids: Iterable[int | None]) -> dict[int, Revision]:
+    """Revisions by id, in one statement; ids that are None are passed over."""
+    wanted = list({pk for pk in ids if pk is not None})
+    if not wanted:
+        return {}
+    return {row[0]: revision_from(row) for row in rows_of(REVISIONS, [wanted])}
+
+
+def commits_between(earlier: Revision, later: Revision, *, most: int) -> list[Revision]:
+    """The first ``most`` revisions strictly between two of one tree; one statement."""
+    ends = [earlier.tree_id, earlier.position, later.position]
+    return [revision_from(row) for row in rows_of(BETWEEN, [*ends, most])]
+
+
+def revision_from(row: Sequence[Any]) -> Revision:
+    """A revision of the columns `REVISION_NAMES`."""
+    return made_of(Revision, REVISION_NAMES, row)
+
+
+def made_of(model: type[Row], names: Sequence[str], values: Sequence[Any]) -> Row:
+    """``values`` of the attributes ``names`` as a model, as `Model.from_db` makes it; the others
+    are read when they are asked for.
+
+    Without ``__init__``, which for hundreds of findings takes longer than all that a page shows of
+    them: it looks at each field for a default and sends two signals that nobody here receives.
+    """
+    row = model.__new__(model)
+    row.__dict__.update(zip(names, values, strict=True))
+    state = ModelState()
+    state.db, state.adding = "default", False
+    row._state = state  # noqa: SLF001 (what Model.from_db fills)
+    return row
