@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cached_property
 
-from django.db import connection
 from django.db.models import Case, Exists, OuterRef, Q, Subquery, Value, When
 from django.urls import reverse
 
@@ -20,6 +19,7 @@ from webapp.analysis.queries import releases_link, trend_link, with_query
 from webapp.bisects.models import Bisect
 from webapp.events import queries
 from webapp.results import models
+from webapp.results.queries import rows_of
 
 LONGEST = 200
 MOST_WORDS = 8
@@ -354,9 +354,7 @@ def commits_worded(asked: Asked, limit: int) -> Sequence[models.Revision]:
     if not words or asked.number:
         return []
     for back in (-RECENT, EVER):
-        with connection.cursor() as cursor:
-            cursor.execute(WORDED, {"words": words, "limit": limit, "back": back})
-            found = [pk for (pk,) in cursor.fetchall()]
+        found = [pk for (pk,) in rows_of(WORDED, {"words": words, "limit": limit, "back": back})]
         if len(found) == limit:
             break
     return _in_order(found)

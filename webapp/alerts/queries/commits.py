@@ -15,7 +15,7 @@ from webapp.alerts.queries.alert_page import profiled_sql
 from webapp.alerts.queries.suspicion import Suspicion, suspicions_of_findings
 from webapp.analysis.models import SeriesAnalysis, Verdict
 from webapp.results.models import Revision
-from webapp.results.queries import NamedSeries
+from webapp.results.queries import NamedSeries, rows_of
 from webapp.stats.changes import TOO_FEW, Analysis, At, Noise, Segment, why_not_at
 from webapp.stats.false_discovery import Gate, gate_among
 
@@ -354,12 +354,10 @@ def points_around(series: Collection[int], position: int, *, most: int) -> dict[
     """
     if not series:
         return {}
-    with connection.cursor() as cursor:
-        cursor.execute(AROUND, {"series": list(series), "at": position, "most": most})
-        return {
-            row[0]: PointsAround._make((*row[1:6], json.loads(row[6]) if row[6] else []))
-            for row in cursor.fetchall()
-        }
+    return {
+        row[0]: PointsAround._make((*row[1:6], json.loads(row[6]) if row[6] else []))
+        for row in rows_of(AROUND, {"series": list(series), "at": position, "most": most})
+    }
 
 
 def _gates(begun: Sequence[commit_findings.FindingAt], looks: int) -> dict[int, Gate]:

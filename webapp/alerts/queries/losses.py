@@ -7,13 +7,11 @@ import json
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from django.db import connection
-
 from webapp.alerts.models import Alert
 from webapp.alerts.queries.suspicion import INTERVAL, SURE
 from webapp.analysis.queries import TODAY
 from webapp.charts.text import cost_points
-from webapp.results.queries import subject_sql, whole_history_sql
+from webapp.results.queries import rows_of, subject_sql, whole_history_sql
 
 MOST_COMMITS = 1000
 """Known commits of an interval are counted so far."""
@@ -257,16 +255,12 @@ def open_losses(*, since: datetime, most: int, beside: int) -> list[OpenLoss]:
         "interval": INTERVAL,
         "most_commits": MOST_COMMITS,
     }
-    with connection.cursor() as cursor:
-        cursor.execute(LOSSES, given)
-        return [_loss(row) for row in cursor.fetchall()]
+    return [_loss(row) for row in rows_of(LOSSES, given)]
 
 
 def open_losses_by_hardware() -> dict[int, int]:
     """How many open alerts hold a loss on each hardware (by id) that has any."""
-    with connection.cursor() as cursor:
-        cursor.execute(OPEN_ON, {"open": [str(state) for state in Alert.OPEN]})
-        return dict(cursor.fetchall())
+    return dict(rows_of(OPEN_ON, {"open": [str(state) for state in Alert.OPEN]}))
 
 
 def _loss(row: tuple[Any, ...]) -> OpenLoss:

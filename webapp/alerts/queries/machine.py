@@ -9,13 +9,11 @@ import json
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from django.db import connection
-
 from webapp.alerts.models import Alert
 from webapp.analysis.models import Finding
 from webapp.labs.models import Lab
 from webapp.results.models import Hardware, ModeName
-from webapp.results.queries import subject_sql
+from webapp.results.queries import rows_of, subject_sql
 from webapp.stats.metrics import Better
 
 # Aggregates take their rows in the order of the sorted subquery, the newest first. An order of
@@ -212,7 +210,7 @@ def series_on(hardware: int, *, window: int) -> list[SeriesOnMachine]:
     """The plain series of a machine (by id) that have any point, by tree, metric and mode, each
     with at most ``window`` of its newest points. One query.
     """
-    rows = _fetch(SERIES, {"hardware": hardware, "window": window, "few": FEW_REVISIONS})
+    rows = rows_of(SERIES, {"hardware": hardware, "window": window, "few": FEW_REVISIONS})
     return [
         SeriesOnMachine._make(
             (
@@ -232,7 +230,7 @@ def findings_on(hardware: int) -> list[FindingOnMachine]:
     the tree. One query.
     """
     live = {"live": list(Finding.LIVE), "recovered": Finding.State.RECOVERED}
-    return [FindingOnMachine._make(row) for row in _fetch(FINDINGS, {"hardware": hardware} | live)]
+    return [FindingOnMachine._make(row) for row in rows_of(FINDINGS, {"hardware": hardware} | live)]
 
 
 def names_at(locations: Sequence[tuple[int, int]]) -> dict[tuple[int, int], str]:
@@ -240,11 +238,5 @@ def names_at(locations: Sequence[tuple[int, int]]) -> dict[tuple[int, int], str]
     if not locations:
         return {}
     trees, positions = zip(*locations, strict=True)
-    rows = _fetch(NAMES, [list(trees), list(positions)])
+    rows = rows_of(NAMES, [list(trees), list(positions)])
     return {(tree, position): name for tree, position, name in rows}
-
-
-def _fetch(statement: str, parameters: Any) -> list[tuple[Any, ...]]:
-    with connection.cursor() as cursor:
-        cursor.execute(statement, parameters)
-        return list(cursor.fetchall())

@@ -8,8 +8,6 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from django.db import connection
-
 from webapp.analysis.queries import verdicts
 from webapp.analysis.queries.compared import digests_of
 from webapp.analysis.queries.series_state import BLIND, NOISES, Beliefs, SeriesFacts, noise_from
@@ -117,9 +115,7 @@ def rows_of_commit(commit: Revision, machines: Sequence[int]) -> list[tuple[Any,
     """The points of ``commit`` on ``machines`` (ids), variants too, in the order of what their
     series name: as plain values, from which all that `points_of_rows` gives follows. One query.
     """
-    with connection.cursor() as cursor:
-        cursor.execute(POINTS, {"revision": commit.pk, "machines": list(machines)})
-        return list(cursor.fetchall())
+    return queries.rows_of(POINTS, {"revision": commit.pk, "machines": list(machines)})
 
 
 def points_of_rows(rows: Sequence[tuple[Any, ...]]) -> list[CommitPoint]:

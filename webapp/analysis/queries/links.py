@@ -14,7 +14,7 @@ from django.urls import reverse
 from webapp.analysis.models import Finding
 from webapp.analysis.queries.sides import Side, written_part, written_revision
 from webapp.results.models import Revision, Series
-from webapp.results.queries import NamedSeries
+from webapp.results.queries import NamedSeries, rows_of
 
 PAIR_MARK = "..."
 """Between the names of two releases."""
@@ -201,13 +201,9 @@ def has_real_data() -> bool:
 
 def newest_pairs(*, simulated: bool) -> list[NewestPair]:
     """The newest pair of each tree; of ``simulated`` machines too. One statement."""
-    with connection.cursor() as cursor:
-        cursor.execute(NEWEST_PAIRS, [simulated])
-        return [NewestPair._make(row) for row in cursor.fetchall()]
+    return [NewestPair._make(row) for row in rows_of(NEWEST_PAIRS, [simulated])]
 
 
 def known_revisions(*, tree: str = "", most: int) -> list[KnownRevision]:
     """At most so many names to choose from, releases first, then the newest. One statement."""
-    with connection.cursor() as cursor:
-        cursor.execute(REVISIONS, {"tree": tree, "most": most})
-        return [KnownRevision._make(row) for row in cursor.fetchall()]
+    return [KnownRevision._make(row) for row in rows_of(REVISIONS, {"tree": tree, "most": most})]

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from django.db import connection
 
 from webapp.results.models import Mode, ModeName, Point, Revision, Series
+from webapp.results.queries import rows_of
 
 # Series of plain kernels in modes with an option, each with its twin: the same but for it. What is
 # asked for is found first: in one join of nine tables PostgreSQL's search for the best order takes
@@ -106,9 +107,10 @@ def measured_options(*, simulated: bool, most: int) -> list[MeasuredOption]:
     """The options that were measured both ways on the same machine, the most widely measured first,
     at most so many; those of ``simulated`` machines too. One statement.
     """
-    with connection.cursor() as cursor:
-        cursor.execute(MEASURED, _asked(simulated=simulated) | {"most": most})
-        return [MeasuredOption._make(row) for row in cursor.fetchall()]
+    return [
+        MeasuredOption._make(row)
+        for row in rows_of(MEASURED, _asked(simulated=simulated) | {"most": most})
+    ]
 
 
 def newest_with_both(
@@ -118,9 +120,7 @@ def newest_with_both(
     machine and in one mode (without it) where given. None: there is none. One statement.
     """
     asked = _asked(option=option, tree=tree, hardware=hardware, mode=mode, simulated=simulated)
-    with connection.cursor() as cursor:
-        cursor.execute(NEWEST, asked)
-        found: Sequence[tuple[str, str]] = cursor.fetchall()
+    found: Sequence[tuple[str, str]] = rows_of(NEWEST, asked)
     return found[0] if found else None
 
 

@@ -12,12 +12,11 @@ from datetime import datetime
 from difflib import get_close_matches
 from typing import Any
 
-from django.db import connection
-
 from webapp.analysis.queries.links import PAIR_MARK
 from webapp.analysis.queries.sides import Side, SideError, revisions_of
 from webapp.events.queries import RELEASE, ReleaseName, names_called, names_with, release_names
 from webapp.results.models import WAITING_FROM, Revision, Tree
+from webapp.results.queries import rows_of
 
 WRITTEN = "A...B, for example 11.0...11.1 or freebsd-head:11.0...freebsd-stable-11"
 # For each machine and mode of the tree the measured revision nearest to a position, the earlier of
@@ -235,9 +234,7 @@ def _nearest(
     """
     asked: dict[str, Any] = {"tree": tree, "at": at, "variant": variant, "asof": asof}
     asked |= dict(zip(("after", "before"), bounds, strict=True))
-    with connection.cursor() as cursor:
-        cursor.execute(NEAREST_THEN if asof else NEAREST, asked)
-        rows = cursor.fetchall()
+    rows = rows_of(NEAREST_THEN if asof else NEAREST, asked)
     fields = ("pk", "name", "position", "author_name", "committed_at", "subject")
     return {
         (machine, mode): (

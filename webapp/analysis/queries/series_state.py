@@ -11,12 +11,11 @@ from collections.abc import Collection, Hashable, Iterable, Mapping
 from datetime import datetime
 from typing import Any, NamedTuple, Protocol
 
-from django.db import connection
-
 from webapp.analysis.models import Finding, SeriesAnalysis, SeriesSettings, Verdict
 from webapp.analysis.queries.ranges import RangeTable
 from webapp.charts import text
 from webapp.results.models import Revision, Series
+from webapp.results.queries import rows_of
 from webapp.stats.compare import BuildNoise
 from webapp.stats.metrics import Better
 from webapp.stats.single_build import Known, NoisePrior, learn
@@ -130,9 +129,7 @@ def summaries_of(series: Collection[int]) -> list[tuple[int, datetime | None, st
     """Of each of ``series`` (ids) that was analysed the id, the time of that, and the summary as
     JSON, by id. One query.
     """
-    with connection.cursor() as cursor:
-        cursor.execute(SUMMARIES, [list(series)])
-        return list(cursor.fetchall())
+    return rows_of(SUMMARIES, [list(series)])
 
 
 def facts_of(series: Iterable[Series]) -> dict[int, SeriesFacts]:
@@ -278,9 +275,7 @@ def stands_by_series(series: Iterable[int]) -> dict[int, Mapping[str, Any]]:
     """What stands lost today in those of ``series`` where something does, but for what an option
     costs; one statement.
     """
-    with connection.cursor() as cursor:
-        cursor.execute(STANDS, [list(set(series))])
-        return {one: json.loads(stands) for one, stands in cursor.fetchall()}
+    return {one: json.loads(stands) for one, stands in rows_of(STANDS, [list(set(series))])}
 
 
 class Placed(Protocol):

@@ -7,7 +7,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from django.db import connection
 from django.utils.dateparse import parse_datetime
 from django.utils.timezone import is_naive, make_aware
 
@@ -28,7 +27,7 @@ from webapp.analysis.queries.unmatched import unmatched_of
 from webapp.analysis.queries.verdicts import PointVerdict, judge_pairs
 from webapp.events.queries import ONE_EPOCH, Epochs, epochs_of
 from webapp.results.models import Hardware, LeftOut, ModeName, Revision, Series
-from webapp.results.queries import machine_of
+from webapp.results.queries import machine_of, rows_of
 from webapp.stats.compare import unpack_summary
 from webapp.stats.metrics import MARGIN_PCT, Better
 
@@ -266,9 +265,7 @@ def _points_of(kernels: Sequence[AskedKernel]) -> list[tuple[Any, ...]]:
         "modes": [side.mode_name for side in sides],
         "metrics": [side.metric for side in sides],
     }
-    with connection.cursor() as cursor:
-        cursor.execute(POINTS + ON_MACHINES * all(asked["hardware"]), asked)
-        return list(cursor.fetchall())
+    return rows_of(POINTS + ON_MACHINES * all(asked["hardware"]), asked)
 
 
 def _found(read: _Read, free: Sequence[str]) -> list[dict[Key, _Found]]:
@@ -371,9 +368,7 @@ def absent_points(
         "revisions": [revision.pk for revision in revisions],
         "sessions": [json.dumps(side.sessions) for side in sides],
     }
-    with connection.cursor() as cursor:
-        cursor.execute(DIFFERENT, asked)
-        rows = cursor.fetchall()
+    rows = rows_of(DIFFERENT, asked)
     if any(was_wanted for _, _, was_wanted in rows):
         return None
     return {(number, series) for number, series, _ in rows}

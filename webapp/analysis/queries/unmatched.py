@@ -7,11 +7,11 @@ from datetime import datetime
 from difflib import get_close_matches
 from typing import Any, Literal, NamedTuple
 
-from django.db import connection
 from django.db.models import Exists, OuterRef
 
 from webapp.analysis.queries.sides import FREE_PARTS, Side
 from webapp.results.models import Measurement, ModeName, Point, Revision, Run, Series
+from webapp.results.queries import rows_of
 
 Key = tuple[str, ...]
 Reason = Literal["only one side measured", "another variant", "another machine", "not measured"]
@@ -129,9 +129,7 @@ def _other_kernels(
         "machines": [side.hardware for _, side, _ in kernels],
         "asof": asof,
     }
-    with connection.cursor() as cursor:
-        cursor.execute(OTHER_KERNELS, asked)
-        rows = cursor.fetchall()
+    rows = rows_of(OTHER_KERNELS, asked)
     others: dict[tuple[int, Key], list[str]] = {}
     for number, *names, variant in rows:
         parts = dict(zip(FREE_PARTS, names, strict=True))

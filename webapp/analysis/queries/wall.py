@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from django.db import connection
-
+from webapp.results.queries import rows_of
 from webapp.stats.metrics import worth_telling
 
 # A stamp is another one whenever a row was written that the series shows: ``xmin`` is the
@@ -189,17 +188,16 @@ def wall_stamps(known: str) -> tuple[str, list[Stamp] | None]:
     """The stamp of all that `wall_series` reads, and that of every measured series of the plain
     kernel; None where the first is the one that is ``known``. One statement.
     """
-    with connection.cursor() as cursor:
-        cursor.execute(STAMPS, {"known": known})
-        (_, stamp), *stamped = cursor.fetchall()
+    (_, stamp), *stamped = rows_of(STAMPS, {"known": known})
     return stamp, None if stamp == known else stamped
 
 
 def wall_series(stamped: Sequence[Stamp], *, counted: int) -> dict[Stamp, WallSeries]:
     """What the wall shows of each series, nothing of one that has no point; in one statement."""
-    with connection.cursor() as cursor:
-        cursor.execute(SERIES, {"series": [pk for pk, _ in stamped], "counted": counted})
-        found = {row[0]: WallSeries._make(row) for row in cursor.fetchall()}
+    found = {
+        row[0]: WallSeries._make(row)
+        for row in rows_of(SERIES, {"series": [pk for pk, _ in stamped], "counted": counted})
+    }
     return {stamp: found[stamp[0]] for stamp in stamped if stamp[0] in found}
 
 
@@ -209,9 +207,7 @@ def wall_tiles(series: Sequence[int], *, last: int) -> dict[int, WallTile]:
     """
     if not series:
         return {}
-    with connection.cursor() as cursor:
-        cursor.execute(TILES, {"series": list(series), "last": last})
-        rows = cursor.fetchall()
+    rows = rows_of(TILES, {"series": list(series), "last": last})
     return {row[0]: _tile(row) for row in rows}
 
 

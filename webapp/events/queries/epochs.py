@@ -12,10 +12,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from django.db import connection
-
 from webapp.events.models import LabEvent
 from webapp.results.models import Series
+from webapp.results.queries import rows_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +86,7 @@ def epoch_times(series: Sequence[int]) -> Mapping[int, Sequence[datetime]]:
     """When epochs of ``series`` (ids) begin, of those where an event at a time begins one; what was
     measured on both sides of it is not to be compared, of one revision either. One query.
     """
-    with connection.cursor() as cursor:
-        cursor.execute(TIMES, [list(series)])
-        return dict(cursor.fetchall())
+    return dict(rows_of(TIMES, [list(series)]))
 
 
 def epochs_of(series: Sequence[Series]) -> Mapping[int, Epochs]:
@@ -134,9 +131,7 @@ def _beginnings(timed: Sequence[tuple[int, datetime]]) -> list[Beginning]:
     if not timed:
         return []
     ids, times = zip(*timed, strict=True)
-    with connection.cursor() as cursor:
-        cursor.execute(BEGINNINGS, [list(ids), list(times), list(ids), list(ids)])
-        return list(cursor.fetchall())
+    return rows_of(BEGINNINGS, [list(ids), list(times), list(ids), list(ids)])
 
 
 def _joined(

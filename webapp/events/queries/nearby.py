@@ -19,6 +19,7 @@ from django.utils.timezone import localtime
 from webapp.events.models import Canary, LabEvent, Release
 from webapp.events.queries.canaries import WatchedCanary, watch
 from webapp.results.models import Hardware, Revision, Run, Tree
+from webapp.results.queries import rows_of
 
 TEXT_SHOWN = 200
 """Characters of the text of an event."""
@@ -397,9 +398,7 @@ def axis_of(tree: str, ends: Sequence[int]) -> Axis:
     """The names of the revisions at ``ends`` (positions, at least one) and what was released from
     the first to the last, in one statement."""
     asked: dict[str, str | int | list[int]] = {"tree": tree, "ends": list(ends)}
-    with connection.cursor() as cursor:
-        cursor.execute(NAMED, asked | {"first": min(ends), "last": max(ends)})
-        rows = cursor.fetchall()
+    rows = rows_of(NAMED, asked | {"first": min(ends), "last": max(ends)})
     return Axis(
         names={position: name for position, name, release in rows if not release},
         releases=[(position, name, release) for position, name, release in rows if release],

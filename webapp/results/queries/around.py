@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from django.db import connection
 from django.db.models import Exists, OuterRef
 
 from webapp.results.models import WAITING_FROM, PointQuerySet, Revision, Run
+from webapp.results.queries.subjects import rows_of
 
 # Along the tree as far as tests lie close; else from each series its nearest points by its own
 # index. So however rarely a tree is tested, or by how many machines, few rows are read.
@@ -101,9 +101,7 @@ class Neighbours:
 def tested_near(commit: Revision, *, most: int) -> Sequence[int]:
     """The positions of at most so many tested commits on either side of ``commit``; one query."""
     asked = {"tree": commit.tree_id, "at": commit.position, "most": most, "walked": WALKED}
-    with connection.cursor() as cursor:
-        cursor.execute(TESTED, asked)
-        return [position for (position,) in cursor.fetchall()]
+    return [position for (position,) in rows_of(TESTED, asked)]
 
 
 def neighbours_of(commit: Revision, tested: Sequence[int]) -> Neighbours:
@@ -116,9 +114,9 @@ def neighbours_of(commit: Revision, tested: Sequence[int]) -> Neighbours:
         "highs": along,
         "waiting": WAITING_FROM,
     }
-    with connection.cursor() as cursor:
-        cursor.execute(STEPS, asked)
-        rows = [(is_step, Neighbour._make(row), count) for is_step, *row, count in cursor]
+    rows = [
+        (is_step, Neighbour._make(row), count) for is_step, *row, count in rows_of(STEPS, asked)
+    ]
     steps = [(one, count) for is_step, one, count in rows if is_step]
     nearest = [one for is_step, one, _ in rows if not is_step]
     at = commit.position
@@ -196,9 +194,7 @@ def newest_sessions(
         "before": before,
         "most": most,
     }
-    with connection.cursor() as cursor:
-        cursor.execute(NEWEST, asked)
-        return [Session._make(row) for row in cursor.fetchall()]
+    return [Session._make(row) for row in rows_of(NEWEST, asked)]
 
 
 def received_by(points: PointQuerySet, moment: datetime) -> PointQuerySet:
