@@ -1,12 +1,10 @@
 """What persons and agents decide about stored runs: marked samples that count or do not, runs that
 are withdrawn and stay visible with the reason, and runs that disagree and are counted together.
 
-Which samples a mark leaves out is ``webapp.results.validity``. Marks are no part of what makes a
-run the same run: an archive that is sent again by an agent that looks for more gets them then.
+Which samples a mark leaves out is ``webapp.results.validity``.
 """
 
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import asdict
+from collections.abc import Collection, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -14,9 +12,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from webapp.accounts.models import User
-from webapp.labs.models import Lab
 from webapp.results import models
-from webapp.results.documents import MetricDocument, Problem, RunDocument, Unprocessable
+from webapp.results.documents import Problem, Unprocessable
 from webapp.results.services.database import begin_writing, lock_series_ids
 from webapp.results.services.points import mark_dirty, refresh_points, renew
 from webapp.results.services.refiling import lock_series_of_runs, points_at
@@ -29,40 +26,6 @@ CHANGED = (
     "these runs no longer wait for a decision: another was uploaded, one was withdrawn, or the "
     "series scatters more than it did; look at the page again"
 )
-
-
-def marked(metric: MetricDocument) -> dict[str, Any]:
-    """The columns of a new measurement that say what may be wrong with it."""
-    return {
-        "validity": [asdict(mark) for mark in metric.marks] or None,
-        "left_out": left_out(metric.marks, len(metric.samples)),
-    }
-
-
-def adopt_marks(runs: Iterable[RunDocument], lab: Lab) -> None:
-    """Keep the marks of stored ``runs`` that had none; those of hardware of ``lab``. The points of
-    the runs are pooled anew where a sample leaves them.
-    """
-    sent = {(run.uuid, one.name): one for run in runs for one in run.metrics if one.marks}
-    if not sent:
-        return
-    uuids = {uuid for uuid, _ in sent}
-    found = models.Measurement.objects.filter(
-        run__uuid__in=uuids,
-        run__superseded_by__isnull=True,
-        run__hardware__lab=lab,
-        validity__isnull=True,
-    )
-    _lock(found)
-    changed = []
-    for row in found.select_related("run", "series__metric"):
-        metric = sent.get((row.run.uuid, row.series.metric.name))
-        if metric is not None and metric.samples == row.samples:
-            columns = marked(metric)
-            row.validity, row.left_out = columns["validity"], columns["left_out"]
-            changed.append(row)
-    models.Measurement.objects.bulk_update(changed, ["validity", "left_out"])
-    _pool_again([row for row in changed if row.left_out])
 
 
 @transaction.atomic
@@ -109,7 +72,7 @@ def undo_sample_decision(*, decision: int, by: User) -> models.SampleDecision:
     if row is None:
         raise Unprocessable([Problem("decision", "there is no such decision")])
     found = models.Measurement.objects.filter(pk=row.measurement_id)
-    _lock(found)
+    lock_measurements(found)
     changed = models.SampleDecision.objects.in_force().filter(pk=decision)
     if changed.update(undone_at=timezone.now(), undone_by=by):
         _apply(list(found), BY_MARK)
@@ -202,7 +165,7 @@ def _marked_of(runs: Collection[UUID], metric: str) -> list[models.Measurement]:
     found = models.Measurement.objects.marked().filter(run__uuid__in=list(runs))
     if metric:
         found = found.filter(series__metric__name=metric)
-    _lock(found)
+    lock_measurements(found)
     rows = list(found.select_related("run").order_by("pk"))
     missing = set(runs) - {row.run.uuid for row in rows}
     if missing:
@@ -228,7 +191,8 @@ def _replace_decisions(
         )
 
 
-def _lock(found: Any) -> None:
+def lock_measurements(found: Any) -> None:
+    """Lock the series of the runs of ``found``, a queryset of measurements."""
     lock_series_of_runs(sorted(set(found.values_list("run_id", flat=True))))
 
 
@@ -240,10 +204,11 @@ def _apply(rows: Sequence[models.Measurement], choice: str) -> None:
             row.left_out = excluded
             changed.append(row)
     models.Measurement.objects.bulk_update(changed, ["left_out"])
-    _pool_again(changed)
+    pool_again(changed)
 
 
-def _pool_again(rows: Sequence[models.Measurement]) -> None:
+def pool_again(rows: Sequence[models.Measurement]) -> None:
+    """Pool the points of ``rows`` anew: other samples of them count than before."""
     if not rows:
         return
     series = {row.series_id for row in rows}

@@ -2,12 +2,15 @@
 evidence, the first marks of their samples, and whom to believe.
 
 An agent that reads a mode otherwise than agents before it states how these read it
-(``Evidence.former_mode``). Identity and digest of the run stay those under the former name.
+(``Evidence.former_mode``). Identity and digest of the run stay those under the former name. Marks
+are no part of what makes a run the same run: an archive that is sent again by an agent that looks
+for more gets them then.
 """
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from typing import Any
 from uuid import UUID
 
 from django.db import connection
@@ -15,8 +18,8 @@ from django.utils import timezone
 
 from webapp.labs.models import Lab
 from webapp.queueing import Task, queue_on_commit
-from webapp.results.documents import RunDocument
-from webapp.results.models import WAITING_FROM, Mode, RevisionAlias, Run, WaitingRun
+from webapp.results.documents import MetricDocument, RunDocument
+from webapp.results.models import WAITING_FROM, Measurement, Mode, RevisionAlias, Run, WaitingRun
 from webapp.results.services import refiling
 from webapp.results.services.aliases import file_by_names, names_as_sent, note_names
 from webapp.results.services.database import fetch_rows
@@ -29,8 +32,9 @@ from webapp.results.services.identities import (
 )
 from webapp.results.services.named_rows import SeriesKey
 from webapp.results.services.points import renew
-from webapp.results.services.run_decisions import adopt_marks
+from webapp.results.services.run_decisions import lock_measurements, pool_again
 from webapp.results.services.upload.filing import Filed, FiledRun, lock_current
+from webapp.results.validity import left_out
 
 # A count of all commits that had no place by right is another name of the commit.
 ANSWER_TO = """
@@ -59,6 +63,14 @@ class Adopted:
 
     waiting: frozenset[UUID] = frozenset()
     refiled: frozenset[UUID] = frozenset()
+
+
+def marked(metric: MetricDocument) -> dict[str, Any]:
+    """The columns of a new measurement that say what may be wrong with it."""
+    return {
+        "validity": [asdict(mark) for mark in metric.marks] or None,
+        "left_out": left_out(metric.marks, len(metric.samples)),
+    }
 
 
 def adopt_modes(runs: Sequence[FiledRun], *, besides: Iterable[SeriesKey]) -> frozenset[UUID]:
@@ -101,10 +113,36 @@ def adopt(filed: Filed) -> Adopted:
     _name_commits(filed.aliases)
     adopted = _adopt_evidence(filed.unproven) if filed.unproven else Adopted()
     written = {run.uuid for run in filed.runs}
-    adopt_marks([run for run in found.marked if run.uuid not in written], lab)
+    _adopt_marks([run for run in found.marked if run.uuid not in written], lab)
     undecided = frozenset(run.uuid for run in found.undecided)
     decided = _decide_as_sent(found.undecided, found.identities, lab) if undecided else frozenset()
     return Adopted(adopted.waiting | (undecided - decided), adopted.refiled | decided)
+
+
+def _adopt_marks(runs: Iterable[RunDocument], lab: Lab) -> None:
+    """Keep the marks of stored ``runs`` that had none; those of hardware of ``lab``. The points of
+    the runs are pooled anew where a sample leaves them.
+    """
+    sent = {(run.uuid, one.name): one for run in runs for one in run.metrics if one.marks}
+    if not sent:
+        return
+    uuids = {uuid for uuid, _ in sent}
+    found = Measurement.objects.filter(
+        run__uuid__in=uuids,
+        run__superseded_by__isnull=True,
+        run__hardware__lab=lab,
+        validity__isnull=True,
+    )
+    lock_measurements(found)
+    changed = []
+    for row in found.select_related("run", "series__metric"):
+        metric = sent.get((row.run.uuid, row.series.metric.name))
+        if metric is not None and metric.samples == row.samples:
+            columns = marked(metric)
+            row.validity, row.left_out = columns["validity"], columns["left_out"]
+            changed.append(row)
+    Measurement.objects.bulk_update(changed, ["validity", "left_out"])
+    pool_again([row for row in changed if row.left_out])
 
 
 def _note_former(called: Mapping[int, FiledRun]) -> None:

@@ -30,9 +30,8 @@ from webapp.results.services.named_rows import lock_series
 from webapp.results.services.placing import waiting_text
 from webapp.results.services.points import SeriesRevision, renew
 from webapp.results.services.refiling import points_at
-from webapp.results.services.run_decisions import marked
 from webapp.results.services.upload.filing import Filed, FiledRun
-from webapp.results.services.upload.known_runs import adopt, adopt_modes
+from webapp.results.services.upload.known_runs import adopt, adopt_modes, marked
 
 REPLACED = "Other content was uploaded under its UUID."
 # A new run is current from its insert on, and a UUID has one current run: the former one has to
