@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webapp.stats.ministat import Summary, summarize
-from webapp.stats.ministat.numbers import draw
+from webapp.stats.ministat.block import draw
 
 points = st.lists(st.integers(-50, 50).map(float), min_size=3, max_size=25)
 widths = st.integers(2, 90)

@@ -22,7 +22,7 @@ from django.db import connection
 from webapp.events.models import Release
 from webapp.results.models import WAITING_FROM, ModeName, Revision, Tree
 from webapp.stats import ministat
-from webapp.stats.ministat.numbers import DEFAULT_WIDTH, LEAST_WIDTH, Flavour
+from webapp.stats.ministat.block import DEFAULT_WIDTH, LEAST_WIDTH, Flavour
 
 FREE_PARTS = ("hardware", "mode", "metric")
 SHOWN_PARTS = ("tree", "kernel", *FREE_PARTS, "session")

@@ -22,7 +22,7 @@ from webapp.stats.compare.relative import (
 from webapp.stats.compare.single_builds import believed
 from webapp.stats.compare.summaries import Summaries
 from webapp.stats.metrics import MARGIN_PCT, Better, is_gain
-from webapp.stats.ministat.numbers import LEAST_POINTS, Difference, difference
+from webapp.stats.ministat.block import LEAST_POINTS, Difference, difference
 from webapp.stats.single_build.chance import BuildNoise, NoisePrior
 
 __all__ = [

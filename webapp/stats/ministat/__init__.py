@@ -4,7 +4,7 @@ The text is the original's, byte for byte; where they knowingly differ is listed
 ``docs/statistics.md``. Nothing here imports NumPy, SciPy or Django.
 """
 
-from webapp.stats.ministat.numbers import (
+from webapp.stats.ministat.block import (
     LEAST_POINTS,
     Difference,
     Flavour,

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from webapp.stats.errors import StatisticsError
-from webapp.stats.ministat import numbers
+from webapp.stats.ministat import block
 from webapp.stats.shell import end_silently
 from webapp.stats.student import LEVELS
 
@@ -127,8 +127,8 @@ def parse(arguments: Sequence[str]) -> tuple[Options, list[str]]:
         pairs, names = getopt.getopt(list(arguments), "AC:c:d:nqsw:")
     except getopt.GetoptError as error:
         raise MisuseError(error.msg) from error
-    if len(names) > numbers.MOST_SETS:
-        raise MisuseError(f"{len(names)} files: at most {numbers.MOST_SETS} can be compared")
+    if len(names) > block.MOST_SETS:
+        raise MisuseError(f"{len(names)} files: at most {block.MOST_SETS} can be compared")
     options = Options()
     for option, value in pairs:
         _apply(options, option, value)
@@ -146,7 +146,7 @@ def _apply(options: Options, option: str, value: str) -> None:
                 raise MisuseError("no delimiter given")
             options.delimiters = os.fsencode(value)
         case "-w":
-            options.width = _whole(value, "width", least=numbers.LEAST_WIDTH)
+            options.width = _whole(value, "width", least=block.LEAST_WIDTH)
         case flag:
             options.flags.add(flag)
 
@@ -154,7 +154,7 @@ def _apply(options: Options, option: str, value: str) -> None:
 def report(options: Options, names: Sequence[str]) -> str:
     """What the command prints for these files. Raises `FileError` and `StatisticsError`."""
     flags = options.flags
-    return numbers.render(
+    return block.render(
         _read(options, names),
         confidence=options.confidence,
         width=options.width or _terminal_width(),
@@ -190,8 +190,8 @@ def _column(options: Options, name: str, source: BinaryIO) -> list[float]:
         raise FileError(f"ministat: Cannot read {name}: {_cause(error)}") from error
     except StatisticsError as error:
         raise FileError(f"ministat: {error}") from error
-    if len(values) < numbers.LEAST_POINTS:
-        raise FileError(f"Dataset {name} must contain at least {numbers.LEAST_POINTS} data points")
+    if len(values) < block.LEAST_POINTS:
+        raise FileError(f"Dataset {name} must contain at least {block.LEAST_POINTS} data points")
     return values
 
 
@@ -216,10 +216,10 @@ def _level(text: str) -> float:
 def _terminal_width() -> int:
     """On a terminal COLUMNS, else the terminal's width less the frame; elsewhere 74."""
     if not sys.stdout.isatty():
-        return numbers.DEFAULT_WIDTH
+        return block.DEFAULT_WIDTH
     columns = os.environ.get("COLUMNS", "")
     width = int(columns) if columns.isdecimal() else _terminal_columns() - 2
-    return width if width >= numbers.LEAST_WIDTH else numbers.DEFAULT_WIDTH
+    return width if width >= block.LEAST_WIDTH else block.DEFAULT_WIDTH
 
 
 def _terminal_columns() -> int:

@@ -31,8 +31,8 @@ from labagent.readers.formats import (
     json_tables,
     languages,
     latencies,
+    network_and_tracing,
     text_tables,
-    tools,
     trackers,
 )
 from labagent.readers.formats.base import (
@@ -247,11 +247,11 @@ _OWN = (
 FORMATS: dict[str, Format] = {
     one.name: one
     for one in (
-        *tools.NETWORK,
+        *network_and_tracing.NETWORK,
         *json_tables.FORMATS,
         *latencies.FORMATS,
         hdrlog.FORMAT,
-        *tools.TRACING,
+        *network_and_tracing.TRACING,
         *text_tables.FORMATS,
         *languages.FORMATS,
         *languages.SUITES,
