@@ -3,9 +3,11 @@
 import csv
 import re
 from collections.abc import Callable
+from html import unescape
 
 import pytest
 from django.test import Client
+from django.urls import reverse
 
 from tests import make
 from tests.alerts.steps import arrive, runs_of
@@ -149,6 +151,23 @@ def test_on_each_machine_its_nearest_measured_revision_stands_for_a_release(
     )
     csv = client.get("/api/v1/compare/releases.csv?a=1.0&b=1.1").content.decode()
     assert f"Celeron/NIC,forwarding,pps,packets/s,more,{nearest[0]},{nearest[1]}," in csv
+
+
+def test_a_report_states_which_rows_it_cannot_hold(tess: Client, along: list[Revision]) -> None:
+    """Its title does, for it has one revision a side; the page does where it is offered."""
+    assert "one revision a side" not in words(tess.get(PAIR).content.decode())
+    for at, level in ((1, 1.0), (7, 1.2)):
+        measure(along[at], "Celeron/NIC", "forwarding", level)
+    page = tess.get(PAIR).content.decode()
+    assert "have one revision a side, and not the 1 comparison of other revisions" in words(page)
+    form = page.partition(f'action="{reverse("experiment_keep")}"')[2].partition("</form>")[0]
+    given = re.findall(r'name="(side|asof|question)" value="([^"]*)"', form)
+    fields: dict[str, list[str]] = {}
+    for name, value in given:
+        fields.setdefault(name, []).append(unescape(value))
+    report = tess.post(reverse("experiment_keep"), fields, follow=True).content.decode()
+    assert "1.1 against 1.0, without 1 comparison of other revisions" in words(report)
+    assert f"{len(LEVELS)} cells" in words(report)
 
 
 @pytest.mark.usefixtures("along")

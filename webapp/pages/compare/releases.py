@@ -68,13 +68,23 @@ def page(request: HttpRequest, pair: str) -> HttpResponseBase:
         a, _, b = pair.replace("\0", "").partition(PAIR_MARK)
         return start(request, [], str(error), [a, b])
     context = compare.context_of(request, found.table, found.asof, titles=found.titles)
-    # A report has one revision a side.
-    can_keep = context["can_keep"] and any(
-        tuple(one.revision for one in row.points) == found.table.revisions
-        for row in found.table.rows
-    )
-    context |= _context(found, pair) | {"can_keep": can_keep}
+    elsewhere = _elsewhere(found)
+    can_keep = context["can_keep"] and elsewhere < len(found.table.rows)
+    without = f", without {counted(elsewhere, 'comparison')} of other revisions"
+    a, b = found.titles
+    context |= _context(found, pair) | {
+        "can_keep": can_keep,
+        "question": f"{b} against {a}{without if elsewhere else ''}",
+    }
     return compare.rendered(request, "pages/compare/releases.html", context)
+
+
+def _elsewhere(found: ComparedReleases) -> int:
+    """How many rows are of other revisions than their sides: a report and a block of ministat's
+    have one revision a side, and hold none of them.
+    """
+    revisions = found.table.revisions
+    return sum(tuple(one.revision for one in row.points) != revisions for row in found.table.rows)
 
 
 @require_safe
@@ -173,8 +183,12 @@ def sentence_of(found: ComparedReleases) -> str:
 
 
 def notes_of(found: ComparedReleases) -> list[str]:
-    """Which revisions stand for the releases, where not their own."""
-    return [one.note for one in (found.a, found.b) if one.note]
+    """Which revisions stand for the releases, where not their own, and what has no other form."""
+    notes = [one.note for one in (found.a, found.b) if one.note]
+    if count := _elsewhere(found):
+        rows = f"{counted(count, 'comparison')} of other revisions"
+        notes.append(f"A report and ministat's text have one revision a side, and not the {rows}")
+    return notes
 
 
 def trades_of(cells: Sequence[answer.Cell]) -> list[str]:
