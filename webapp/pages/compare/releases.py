@@ -187,7 +187,7 @@ def notes_of(found: ComparedReleases) -> list[str]:
     notes = [one.note for one in (found.a, found.b) if one.note]
     if count := _elsewhere(found):
         rows = f"{counted(count, 'comparison')} of other revisions"
-        notes.append(f"A report and ministat's text have one revision a side, and not the {rows}")
+        notes.append(f"A report and ministat's text have one revision a side and leave out {rows}")
     return notes
 
 
