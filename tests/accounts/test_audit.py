@@ -3,6 +3,7 @@
 import getpass
 import io
 import json
+import re
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from django.core.management import call_command
 from django.db import DatabaseError, connection, transaction
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from tests import make
 from tests.results.steps import measured, upload
@@ -21,6 +23,7 @@ from webapp.config import audited
 from webapp.config.audited import command_acting
 from webapp.labs import services
 from webapp.labs.models import Lab
+from webapp.notifications.models import Subscription
 from webapp.results.models import Hardware
 
 pytestmark = pytest.mark.django_db
@@ -91,6 +94,38 @@ def test_the_log_holds_no_secret_and_no_name_of_a_person() -> None:
     text = json.dumps([entry.before, entry.after])
     for secret in ("ada", "countess", user.password):
         assert secret not in text
+
+
+NO_SECRETS = {
+    "accounts.User.single_keys": "whether pages listen to keys",
+    "jobs.Job.build_key": "which kernel is built, made of names that all may read",
+    "results.PoolingDecision.key": "which point it is about",
+    "results.Run.session": "the name of a benchmark's session, which is in its address",
+    "experiments.Side.session": "the same",
+}
+"""Columns of the log named like secrets that are none, with the reason."""
+
+
+def test_every_column_named_like_a_secret_is_hidden_or_known_to_be_none() -> None:
+    named = re.compile(r"token|secret|password|digest|hash|(?:^|_)(?:key|code|session)s?(?:_|$)")
+    shown = {
+        f"{model._meta.label}.{field.column}"
+        for model in audited.audited()
+        for field in model._meta.local_fields
+        if named.search(field.column) and field.column not in audited.HIDDEN
+    }
+    assert shown == NO_SECRETS.keys()
+
+
+def test_the_address_of_a_feed_is_not_in_the_log() -> None:
+    user = make.user("ada", role=User.Role.TRIAGER)
+    with by("one"):
+        feed = Subscription.objects.create(user=user, changed_at=timezone.now())
+        feed.delete()
+    assert [(row[1], (row[3] or row[4])["feed_token"]) for row in entries()] == [
+        ("insert", "(not kept)"),
+        ("delete", "(not kept)"),
+    ]
 
 
 def test_no_entry_is_changed_or_removed() -> None:

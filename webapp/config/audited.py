@@ -62,7 +62,8 @@ COUNTERS = (
 """Columns that change by use. Where nothing else of a row changes there is no entry."""
 
 HIDDEN = (
-    *("password", "secret", "digest", "url", "subject", "text", "html", "data", "payload"),
+    *("password", "secret", "digest", "feed_token"),
+    *("url", "subject", "text", "html", "data", "payload"),
     *("username", "first_name", "last_name", "email", "aliases", "address", "unsubscribe_url"),
     *("author_name", "author_email"),
 )
