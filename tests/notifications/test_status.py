@@ -77,6 +77,20 @@ def test_each_check_that_is_wrong_names_what_and_since_when(
     assert all(each.remedy for each in checks() if each.is_wrong)
 
 
+def test_runs_whose_revision_has_no_place_need_an_operator() -> None:
+    upload(measured("9f3ac1e02b11"), measured("9f3ac1e02b11"), measured("r300001"))
+    (found,) = (each for each in checks() if each.name == "Decisions")
+    assert wrong() == {
+        "Decisions": "No run waits for a decision; 2 for the place of their revision (1)"
+    }
+    assert "import_revisions" in found.remedy
+    assert (found.page, found.since) == ("waiting_runs", Run.objects.earliest("pk").received_at)
+    Run.objects.filter(revision__name="9f3ac1e02b11").update(
+        withdrawn_at=timezone.now(), withdrawn_reason="a broken machine"
+    )
+    assert wrong() == {}
+
+
 def test_the_disk_is_measured_where_postgresql_runs_or_is_not_known(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -173,7 +187,7 @@ def test_the_page_is_for_operators_and_links_where_one_acts(client: Client) -> N
     Endpoint.objects.create(name="<b>", url="https://chat.example/", disabled_reason="404")
     with CaptureQueriesContext(connection) as captured:
         page = client.get("/status/").content.decode()
-    assert len(captured) <= 16
+    assert len(captured) <= 17
     assert "1 of 14 checks needs an operator" in page
     assert '<a href="/webhooks/">Webhooks switched off</a>' in page
     assert "&lt;b&gt;" in page

@@ -52,6 +52,13 @@ def test_nothing_waits(visit: Visit) -> None:
     assert "No run waits" in visit(PAGE)
 
 
+def test_runs_without_a_place_wait_as_well(visit: Visit) -> None:
+    upload(run_document(revision="9f3ac1e02b11"))
+    text = visit(PAGE)
+    assert "1 run waits for the place of a revision" in text
+    assert "every kernel agrees" not in text
+
+
 def test_it_lists_directories_with_both_candidates_and_the_evidence_of_each(visit: Visit) -> None:
     waiting("forwarding", "pf")
     waiting("forwarding", label="fbsd12 <b>other</b>")

@@ -27,7 +27,7 @@ from webapp.outbox.models import Backlog, Endpoint, HookDelivery, Mail
 from webapp.outbox.services import LOST, NewMail, post_mails
 from webapp.readiness.models import Backup
 from webapp.readiness.services import BROKER, DATABASE, PARTS, Report, Reporter, heartbeats
-from webapp.results.models import Series, WaitingRun
+from webapp.results.models import Run, Series, WaitingRun
 
 LATE = timedelta(minutes=15)
 """Sweeps repeat within a minute, and the longest pause after a failure of a server is shorter."""
@@ -256,7 +256,20 @@ def _jobs(now: datetime) -> Check:
 def _decisions() -> Check:
     count = WaitingRun.objects.open().count()
     text = f"{count:,} runs wait for a decision" if count else "No run waits for a decision"
-    return Check("Decisions", State.OK, text, page="waiting_runs" if count else "")
+    found = Run.objects.placeless().aggregate(
+        runs=Count("pk"), revisions=Count("revision", distinct=True), since=Min("received_at")
+    )
+    if found["runs"]:
+        text += f"; {found['runs']:,} for the place of their revision ({found['revisions']:,})"
+    return _check(
+        "Decisions",
+        bool(found["runs"]),
+        text,
+        "Import the history of the tree (`manage.py import_revisions`), or place the revisions in "
+        "the admin.",
+        since=found["since"],
+        page="waiting_runs" if count or found["runs"] else "",
+    )
 
 
 def _tokens(now: datetime) -> Iterator[Check]:

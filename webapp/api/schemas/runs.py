@@ -356,8 +356,8 @@ class RunOut(BaseModel):
 
 
 class RecordedOut(BaseModel):
-    """How many runs were stored, replaced or known, how many of all these wait, and each of them in
-    the order sent."""
+    """How many runs were stored, replaced or known, how many of all these wait for a decision, and
+    each of them in the order sent."""
 
     stored: int
     replaced: int

@@ -14,7 +14,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
 from webapp.accounts.services import signed_in_user, triager_required
-from webapp.results.models import Choice, Revision, WaitingRun
+from webapp.results.models import Choice, Revision, Run, WaitingRun
 from webapp.results.queries import called
 from webapp.results.services import Unprocessable, decide_waiting, reopen_waiting
 
@@ -78,6 +78,7 @@ def page(request: HttpRequest) -> HttpResponse:
         "page": shown,
         "groups": [_group(row, machines) for row in shown],
         "total": WaitingRun.objects.open().count(),
+        "placeless": Run.objects.placeless().count(),
         "decided": _decided(),
         "revisions": far[:REVISIONS_SHOWN],
         "more_revisions": len(far) > REVISIONS_SHOWN,

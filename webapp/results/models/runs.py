@@ -61,6 +61,10 @@ class RunQuerySet(models.QuerySet["Run"]):
         """Runs whose revision has its place on the tree."""
         return self.filter(revision__position__lt=WAITING_FROM)
 
+    def placeless(self) -> Self:
+        """Runs that count, and take no part until their revision has its place."""
+        return self.counted().filter(revision__position__gte=WAITING_FROM)
+
     def of_revision(self, revision: Revision) -> Self:
         """All of them, withdrawn ones included, with everything a row of a table names."""
         return self.filter(revision=revision).select_related(
