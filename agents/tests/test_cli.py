@@ -231,6 +231,15 @@ def test_the_doctor_names_a_bad_token(labagent, capsys):
     assert "create_agent" in out
 
 
+def test_the_doctor_names_a_token_for_which_a_proxy_refuses_everything(labagent, server, capsys):
+    server.script = [(401, {})]
+    assert labagent("doctor") == 1
+    out = capsys.readouterr().out
+    assert "FAIL  token: " in out
+    assert "create_agent" in out
+    assert "is this its URL" not in out
+
+
 def test_the_doctor_names_a_missing_token(labagent, environ, capsys):
     del environ["DRIFTLINE_TOKEN"]
     assert labagent("doctor") == 1

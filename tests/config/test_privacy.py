@@ -61,6 +61,12 @@ def test_supervisors_and_styles_stay_open() -> None:
     assert finders.find("css/theme.css")
 
 
+def test_what_stays_open_is_open_to_whoever_sends_a_bad_token() -> None:
+    program = Client(headers={"Authorization": "Bearer nonsense"})
+    found = [program.get(address).status_code for address in ("/healthz", "/metrics", "/sign-in/")]
+    assert found == [200, 200, 200]
+
+
 def test_the_api_answers_a_stranger_in_its_own_shape() -> None:
     response = Client().get("/api/v1/hardware")
     assert response.status_code == 401

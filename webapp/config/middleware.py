@@ -115,6 +115,8 @@ class PrivateInstance(LoginRequiredMiddleware):
         """None where the request may be answered, else the way to sign in or a refusal."""
         if may_read(request):
             return None
+        if not getattr(view_func, "login_required", True):
+            return None
         match = request.resolver_match
         is_api = match is not None and NAMESPACE in match.namespaces
         if is_api or _reads_by_token(request):

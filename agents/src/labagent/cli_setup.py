@@ -8,13 +8,14 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from http import HTTPStatus
 from pathlib import Path
 
 import click
 
 from labagent.cli_shared import World, server_options
 from labagent.client import Client
-from labagent.errors import AgentError, SettingsError
+from labagent.errors import AgentError, RefusedError, SettingsError
 from labagent.settings import CONFIG_VARIABLE, Settings, load_settings
 from labagent.spool import Spool
 from labagent.work.config import LabFile, load_lab
@@ -146,6 +147,8 @@ def _reach(client: Client) -> Check:
     try:
         client.health()
     except AgentError as error:
+        if isinstance(error, RefusedError) and error.status == HTTPStatus.UNAUTHORIZED:
+            return Check("token", good=False, text=error.message, remedy=error.remedy)
         return Check("server", good=False, text=error.message, remedy="is it up, is this its URL?")
     return Check("server", good=True, text=f"{client.server} answers")
 
