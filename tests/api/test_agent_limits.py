@@ -85,7 +85,9 @@ numbers = st.one_of(
     st.integers(),
     st.sampled_from([1e15, 1.1e15, 1e-15, 9e-16, -0.0, 2**63, 2**63 - 1, -(2**63)]),
 )
-texts = st.one_of(nasty_text, st.integers(0, 2100).map("x".__mul__), st.just("a/b"))
+texts = st.one_of(
+    nasty_text, st.integers(0, 2100).map("x".__mul__), st.sampled_from(["a/b", "..", "a/./b"])
+)
 times = st.one_of(
     st.none(),
     texts,
@@ -145,15 +147,16 @@ def test_the_agent_objects_to_a_run_exactly_when_the_server_does(run: dict[str, 
     assert {fault.path.split(".")[0].split("[")[0] for fault in limits.faults(run)} == refused
 
 
+@pytest.mark.parametrize("name", ["r1\n", ".."], ids=ascii)
 @pytest.mark.parametrize("field", ["tree", "revision", "hardware", "workload", "metric"])
-def test_a_line_end_at_the_end_of_a_name_is_refused_by_both(field: str) -> None:
+def test_a_line_end_and_a_step_in_an_address_are_refused_by_both(field: str, name: str) -> None:
     run = run_document()
     if field == "workload":
-        run["mode"] = {**run["mode"], "workload": "pf\n"}
+        run["mode"] = {**run["mode"], "workload": name}
     elif field == "metric":
-        run["metrics"] = {"pps\n": run["metrics"]["pps"]}
+        run["metrics"] = {name: run["metrics"]["pps"]}
     else:
-        run[field] = "r1\n"
+        run[field] = name
     with pytest.raises(ValidationError):
         BatchIn.model_validate({"runs": [run]})
     assert limits.faults(run)

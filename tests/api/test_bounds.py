@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from tests import make
 from tests.api.conftest import Send
 from tests.documents import run_document
 from webapp.results.models import Hardware, Mode, Revision, Run, Tree
@@ -121,6 +122,31 @@ def test_no_text_holds_what_a_database_or_a_feed_cannot(
         inner = inner[part]
     inner[field[-1]] = hostile
     assert refused(send, run, path)
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        *(("tree", name) for name in (".", "..")),
+        *(("hardware", name) for name in (".", "..", "lab/..", "./nic")),
+        *(("mode.workload", name) for name in (".", "..")),
+    ],
+)
+def test_no_name_is_what_browsers_take_out_of_an_address(send: Send, path: str, name: str) -> None:
+    assert "give another name" in refused(send, changed(tuple(path.split(".")), name), path)
+
+
+def test_names_with_dots_are_taken(send: Send) -> None:
+    run = run_document(tree="...", hardware=".a/b..", mode={"workload": "..."}, revision="a.b")
+    assert send(run).status_code == 201
+
+
+def test_no_new_revision_is_named_like_a_range(send: Send) -> None:
+    assert "between the ends of a range" in refused(
+        send, changed(("revision",), "a..b"), "revision"
+    )
+    make.revision("a..b", position=7)
+    assert send(run_document(revision="a..b")).status_code == 201
 
 
 @pytest.mark.parametrize("hostile", [HALF, "\x00", "\x01"], ids=ascii)

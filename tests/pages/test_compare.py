@@ -57,6 +57,12 @@ def test_the_two_newest_tested_revisions_are_one_click_away(client: Client) -> N
     assert client.get(pair.link).context["together"].counts == {"cannot tell": 1}
 
 
+def test_a_pair_whose_address_would_be_a_range_is_not_offered(client: Client) -> None:
+    along = [make.revision("r300001"), make.revision("a..b", position=300_002)]
+    make.history(make.series(), along, [100.0, 100.0])
+    assert client.get("/compare/").context["ready"]["pairs"] == []
+
+
 @pytest.mark.usefixtures("pair")
 def test_proven_rows_come_first_and_the_unproven_are_folded_and_counted(client: Client) -> None:
     text = words(client.get(f"/compare/?{TWO}").content.decode())

@@ -229,3 +229,12 @@ def test_what_runs_are_about_is_not_deleted(model: type[Model]) -> None:
     row = model._default_manager.get()
     operator().post(url(model, "delete", row.pk), {"post": "yes"})
     assert model._default_manager.filter(pk=row.pk).exists()
+
+
+@pytest.mark.parametrize(("name", "trees"), [("..", []), ("a..b", ["a..b"])])
+def test_a_tree_has_no_name_that_browsers_take_out_of_an_address(
+    name: str, trees: list[str]
+) -> None:
+    answer = operator().post(url(Tree, "add"), {"name": name}, follow=True)
+    assert ("give another name" in text_of(answer)) is not bool(trees)
+    assert list(Tree.objects.values_list("name", flat=True)) == trees

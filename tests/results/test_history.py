@@ -7,6 +7,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from tests import make
 from tests.results.steps import analyse, measured, ministat_verdicts, names_of, places, upload
 from webapp.analysis.models import Comparison
 from webapp.merging.services import merge_revisions
@@ -54,6 +55,15 @@ def test_untested_commits_become_known() -> None:
     assert names_of("r5") == {"r5", HASH}
     tree = Tree.objects.get()
     assert Revision.objects.named(tree=tree, name=HASH[:9]) == Revision.objects.get(name="r5")
+
+
+def test_no_new_commit_is_named_like_a_range_and_no_tree_like_a_step_in_an_address() -> None:
+    assert "ends of a range" in refused(commit("a..b", position=1))
+    assert "ends of a range" in refused(commit("r1", "a..b"))
+    make.revision("a..b", position=1)
+    assert take(commit("a..b", position=1)).same == 1
+    with pytest.raises(Unprocessable, match="give another name"):
+        take(commit("r1"), tree="..")
 
 
 def test_importing_twice_changes_nothing() -> None:

@@ -95,6 +95,12 @@ def test_hardware_takes_no_name_that_an_upload_could_not_send(name: str) -> None
         rename_hardware(hardware=Hardware.objects.get(), name=name)
 
 
+def test_hardware_takes_no_name_that_browsers_take_out_of_an_address() -> None:
+    upload(measured("r1"))
+    with pytest.raises(Unprocessable, match="give another name"):
+        rename_hardware(hardware=Hardware.objects.get(), name="lab/..")
+
+
 def test_hardware_does_not_take_a_name_in_use_now_or_before() -> None:
     upload(measured("r1", hardware="a"), measured("r1", hardware="b"))
     rename_hardware(hardware=hardware("b"), name="c")

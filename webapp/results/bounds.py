@@ -33,6 +33,19 @@ _LINE_ENDS = re.compile(r"[\t\n\r\x7f-\x9f\u2028\u2029]")
 _UNSTORABLE = re.compile(rf"[\x00{HALVES}]")
 
 
+def wrong_with_name(name: str) -> str:
+    """Why no page at ``name`` could be reached, with the remedy; empty: it could."""
+    step = next((part for part in name.split("/") if part in (".", "..")), "")
+    return f"{step!r} is what browsers take out of an address; give another name" if step else ""
+
+
+def wrong_with_revision(name: str) -> str:
+    """What is wrong with the name of a new revision beside its characters; empty: nothing."""
+    if ".." not in name:
+        return ""
+    return f"{name} holds .., which stands between the ends of a range; give another name"
+
+
 def wrong_with_text(text: str) -> str:
     """What ``text`` holds that cannot be stored or shown, with the remedy; empty: nothing."""
     found = _NOT_TEXT.search(text)

@@ -34,7 +34,7 @@ from urllib.parse import quote, urlsplit
 
 from django.core.exceptions import ValidationError
 
-from webapp.results.bounds import HALVES, INVISIBLE
+from webapp.results.bounds import HALVES, INVISIBLE, wrong_with_name
 
 PART_PATTERN = rf"[^\s@+/?#&{INVISIBLE}]+"
 MODE_PATTERN = rf"{PART_PATTERN}(@{PART_PATTERN})?(\+{PART_PATTERN})*"
@@ -229,6 +229,8 @@ def wrong_with_rule(rule: PartRule) -> str:
         return "write a pattern; * stands for anything"
     if rule.name and (len(rule.name) > PART_MAX or not PART.fullmatch(rule.name)):
         return f"{rule.name!r} is no part of a mode: no spaces, @, +, /, ?, # and &"
+    if fault := wrong_with_name(rule.name):
+        return fault
     if rule.kind == "knob" and (rule.pattern.count("*") != 1 or {*"[?"} & {*rule.pattern}):
         return "a knob's value is what * stands for: write one *, no ? and no [ ], as *nxq10g"
     return ""

@@ -45,6 +45,7 @@ class Text:
     least: int = 0
     pattern: str = ""
     without: re.Pattern[str] = NOT_TEXT
+    in_addresses: bool = False
 
     def fault(self, text: Any) -> str:
         """What is wrong with `text`, with the remedy; empty: nothing."""
@@ -57,14 +58,16 @@ class Text:
         # Python's $ also matches before a line end at the end, the server's does not.
         if self.pattern and not re.fullmatch(self.pattern, text):
             return f"{text!r} is no name that the server takes"
+        if self.in_addresses and not {".", ".."}.isdisjoint(text.split("/")):
+            return f"{text!r} is what browsers take out of an address; give another name"
         return ""
 
 
 _PART = rf"[^\s@+/?#&{INVISIBLE}]+"
 _MODE = rf"{_PART}(@{_PART})?(\+{_PART})*"
 _HARDWARE = rf"[^\s:/?#&{INVISIBLE}]+"
-NAME = Text(100, pattern=rf"^[^\s:/?#&{INVISIBLE}]+$")
-MODE_PART = Text(100, pattern=f"^{_PART}$")
+NAME = Text(100, pattern=rf"^[^\s:/?#&{INVISIBLE}]+$", in_addresses=True)
+MODE_PART = Text(100, pattern=f"^{_PART}$", in_addresses=True)
 UNIT = Text(50, 1, without=NOT_LINE)
 SOURCE = Text(1000)
 WARNING = Text(2000)
@@ -96,7 +99,7 @@ EVIDENCE: Mapping[str, Text] = {
 TEXTS: Mapping[str, Text] = {
     "tree": NAME,
     "revision": REVISION,
-    "hardware": Text(200, pattern=rf"^{_HARDWARE}(/{_HARDWARE})*$"),
+    "hardware": Text(200, pattern=rf"^{_HARDWARE}(/{_HARDWARE})*$", in_addresses=True),
     "build_id": Text(300, 1, without=NOT_LINE),
     "kernel_ident": Text(2000),
 }

@@ -140,6 +140,7 @@ SELECT DISTINCT ON (tree.name) tree.name, older.name, newer.name, count(*)
   JOIN results_revision AS older ON older.id = pair.older_id
   JOIN results_revision AS newer ON newer.id = pair.newer_id
  WHERE series.variant_id IS NULL AND (%s OR NOT lab.simulated)
+   AND position('..' IN older.name || ' ' || newer.name) = 0
  GROUP BY tree.name, older.name, newer.name, older.position, newer.position
  ORDER BY tree.name, newer.position DESC, count(*) DESC, older.position DESC
 """

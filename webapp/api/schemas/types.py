@@ -49,6 +49,13 @@ def sound(text: str) -> str:
     return text
 
 
+def reachable(name: str) -> str:
+    """``name`` as it is. Raises ValueError for one at which no page could be reached."""
+    if fault := models.wrong_with_name(name):
+        raise ValueError(fault)
+    return name
+
+
 def sound_line(text: str) -> str:
     """``text`` as it is. Raises ValueError for what cannot be stored, shown, or is no one line."""
     if fault := models.wrong_with_line(text):
@@ -92,7 +99,9 @@ Moment = Annotated[
 
 
 Name = Annotated[
-    str, StringConstraints(pattern=rf"^[^\s:/?#&{models.INVISIBLE}]+$", max_length=100, strict=True)
+    str,
+    StringConstraints(pattern=rf"^[^\s:/?#&{models.INVISIBLE}]+$", max_length=100, strict=True),
+    AfterValidator(reachable),
 ]
 
 
@@ -103,12 +112,14 @@ HardwareName = Annotated[
         max_length=models.HARDWARE_MAX,
         strict=True,
     ),
+    AfterValidator(reachable),
 ]
 
 
 ModePart = Annotated[
     str,
     StringConstraints(pattern=f"^{models.PART_PATTERN}$", max_length=models.PART_MAX, strict=True),
+    AfterValidator(reachable),
 ]
 
 

@@ -7,6 +7,7 @@ from webapp.results.bounds import (
     searchable,
     storable,
     wrong_with_line,
+    wrong_with_name,
     wrong_with_text,
 )
 from webapp.results.models.costs import CostSamples

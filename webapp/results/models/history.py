@@ -6,12 +6,14 @@ from typing import Self
 from django.apps import apps
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
+from django.core.exceptions import ValidationError
 from django.db import connection, models
 from django.db.models import F, Func, Q, Value
 from django.db.models.expressions import RawSQL
 from django.urls import reverse
 
 from webapp.labs.models import Agent
+from webapp.results.bounds import wrong_with_name
 from webapp.results.spellings import (
     EXAMPLES,
     HASH_PATTERN,
@@ -67,6 +69,11 @@ class Tree(models.Model):
     def get_absolute_url(self) -> str:
         """The path of the tree's commits."""
         return reverse("commits", args=[self.name])
+
+    def clean(self) -> None:
+        """Refuse a new name at which no page could be reached."""
+        if self._state.adding and (fault := wrong_with_name(self.name)):
+            raise ValidationError({"name": fault})
 
     def source_of(self, name: str, aliases: Iterable[str] = ()) -> str:
         """The address of a commit in the source browser; empty where it is not known."""

@@ -9,6 +9,7 @@ from typing import Any
 
 from django.db import transaction
 
+from webapp.results.bounds import wrong_with_name, wrong_with_revision
 from webapp.results.commit_documents import CommitDocument
 from webapp.results.documents import Problem, Unprocessable
 from webapp.results.git_history import Ids
@@ -111,6 +112,8 @@ def import_revisions(*, tree_name: str, commits: Sequence[CommitDocument]) -> Im
     Raises:
         Unprocessable: with every contradiction found; nothing is stored then.
     """
+    if fault := wrong_with_name(tree_name):
+        raise Unprocessable([Problem("tree", fault)])
     _refuse_repeats(commits)
     begin_reshaping()
     commits = without_removed(commits)
@@ -199,11 +202,13 @@ def _plan(tree: Tree, commits: Sequence[CommitDocument], matches: Matches) -> _P
             else:
                 problems.append(commit.problem("position", _placeless(commit)))
                 continue
-            plan.aliases += [
-                RevisionAlias(tree=tree, revision=revision, name=name)
-                for name in commit.names
-                if name not in matches.known_names
+            new = [name for name in commit.names if name not in matches.known_names]
+            problems += [
+                commit.problem("revision", fault)
+                for name in new
+                if (fault := wrong_with_revision(name))
             ]
+            plan.aliases += [RevisionAlias(tree=tree, revision=revision, name=name) for name in new]
     if problems:
         raise Unprocessable(problems)
     return plan

@@ -178,6 +178,8 @@ def _wrong_with_names(names: AliasNames) -> Iterator[Problem]:
             if len(text) > PART_MAX or not PART.fullmatch(text):
                 message = f"write 1 to {PART_MAX} characters without spaces, @, +, /, ?, # and &"
                 yield Problem(field, message)
+        if fault := models.wrong_with_name(names.means):
+            yield Problem("means", fault)
     if names.name == names.means:
         yield Problem("means", "name another one than itself")
 

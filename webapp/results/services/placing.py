@@ -13,6 +13,7 @@ from uuid import UUID, uuid4
 
 from webapp.labs.models import Agent
 from webapp.queueing import Task, queue_on_commit
+from webapp.results.bounds import wrong_with_revision
 from webapp.results.documents import Problem, Unprocessable
 from webapp.results.models import WAITING_FROM, PlaceProposal, Revision, Tree
 from webapp.results.services.database import fetch_rows
@@ -167,6 +168,8 @@ def _new(upload: _Upload, found: Mapping[Key, Placed]) -> dict[Key, int | None]:
         place = run.position if by_id is None else by_id
         if key in found:
             continue
+        if fault := wrong_with_revision(run.revision):
+            upload.remarks.problems.append(Problem(f"runs[{i}].revision", fault))
         if place is None:
             place = days.get(key)
         if (known := new.get(key)) is None:

@@ -15,7 +15,7 @@ from django.db.models import ForeignKey, ForeignObjectRel, Model, OneToOneRel, Q
 
 from webapp.labs.models import Lab
 from webapp.results import models
-from webapp.results.bounds import HALVES, HARDWARE_MAX, INVISIBLE
+from webapp.results.bounds import HALVES, HARDWARE_MAX, INVISIBLE, wrong_with_name
 from webapp.results.documents import Forbidden, Problem, Unprocessable
 from webapp.results.services.database import begin_reshaping, begin_writing, lock_series_ids
 from webapp.results.services.facts import call_by_facts
@@ -91,8 +91,10 @@ def rename_hardware(*, hardware: models.Hardware, name: str) -> None:
 
 def check_hardware_name(*, name: str, hardware: models.Hardware) -> None:
     """Raise Unprocessable unless ``hardware`` (or new hardware, unsaved) may be called so."""
+    message = wrong_with_name(name)
     if not HARDWARE_NAME.fullmatch(name):
         message = f"{name!r} is no name; write machine/nic, without spaces, :, ?, # and &"
+    if message:
         raise Unprocessable([Problem("name", message)])
     now = models.Hardware.objects.filter(name=name).exclude(pk=hardware.pk)
     former = models.HardwareAlias.objects.filter(name=name).exclude(hardware_id=hardware.pk)
