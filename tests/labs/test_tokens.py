@@ -95,6 +95,24 @@ def test_the_command_limits_scopes_and_days() -> None:
             call_command("create_agent", "control", "--lab", "netlab", *refused)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "refusal"),
+    [
+        (("bee", "--lab", ""), "argument --lab: '' is no name: write 1 to 100 characters"),
+        (("bee", "--lab", "x" * 101), "argument --lab: .* 1 to 100 characters"),
+        (("b\u202ee", "--lab", "hive"), r"argument name: 'b.u202ee' is no name"),
+        (("bee", "--lab", "hive", "--days", "-5"), "argument --days: '-5' is no .* 1 to 3660$"),
+        (("bee", "--lab", "hive", "--days", "x"), "argument --days: 'x' is no .* 1 to 3660$"),
+    ],
+)
+def test_the_command_names_the_argument_and_its_bounds(
+    arguments: tuple[str, ...], refusal: str
+) -> None:
+    with pytest.raises(CommandError, match=refusal):
+        call_command("create_agent", *arguments)
+    assert not Lab.objects.exists()
+
+
 def test_the_command_takes_the_most_days_that_a_token_may_be_good_for() -> None:
     out = io.StringIO()
     call_command("create_agent", "bee", "--lab", "hive", "--days", str(MOST_DAYS), stdout=out)
