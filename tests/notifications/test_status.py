@@ -91,6 +91,13 @@ def test_runs_whose_revision_has_no_place_need_an_operator() -> None:
     assert wrong() == {}
 
 
+def test_an_age_is_floored_as_on_the_pages_of_machines() -> None:
+    upload(measured("r300001"))
+    Run.objects.update(measured_at=timezone.now() - timedelta(days=9, hours=23))
+    (text,) = (each.text for each in checks() if each.name == "Results")
+    assert text == "1 machine reports, the newest result 9 days old"
+
+
 def test_the_disk_is_measured_where_postgresql_runs_or_is_not_known(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

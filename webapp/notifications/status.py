@@ -330,8 +330,8 @@ def _span(length: timedelta) -> str:
     seconds = max(length.total_seconds(), 0)
     for unit, size in (("days", 86_400), ("hours", 3_600), ("minutes", 60)):
         if seconds >= 2 * size:
-            return f"{seconds / size:.0f} {unit}"
-    return f"{seconds:.0f} seconds"
+            return f"{seconds // size:.0f} {unit}"
+    return f"{seconds // 1:.0f} seconds"
 
 
 @transaction.atomic
