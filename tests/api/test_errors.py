@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from django.db import InterfaceError, OperationalError
+from django.test import Client
 
 from tests.api.conftest import Send
 from tests.documents import run_document
@@ -29,6 +30,16 @@ def test_a_lost_database_is_answered_as_something_to_wait_for(
     assert response.status_code == 503
     assert int(response["Retry-After"]) > 0
     assert json.loads(response.content)["error"]["code"] == "unavailable"
+
+
+@pytest.mark.parametrize("address", ["/api/v1/runs", "/api/v1/hardware"])
+def test_a_wrong_method_is_refused_as_everything_else_is(client: Client, address: str) -> None:
+    response = client.get(address) if address.endswith("runs") else client.delete(address)
+    assert response.status_code == 405
+    error = response.json()["error"]
+    assert (error["code"], error["details"]) == ("error", [])
+    assert "POST" in response["Allow"]
+    assert response["Allow"] in error["message"]
 
 
 def test_the_table_lists_every_code_and_no_other() -> None:

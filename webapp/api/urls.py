@@ -1,10 +1,13 @@
 """The API under ``/api/v1/``, its description, and the paths that supervisors read."""
 
+from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse
-from django.urls import path
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.urls import URLPattern, path
 from ninja import NinjaAPI
+from ninja.errors import HttpError
 from ninja.openapi.docs import Swagger
 from ninja.openapi.schema import OpenAPISchema
 
@@ -103,13 +106,35 @@ def refuse_reader(request: HttpRequest) -> HttpResponse | None:
         return api.on_exception(request, error)
 
 
+def _in_one_form(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """The framework answers another method by itself, as text."""
+
+    @wraps(view)
+    def answer(request: HttpRequest, **named: Any) -> HttpResponse:
+        response = view(request, **named)
+        if not isinstance(response, HttpResponseNotAllowed):
+            return response
+        allowed = response["Allow"]
+        error = HttpError(response.status_code, f"{request.method} is not allowed; send {allowed}.")
+        refusal = api.on_exception(request, error)
+        refusal["Allow"] = allowed
+        return refusal
+
+    return answer
+
+
 def docs(request: HttpRequest) -> HttpResponse:
     """The API described for people, from its OpenAPI document."""
     return Swagger().render_page(request, api)
 
 
+addresses = api.urls
+for each in addresses[0]:
+    if isinstance(each, URLPattern):
+        each.callback = _in_one_form(each.callback)
+
 urlpatterns = [
-    path("api/v1/", api.urls),
+    path("api/v1/", addresses),
     path("api/docs", docs, name="api-docs"),
     path("healthz", prometheus.healthz, name="healthz"),
     path("readyz", prometheus.readyz, name="readyz"),
