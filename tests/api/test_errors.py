@@ -42,6 +42,22 @@ def test_a_wrong_method_is_refused_as_everything_else_is(client: Client, address
     assert response["Allow"] in error["message"]
 
 
+@pytest.mark.parametrize(
+    ("address", "message"),
+    [
+        ("/api/v1/nowhere", "There is nothing at /api/v1/nowhere"),
+        ("/api/v1/alerts/7", "There is no such alert: /api/v1/alerts/7"),
+    ],
+)
+def test_what_is_missing_is_named_in_the_same_form(
+    client: Client, address: str, message: str
+) -> None:
+    response = client.get(address)
+    assert response.status_code == 404
+    error = response.json()["error"]
+    assert (error["code"], error["message"]) == ("not_found", message)
+
+
 def test_the_table_lists_every_code_and_no_other() -> None:
     page = (PROJECT / "docs" / "figures.md").read_text()
     table = page.partition("## Errors of the API")[2].partition("\n## ")[0]

@@ -151,3 +151,20 @@ def test_what_is_not_allowed_names_what_was_asked(client: Client) -> None:
     assert answer.status_code == 403
     assert "Not allowed" in text
     assert "Asked for: /outbox/" in text
+
+
+@pytest.mark.parametrize(
+    ("address", "sentence"),
+    [
+        ("/jobs/new/", "There is no such series: /jobs/new/"),
+        ("/feeds/gittree.atom", "There is no such tree: /feeds/gittree.atom"),
+        ("/events/7/", "There is no such lab event: /events/7/"),
+        ("/nowhere/", "There is no page at /nowhere/"),
+        ("/a%00b/", "There is no page at /a%00b/"),
+    ],
+)
+def test_a_page_that_is_missing_names_what_is(client: Client, address: str, sentence: str) -> None:
+    client.force_login(make.user("tess", role="triager"))
+    response = client.get(address)
+    assert response.status_code == 404
+    assert sentence in words(response.content.decode())

@@ -4,6 +4,7 @@
 """
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -201,6 +202,18 @@ def _inner(location: Sequence[Any]) -> Sequence[Any]:
     return location[2:] if location[0] == "body" else location[1:]
 
 
+def missing(request: HttpRequest, error: Http404) -> str:
+    """What a 404 is about, for people, also where Django alone said which model has no such row;
+    empty: there is nothing at the address.
+    """
+    text = str(error.args[0]) if error.args and isinstance(error.args[0], str) else ""
+    model = re.fullmatch(r"No (\w+) matches the given query\.", text)
+    if model is None:
+        return text
+    name = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", model[1]).lower()
+    return f"There is no such {name}: {request.path}"
+
+
 def add_handlers(api: NinjaAPI) -> None:
     """Translate every error that an endpoint may raise."""
 
@@ -217,6 +230,7 @@ def add_handlers(api: NinjaAPI) -> None:
     api.add_exception_handler(QuotaExceeded, _on_quota(api))
     for raised, meaning in SIMPLE.items():
         api.add_exception_handler(raised, _plain(api, meaning))
+    api.add_exception_handler(Http404, _on_missing(api))
     for lost in (OperationalError, InterfaceError):
         api.add_exception_handler(lost, _on_database_lost(api))
 
@@ -225,6 +239,14 @@ def _plain(api: NinjaAPI, kind: Kind, *, own_message: bool = True) -> Any:
     def handler(request: HttpRequest, error: Exception) -> HttpResponse:
         message = str(error) if own_message and str(error) else kind.message or kind.code
         return answer(api, request, kind, message=message)
+
+    return handler
+
+
+def _on_missing(api: NinjaAPI) -> Any:
+    def handler(request: HttpRequest, error: Http404) -> HttpResponse:
+        message = missing(request, error) or f"There is nothing at {request.path}"
+        return answer(api, request, NOT_FOUND, message=message)
 
     return handler
 

@@ -1,9 +1,13 @@
 """The URL table of the whole site."""
 
 from django.contrib import admin
-from django.urls import include, path
+from django.http import Http404, HttpRequest, HttpResponse
+from django.urls import Resolver404, include, path
+from django.views.defaults import page_not_found
 
-from webapp.config.middleware import at_one_moment, kept_whole
+from webapp.api.errors import missing
+from webapp.api.urls import api
+from webapp.config.middleware import API, at_one_moment, kept_whole
 from webapp.demo import mail_pages
 from webapp.pages.account.sign_in import urlpatterns as sign_in_addresses
 from webapp.pages.urls import urlpatterns as page_addresses
@@ -21,4 +25,15 @@ urlpatterns = kept_whole(
     ]
 )
 
+
+def not_found(request: HttpRequest, exception: Http404) -> HttpResponse:
+    """404: a page, or an error of the API below its address."""
+    if request.path_info.startswith(API):
+        return api.on_exception(request, exception)
+    # Without a text the page names the address.
+    text = missing(request, exception)
+    return page_not_found(request, Http404(text) if text else Resolver404())
+
+
+handler404 = "webapp.config.urls.not_found"
 handler500 = "webapp.pages.urls.server_error"
