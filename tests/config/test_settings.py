@@ -49,6 +49,14 @@ def test_two_ports_of_one_host_do_not_share_cookies(read: Read) -> None:
     assert len(names) == 2
 
 
+def test_commands_name_the_state_where_they_would_find_another_instance(
+    read: Read, read_here: Read, tmp_path: Path
+) -> None:
+    spaced = tmp_path / "a b"
+    assert read(STATE=str(spaced))["WHICH"] == f"STATE='{spaced}' "
+    assert read(STATE=str(PROJECT / ".run"))["WHICH"] == read_here()["WHICH"] == ""
+
+
 def test_a_damaged_state_is_refused_by_name(read: Read, tmp_path: Path) -> None:
     (tmp_path / "instance.json").write_text("{")
     with pytest.raises(ImproperlyConfigured, match=f"{tmp_path}/instance.json is damaged"):

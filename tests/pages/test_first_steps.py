@@ -25,6 +25,19 @@ def test_in_a_container_commands_are_on_the_path(visit: Visit) -> None:
     assert "python manage.py create_agent" in text
 
 
+@override_settings(WHICH="STATE=/srv/two ", COMMANDS="")
+def test_commands_name_the_instance_where_it_is_not_the_default(visit: Visit) -> None:
+    assert "STATE=/srv/two python manage.py create_agent" in visit("/")
+
+
+@pytest.mark.parametrize(("here", "beside"), [("8000", "8001"), ("8001", "8002")])
+def test_a_demonstration_has_data_and_port_of_its_own(
+    client: Client, here: str, beside: str
+) -> None:
+    page = client.get("/", SERVER_PORT=here, headers={"Host": f"testserver:{here}"})
+    assert f"make demo PORT={beside} STATE=.run-demo" in page.content.decode()
+
+
 def test_what_is_done_is_ticked(client: Client, approved: Approvals) -> None:
     make.revisions(4)
     make.agent()

@@ -8,6 +8,7 @@ recorded in STATE (see `webapp.launcher`).
 import gc
 import os
 import secrets
+import shlex
 import sys
 from datetime import timedelta
 from pathlib import Path
@@ -49,6 +50,9 @@ try:
 except instance.BadState as error:
     raise ImproperlyConfigured(str(error)) from error
 DATABASE_URL_GIVEN = bool(_env.text("DATABASE_URL"))
+# What pages put before a command of this instance where it would find another one
+_is_default = DATABASE_URL_GIVEN or STATE.resolve() == (BASE_DIR / ".run").resolve()
+WHICH = "" if _is_default else f"STATE={shlex.quote(str(STATE))} "
 # Where room is measured for PostgreSQL; None where it runs elsewhere
 _elsewhere = DATABASE_URL_GIVEN and not _env.text("DRIFTLINE_DATABASE_DISK")
 _disk = _env.path("DRIFTLINE_DATABASE_DISK", default=STATE)

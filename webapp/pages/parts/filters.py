@@ -44,8 +44,8 @@ register.filter("with_minus", text.with_minus)
 
 @register.simple_tag
 def manage() -> str:
-    """``.venv/bin/python manage.py``, as it is typed where this instance runs."""
-    return f"{settings.COMMANDS}python manage.py"
+    """``STATE=/srv/two .venv/bin/python manage.py``, as it is typed where this instance runs."""
+    return f"{settings.WHICH}{settings.COMMANDS}python manage.py"
 
 
 @register.simple_tag
