@@ -85,6 +85,14 @@ def test_an_undo_restores_what_was(alert: Alert, ada: User, act: Any, fields: An
         alerts.undo(**seen(alert, ada))
 
 
+def test_nobody_undoes_what_somebody_else_did(alert: Alert, ada: User) -> None:
+    alerts.acknowledge(**seen(alert, ada))
+    with pytest.raises(alerts.TriageError, match="last act was ada's; who made it can undo it"):
+        alerts.undo(**seen(alert, make.user("grace")))
+    alert.refresh_from_db()
+    assert alert.state == "acknowledged"
+
+
 def test_acts_that_make_no_sense_are_refused_with_the_reason(alert: Alert, ada: User) -> None:
     with pytest.raises(alerts.TriageError, match="needs the revision"):
         alerts.resolve(**seen(alert, ada), resolution="fixed")

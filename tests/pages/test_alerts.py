@@ -283,6 +283,20 @@ def test_what_cannot_be_done_is_refused_with_the_reason(ada: Client, mixed: Aler
         assert mixed.state == "new", form
 
 
+def test_undo_is_offered_after_an_act_of_ones_own_that_was_done(ada: Client, mixed: Alert) -> None:
+    form = {"act": "acknowledge", "version": mixed.version}
+    grace = Client()
+    grace.force_login(make.user("grace", role="triager"))
+    done = grace.post(f"/alerts/{mixed.pk}/act/", form, follow=True).content.decode()
+    assert "data-undo" in done
+    refused = ada.post(f"/alerts/{mixed.pk}/act/", form, follow=True).content.decode()
+    assert "look again" in refused
+    assert 'value="undo"' not in refused
+    refused = grace.post(f"/alerts/{mixed.pk}/act/", form, follow=True).content.decode()
+    assert "look again" in refused
+    assert "data-undo" not in refused
+
+
 def test_an_alert_is_snoozed_until_a_day(ada: Client, mixed: Alert) -> None:
     day = timezone.localdate() + timedelta(days=5)
     form = {"act": "snooze", "version": mixed.version, "until": day.isoformat()}

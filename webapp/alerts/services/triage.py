@@ -172,7 +172,7 @@ def _refuse_duplicate(other: Alert) -> None:
 
 @transaction.atomic
 def undo(*, alert: int, actor: User, version: int) -> Alert:
-    """Take the last act back, if it was a person's and nothing happened since.
+    """Take the last act back, if it was the actor's own and nothing happened since.
 
     Raises TriageError.
     """
@@ -181,6 +181,9 @@ def undo(*, alert: int, actor: User, version: int) -> Alert:
     last = row.events.order_by("-pk").first()
     if last is None or not last.before or last.version != row.version:
         raise TriageError("There is nothing to undo: the last change was not a person's act.")
+    if last.actor != actor:
+        whose = f"{last.actor}'s" if last.actor else "somebody else's"
+        raise TriageError(f"The last act was {whose}; who made it can undo it. Act anew instead.")
     moments = ("snoozed_until", "recovered_since")
     before: dict[str, Any] = {
         name: datetime.fromisoformat(value) if name in moments and value else value

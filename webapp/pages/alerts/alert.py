@@ -14,6 +14,7 @@ from django.template.loader import render_to_string
 from django.utils.safestring import SafeString, mark_safe
 from django.views.decorators.http import require_POST, require_safe
 
+from webapp.accounts.models import User
 from webapp.accounts.services import is_triager, signed_in_user, triager_required
 from webapp.alerts import queries as alerts
 from webapp.alerts.models import Alert, AlertEvent
@@ -125,10 +126,18 @@ def _context(request: HttpRequest, one: alerts.Listed) -> dict[str, object]:
         "events": lines_of_events(events[::-1]),
         "can_act": can_act,
         "back": request.get_full_path(),
-        "can_undo": bool(events and events[-1].before) and events[-1].version == alert.version,
+        "can_undo": can_act and _can_undo(alert, events, signed_in_user(request)),
         "simulated": any(row.series.hardware.lab.simulated for row in findings),
         **_section(show, one, can_act=can_act),
     }
+
+
+def _can_undo(alert: Alert, events: Sequence[AlertEvent], reader: User) -> bool:
+    """The last thing that happened to the alert is an act of the reader's own."""
+    if not events:
+        return False
+    last = events[-1]
+    return bool(last.before) and last.version == alert.version and last.actor == reader
 
 
 def _cards(alert: Alert, findings: Sequence[Finding], stamp: str | None) -> SafeString:
@@ -184,7 +193,8 @@ def act_on_one(request: HttpRequest, number: int) -> HttpResponse:
     seen = read_number(form.get("version", ""))
     try:
         done = act(form.get("act", ""), form, alert=alert.pk, version=seen, actor=actor)
-        messages.success(request, f"Alert {done.pk} is {done.get_state_display()}.")
+        state = done.get_state_display()
+        messages.success(request, f"Alert {done.pk} is {state}.", extra_tags="act")
     except TriageError as error:
         messages.error(request, str(error))
     return redirect(alert)
