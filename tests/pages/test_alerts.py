@@ -283,6 +283,15 @@ def test_what_cannot_be_done_is_refused_with_the_reason(ada: Client, mixed: Aler
         assert mixed.state == "new", form
 
 
+def test_the_reason_of_a_refused_act_stands_in_its_field_once(ada: Client, mixed: Alert) -> None:
+    form = {"act": "wont-fix", "version": "0", "reason": 'the "fast" path'}
+    field = 'value="the &quot;fast&quot; path"'
+    assert field in ada.post(f"/alerts/{mixed.pk}/act/", form, follow=True).content.decode()
+    assert field not in ada.get(f"/alerts/{mixed.pk}/").content.decode()
+    form["alert"] = f"{mixed.pk}.0"
+    assert field in ada.post("/alerts/act/", form, follow=True).content.decode()
+
+
 def test_undo_is_offered_after_an_act_of_ones_own_that_was_done(ada: Client, mixed: Alert) -> None:
     form = {"act": "acknowledge", "version": mixed.version}
     grace = Client()

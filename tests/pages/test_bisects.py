@@ -268,6 +268,13 @@ def test_a_triager_starts_pauses_and_measures_by_hand(triager: Client, truth: Tr
     assert "paused by tess: lunch" in text
 
 
+def test_the_reason_of_a_refused_act_stands_in_its_field(triager: Client, bisect: Bisect) -> None:
+    form = {"act": "cancel", "version": "0", "reason": "the wrong range"}
+    page = triager.post(f"/bisects/{bisect.pk}/act/", form, follow=True).content.decode()
+    assert "look again" in page
+    assert 'value="the wrong range"' in page
+
+
 @pytest.mark.parametrize("path", ["act/", "boots/"])
 def test_strangers_and_viewers_cannot_act(client: Client, bisect: Bisect, path: str) -> None:
     address = f"/bisects/{bisect.pk}/{path}"

@@ -31,6 +31,7 @@ from webapp.pages.bisects.bisects import lines_of
 from webapp.pages.parts.cache import Cache
 from webapp.pages.parts.job_offers import Offers, offers_at_alert
 from webapp.pages.parts.links import NUMBER_MAX, diff_link, read_number, with_query
+from webapp.pages.parts.refusals import refuse, typed_reason
 from webapp.pages.parts.summaries import counts_text
 from webapp.results.models import Hardware
 
@@ -127,6 +128,7 @@ def _context(request: HttpRequest, one: alerts.Listed) -> dict[str, object]:
         "can_act": can_act,
         "back": request.get_full_path(),
         "can_undo": can_act and _can_undo(alert, events, signed_in_user(request)),
+        "reason": typed_reason(request),
         "simulated": any(row.series.hardware.lab.simulated for row in findings),
         **_section(show, one, can_act=can_act),
     }
@@ -186,7 +188,7 @@ def act_on_one(request: HttpRequest, number: int) -> HttpResponse:
     """Apply a triager's form, and come back to the page with what became of it."""
     alert = get_object_or_404(Alert.objects.with_revisions().numbered(min(number, NUMBER_MAX)))
     if alert.pk != number:
-        messages.error(request, f"Alert {number} is part of this one now; look again.")
+        refuse(request, f"Alert {number} is part of this one now; look again.")
         return redirect(alert)
     actor = signed_in_user(request)
     form = request.POST.dict() | {"findings": " ".join(request.POST.getlist("finding"))}
@@ -196,7 +198,7 @@ def act_on_one(request: HttpRequest, number: int) -> HttpResponse:
         state = done.get_state_display()
         messages.success(request, f"Alert {done.pk} is {state}.", extra_tags="act")
     except TriageError as error:
-        messages.error(request, str(error))
+        refuse(request, str(error))
     return redirect(alert)
 
 

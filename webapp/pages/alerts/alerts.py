@@ -33,6 +33,7 @@ from webapp.pages.alerts.cards import spark
 from webapp.pages.alerts.texts import age, as_text, beside_worst, pill_of, signed, state_note
 from webapp.pages.parts.components import SIMULATED, counted, state_pill
 from webapp.pages.parts.links import read_number, read_text, with_query
+from webapp.pages.parts.refusals import refuse, typed_reason
 from webapp.results.models import Hardware
 
 ROWS = 30
@@ -128,6 +129,7 @@ def page(request: HttpRequest) -> HttpResponse:
         "older": _older(filters, rows, offset) if more else "",
         "done": [(one.alert.pk, one.alert.version) for one in done],
         "can_act": can_act,
+        "reason": typed_reason(request),
         "number": number,
         "quality_days": QUALITY_DAYS,
     }
@@ -213,7 +215,7 @@ def act_on_many(request: HttpRequest) -> HttpResponse:
     back = Filters.of(request)
     chosen = _seen(request.POST.getlist("alert")[:MOST_AT_ONCE])
     if not chosen:
-        messages.error(request, "Choose one alert or more.")
+        refuse(request, "Choose one alert or more.")
     done = _act_on_each(request, signed_in_user(request), chosen)
     undone = request.POST.get("act") == "undo"
     pairs = [("done", f"{alert.pk}.{alert.version}") for alert in ([] if undone else done)]
@@ -232,7 +234,7 @@ def _act_on_each(
             name = request.POST.get("act", "")
             done.append(act(name, request.POST.dict(), alert=number, version=version, actor=actor))
         except TriageError as error:
-            messages.error(request, str(error))
+            refuse(request, str(error))
     if done:
         messages.success(request, _what_was_done(done))
     return done

@@ -22,6 +22,7 @@ from webapp.charts.bisect import ALIKE, draw
 from webapp.charts.text import better_text, direction, half_width
 from webapp.pages.bisects.story import picture_of_missing_bits, story_of, to_come
 from webapp.pages.parts.links import NUMBER_MAX, diff_link, read_number
+from webapp.pages.parts.refusals import refuse, typed_reason
 from webapp.results.models import Revision
 from webapp.stats.markdown import block, inline
 
@@ -61,7 +62,11 @@ def page(request: HttpRequest, number: int) -> HttpResponse:
     context = _context(view)
     if request.headers.get("HX-Request") == "true":
         return _news(request, view, context)
-    context |= {"can_act": is_triager(request.user), "acts_on_revision": ACTS_ON_REVISION}
+    context |= {
+        "can_act": is_triager(request.user),
+        "acts_on_revision": ACTS_ON_REVISION,
+        "reason": typed_reason(request),
+    }
     return render(request, "pages/bisects/bisect.html", context)
 
 
@@ -107,7 +112,7 @@ def act(request: HttpRequest, number: int) -> HttpResponse:
             revision=_revision(bisect, form),
         )
     except BisectError as error:
-        messages.error(request, str(error))
+        refuse(request, str(error))
     return redirect(bisect)
 
 
