@@ -107,6 +107,17 @@ def test_acts_that_make_no_sense_are_refused_with_the_reason(alert: Alert, ada: 
         alerts.acknowledge(**seen(alert, ada))
 
 
+@pytest.mark.parametrize("name", ["r110", "r115"])
+def test_no_fix_comes_before_the_change_or_with_it(alert: Alert, ada: User, name: str) -> None:
+    by = Revision.objects.get(name=name)
+    wrong = rf"{name} is not later than r115.* alert {alert.pk} .* of freebsd-head after r115"
+    for resolution in Alert.BY_A_REVISION:
+        with pytest.raises(alerts.TriageError, match=wrong):
+            alerts.resolve(**seen(alert, ada), resolution=resolution, revision=by)
+    alert.refresh_from_db()
+    assert alert.state == "new"
+
+
 def test_a_duplicate_names_the_alert_it_repeats(ada: User) -> None:
     forget_names()
     arrive(runs_of({PLACE: {10: 0.9, 20: 0.9}}))

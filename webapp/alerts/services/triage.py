@@ -106,6 +106,7 @@ def _position_of(row: Alert, name: str) -> tuple[str, int]:
     return name, position
 
 
+@transaction.atomic
 def resolve(
     *,
     alert: int,
@@ -115,7 +116,8 @@ def resolve(
     revision: Revision | None = None,
     reason: str = "",
 ) -> Alert:
-    """Close it as fixed or backed out (by ``revision``), expected, won't fix or not real.
+    """Close it as fixed or backed out (by ``revision``, later than the likeliest commit), expected,
+    won't fix or not real.
 
     Raises TriageError.
     """
@@ -124,6 +126,8 @@ def resolve(
     needs = resolution in Alert.BY_A_REVISION
     if needs != (revision is not None):
         raise TriageError(f"“{resolution}” {'needs the revision' if needs else 'has no revision'}.")
+    if revision:
+        _refuse_early_fix(lock_as_seen(alert, version), revision)
     note = " ".join(filter(None, [resolution, f"by {revision}" if revision else ""]))
     return _act(
         alert,
@@ -135,6 +139,15 @@ def resolve(
         resolution=resolution,
         resolution_revision_id=revision.pk if revision else None,
     )
+
+
+def _refuse_early_fix(row: Alert, by: Revision) -> None:
+    """What came before the change, or made it, cannot have taken it back."""
+    if by.position <= row.likeliest.position:
+        raise TriageError(
+            f"{by} is not later than {row.likeliest}, where the change of alert {row.pk} most "
+            f"likely began; enter a revision of {row.tree} after {row.likeliest}."
+        )
 
 
 @transaction.atomic
