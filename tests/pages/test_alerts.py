@@ -156,6 +156,16 @@ def test_what_to_do_next_comes_with_its_cost_and_a_guess_is_called_one(
     assert "Nothing to do: the alert is resolved" in text
 
 
+def test_where_no_step_is_left_a_person_acts(visit: Visit, mixed: Alert) -> None:
+    for state, stated in {
+        "new": "Look at the suspects, then acknowledge the alert or close it with a reason.",
+        "acknowledged": "Look at the suspects, then close the alert with a reason.",
+        "recovered": "Nothing to do: the alert is recovered?",
+    }.items():
+        Alert.objects.filter(pk=mixed.pk).update(state=state)
+        assert stated in visit(f"/alerts/{mixed.pk}/").partition("What to do next")[2]
+
+
 def test_names_from_outside_are_text_on_the_pages(client: Client, mixed: Alert) -> None:
     hostile = "<hr>&amp;\"'"
     Revision.objects.filter(name="r112").update(subject=hostile, author_name=hostile)
