@@ -205,6 +205,21 @@ def test_the_page_of_an_alert_offers_a_bisect_and_shows_how_it_stands(
 
 
 @pytest.mark.django_db
+def test_where_a_bisect_found_the_commit_no_note_calls_it_needless(
+    ended: Bisect, client: Client
+) -> None:
+    found = lab.revision(9)
+    # Further boots may leave but one commit.
+    Alert.objects.update(revision=found, after=lab.revision(8), likeliest=found)
+    address = Alert.objects.get().get_absolute_url()
+    html = client.get(address).content.decode()
+    assert f"Bisect {ended.pk}</a>, done" in html
+    assert "No bisect:" not in html
+    Alert.objects.update(named=None, named_probability=None)
+    assert "No bisect:" in client.get(address).content.decode()
+
+
+@pytest.mark.django_db
 def test_a_triager_asks_an_agent_from_the_pages_of_an_alert_and_of_a_comparison(
     alert: Alert, client: Client
 ) -> None:
