@@ -1,5 +1,6 @@
 """What an option costs, on pages, in pictures, mails and the API."""
 
+import re
 from typing import Any
 
 import pytest
@@ -112,6 +113,13 @@ class TestAlert:
         page = client.get(reverse("commit", args=["freebsd-head", "r300026"])).content.decode()
         assert "values with the option in percent of those without, more is better" in page
         assert page.count("values with the option") == 1
+
+    def test_no_cell_of_a_cost_links_to_measure_more(self, client: Client, grown: Alert) -> None:
+        client.force_login(make.user("tess", role=User.Role.TRIAGER))
+        page = client.get(reverse("commit", args=["freebsd-head", "r300026"])).content.decode()
+        asked = {int(number) for number in re.findall(r"/jobs/new/\?series=(\d+)", page)}
+        assert asked
+        assert not Series.objects.filter(pk__in=asked).exclude(metric__option="")
 
     def test_its_mail_states_it_too(self, grown: Alert) -> None:
         facts = gather(grown.pk)

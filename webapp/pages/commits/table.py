@@ -315,7 +315,8 @@ def _excluded(cell: Cell) -> str:
 
 
 def _ask(cell: Cell, around: Surroundings) -> str:
-    if not around.ask_from:
+    # Nobody measures a cost: it follows from runs of two modes.
+    if not around.ask_from or cell.point.series.is_cost:
         return ""
     ask = job_new_link(cell.point.series_id, around.commit.name, around.ask_from)
     return (
