@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from tests import make
 from tests.pages.conftest import Counted
+from webapp.alerts.models import Alert, AlertFinding
 from webapp.analysis.models import Finding
 from webapp.results.models import Revision
 
@@ -30,6 +31,19 @@ def test_a_commit_that_made_something_worse_is_named_with_size_and_place(visit: 
     assert "r300003" in text
     assert "−11.4 ± 0.90" in text
     assert "regression" in text
+
+
+def test_the_commit_of_an_open_alert_stands_there_though_its_loss_became_smaller(
+    visit: Visit,
+) -> None:
+    commit_that_changed(-1.95)
+    assert "No change for the worse is proven" in visit("/lately/")
+    finding = Finding.objects.get()
+    alert = make.alert(finding.revision, after=finding.previous)
+    AlertFinding.objects.create(finding=finding, alert=alert)
+    assert "No change for the worse is proven" not in visit("/lately/")
+    Alert.objects.update(state="resolved", resolution="expected")
+    assert "No change for the worse is proven" in visit("/lately/")
 
 
 def test_an_improvement_is_no_regression(visit: Visit) -> None:

@@ -159,8 +159,9 @@ def candidates_beside(alert: Alert) -> FindingQuerySet:
     return found.order_by("series__hardware__name", "series__mode__name", "pk")
 
 
-def of_interest(findings: FindingQuerySet) -> FindingQuerySet:
-    """Findings at least as large as what is in force, by ``webapp.alerts.queries.min_effects``.
+def of_interest(findings: FindingQuerySet, *, or_alerted: bool = False) -> FindingQuerySet:
+    """Findings at least as large as what is in force, by ``webapp.alerts.queries.min_effects``;
+    ``or_alerted``: also smaller ones at the commit that their open alert suspects most.
 
     A change beyond the double range has no figure, and is larger than any.
     """
@@ -171,9 +172,11 @@ def of_interest(findings: FindingQuerySet) -> FindingQuerySet:
         "series__tree__min_effect__percent",
         Value(SeriesSettings.DEFAULT_MIN_EFFECT_PCT),
     )
-    return findings.annotate(size=Abs("change_pct"), least=least).filter(
-        Q(size__gte=F("least")) | Q(size=None)
-    )
+    fits = Q(size__gte=F("least")) | Q(size=None)
+    if or_alerted:
+        at = F("membership__alert__likeliest")
+        fits |= Q(membership__alert__state__in=Alert.OPEN, revision=at)
+    return findings.annotate(size=Abs("change_pct"), least=least).filter(fits)
 
 
 def surroundings_of(

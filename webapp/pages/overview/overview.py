@@ -154,7 +154,7 @@ def _drawn(
 def lately(request: HttpRequest) -> HttpResponse:
     """Commits where something got worse, proven or not, and those tested last."""
     # Commits (ids) that made something worse: confirmed, one build a side, candidates.
-    worse = of_interest(Finding.objects.live())
+    worse = of_interest(Finding.objects.live(), or_alerted=True)
     regressions = worse.revisions_lately(Verdict.WORSE, REGRESSIONS_SHOWN)
     runs = Run.objects.placed().plain().lately(RUNS_LOOKED_AT).values_list("revision_id", flat=True)
     tested = list(dict.fromkeys(runs))[:TESTED_SHOWN]
