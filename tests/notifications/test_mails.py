@@ -159,6 +159,8 @@ def test_of_very_many_suspects_all_are_counted_and_the_likeliest_is_named(backof
     message = message_of(Alert.objects.get())
     suspects = Revision.objects.between(backoff.after, backoff.revision).count() + 1
     assert f"one of {suspects} commits after r303642 up to r303643 (95%)" in message.subject
+    Finding.objects.update(probability=0.9)
+    assert "up to r303643 (86%)" in message_of(Alert.objects.get()).subject, "real and there"
     listed = message.text.partition("Suspects, ")[2].splitlines()
     assert listed[1] == f"  … {suspects - 6} others before the last of these"
     assert listed[2].strip() == "h7"

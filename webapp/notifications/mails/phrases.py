@@ -238,9 +238,13 @@ def _signed(finding: Finding) -> str:
 
 
 def _suspect(facts: AlertFacts) -> str:
-    """The commit, or how many it may be: a chance is that of a step, which commits may share."""
-    one = facts.suspicion
-    sure = f" ({chance(one.chance).replace(' ', '')})"
+    """The commit, or how many it may be, with the chance that the change is real and began there:
+    that of its place is the chance if there is a change, and of a step, which commits may share.
+    """
+    one, worst = facts.suspicion, facts.worst
+    has_own = worst is not None and worst.one_build is None and facts.alert.is_active
+    real = worst.probability if worst is not None and has_own else 1.0
+    sure = f" ({chance(one.chance * real).replace(' ', '')})"
     if one.commit is None:
         return f"{among(one)}{sure}"
     subject = one_line(one.commit.subject, QUOTE_MAX)
