@@ -20,7 +20,7 @@ from webapp.charts.text import percent
 from webapp.pages.trends import data as trend_data
 from webapp.pages.trends import points as trend_points
 from webapp.pages.trends.query import TrendQuery
-from webapp.results.models import Point, Revision, RevisionAlias
+from webapp.results.models import Point, Revision, RevisionAlias, Series
 
 pytestmark = pytest.mark.django_db
 Visit = Callable[[str], str]
@@ -100,6 +100,18 @@ def test_a_finding_outside_of_what_is_shown_is_not_named(
 ) -> None:
     make.finding(make.series(in_mode="pf"), along[0], along[1])
     assert figure(client, "mode=pf&last=2")["series"][0]["found"] == []
+
+
+def test_that_nothing_changed_is_claimed_of_the_revisions_shown_alone(
+    client: Client, along: list[Revision]
+) -> None:
+    make.finding(make.series(in_mode="pf"), along[0], along[1])
+    for series in Series.objects.all():
+        make.analysis(series, count=4, smallest={"pct": 2.0})
+    of_two = client.get("/trends/?mode=pf&mode=forwarding&last=2").context["headline"]
+    assert of_two == "No proven change in these 2 revisions of 2 series"
+    of_one = client.get("/trends/?mode=pf&last=1").context["headline"]
+    assert of_one == "No proven change in this revision"
 
 
 def test_levels_are_drawn_as_far_as_they_show(client: Client, along: list[Revision]) -> None:

@@ -298,7 +298,7 @@ def headline(trend: Trend, *, too_few: int) -> str:
         (one, found) for one in trend.costs for found in one.found if found.is_confirmed
     ]
     if not changes:
-        return _unproven(count, too_few)
+        return _unproven(trend, too_few)
     last = max(found.index for _, found in changes)
     here = [(one, found) for one, found in changes if found.index == last]
     revision = trend.revisions.names[last]
@@ -337,10 +337,13 @@ def _today(one: TrendSeries, unit: str) -> str:
     return today_sentence(stands, better=one.better, unit=unit, is_cost=one.is_cost)
 
 
-def _unproven(count: int, too_few: int) -> str:
+def _unproven(trend: Trend, too_few: int) -> str:
+    """Of the revisions shown: what stands lost today may have begun before them."""
+    count, revisions = len(trend.series), len(trend.revisions.names)
     if too_few == count:
         return "Too little known to prove a change"
-    text = f"No proven change in {count} series" if count > 1 else "No proven change"
+    shown = f"these {revisions} revisions" if revisions > 1 else "this revision"
+    text = f"No proven change in {shown}{f' of {count} series' if count > 1 else ''}"
     return f"{text}; of {too_few} too little is known to prove one" if too_few else text
 
 
