@@ -5,6 +5,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlencode, urlsplit
+from uuid import uuid4
 
 import pytest
 from django.db import connection
@@ -17,7 +18,7 @@ from tests.approved import Approvals
 from tests.documents import run_document
 from tests.events.steps import event
 from tests.pages.conftest import Counted, words
-from tests.profiles import boots_of, profile_document, store
+from tests.profiles import FORWARDING, boots_of, profile_document, store
 from webapp.alerts.models import Alert
 from webapp.analysis import services as analysis
 from webapp.analysis.queries import function_series
@@ -517,6 +518,23 @@ def test_a_difference_and_a_profile_lead_to_the_series(series: str, client: Clie
     side = client.get("/profiles/side/", {"side": sides["a"]}).content.decode()
     assert f'{link}&amp;fn=ether_output@kernel">ether_output' in side
     assert f'{link}">cost over revisions' in side
+
+
+def test_between_modes_a_function_leads_to_the_series_that_has_it(
+    agent: Agent, client: Client
+) -> None:
+    pf = {"workload": "pf", "traffic": None, "options": []}
+    profiled(agent, "r303642", boots_of())
+    own = {"fork_exit;ithread_loop;ether_input;pf.ko`pf_test": 400}
+    profiled(agent, "r303642", [profile_document(FORWARDING | own)], mode=pf, uuid=str(uuid4()))
+    sides = {one: f"freebsd-head:r303642:bench/nic:{one}" for one in ("forwarding", "pf")}
+    asked = {"a": sides["forwarding"], "b": sides["pf"]}
+    rows = client.get("/profiles/diff/", asked).context["rows"]
+    series = {row.function: links[0] for row, _, links, _ in rows}
+    assert "&mode=pf&fn=pf_test@pf.ko" in series["pf_test"]
+    assert "&mode=forwarding&fn=ether_output@kernel" in series["ether_output"]
+    around = client.get("/profiles/diff/", asked | {"fn": "pf_test@pf.ko"})
+    assert around.context["around_link"] == series["pf_test"]
 
 
 @pytest.mark.parametrize(

@@ -30,6 +30,7 @@ from webapp.pages.profiles.profile import (
     name_of,
     warnings_of,
 )
+from webapp.results.models import Run
 from webapp.stats.profiles.calls import Bools, Calls
 from webapp.stats.profiles.costs import Floats
 from webapp.stats.profiles.function_series import MOST_FUNCTIONS
@@ -153,6 +154,14 @@ def _context(request: HttpRequest, both: ProfiledPair, flame: Flame, view: View)
     found, shows_all = both.found, request.GET.get("all") == "1"
     rows = found.rows if shows_all else found.rows[:ROWS]
     function = request.GET.get("fn", "")
+    of_a = {name_of(*one) for one in both.a.calls.functions}
+    is_one_series = functions_link(both.a.run) == functions_link(both.b.run)
+
+    def run_of(named: str) -> Run:
+        return both.a.run if is_one_series or named in of_a else both.b.run
+
+    claimed = (name_of(row.function, row.module) for row in found.rows if row.is_claimed)
+    changed = [named for named in claimed if run_of(named) == both.a.run]
     return {
         "headline": both.headline,
         "found": found,
@@ -160,20 +169,15 @@ def _context(request: HttpRequest, both: ProfiledPair, flame: Flame, view: View)
             (
                 row,
                 with_query(path, [*query, ("fn", named)]),
-                [functions_link(both.a.run, [named], with_calls=one) for one in (False, True)],
+                [functions_link(run_of(named), [named], with_calls=one) for one in (False, True)],
                 _counted(row, found),
             )
             for row in rows
             for named in [name_of(row.function, row.module)]
         ],
-        "changed_link": functions_link(
-            both.a.run,
-            [name_of(row.function, row.module) for row in found.rows if row.is_claimed][
-                :MOST_FUNCTIONS
-            ],
-        ),
+        "changed_link": functions_link(both.a.run, changed[:MOST_FUNCTIONS]) if changed else "",
         "around": around_function(*costs(both), function) if function else None,
-        "around_link": functions_link(both.a.run, [function]),
+        "around_link": functions_link(run_of(function), [function]),
         "more": len(found.rows) - len(rows),
         "all_link": with_query(path, [*parts, ("all", "1")]),
         "unit": "% of A's packet" if found.is_cost else "% of samples",
