@@ -85,10 +85,16 @@ def test_the_session_holds_the_secret_of_a_new_app_encrypted_until_its_code_is_r
     wrong = browser.post("/account/factors/app/", {"code": "000000"})
     assert secret in text_of(wrong)  # type: ignore[arg-type]
     assert secret not in str(dict(browser.session))
-    browser.post("/account/factors/app/", {"code": code_of_now(secret=secret)})
+    code = code_of_now(secret=secret)
+    browser.post("/account/factors/app/", {"code": code})
     app = Authenticator.objects.get(user=bob, type=APP)
     assert encryption.decrypt(app.data["secret"]) == secret
     assert totp.SECRET_SESSION_KEY not in browser.session
+    other = Client(REMOTE_ADDR=new_address())
+    give_password(other, bob.username)
+    assert "Wrong code or key" in text_of(give_code(other, code))  # used up by the app's adding
+    give_code(other, code_of_now(1, secret=secret))
+    assert is_signed_in(other)
 
 
 @pytest.mark.parametrize("case", ["another key", "stored in clear", "empty"])

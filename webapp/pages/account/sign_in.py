@@ -15,6 +15,7 @@ from allauth.mfa.base.views import IndexView
 from allauth.mfa.recovery_codes import views as codes
 from allauth.mfa.recovery_codes.views import ViewRecoveryCodesView
 from allauth.mfa.totp import views as app
+from allauth.mfa.totp.views import ActivateTOTPView
 from allauth.mfa.webauthn import views as keys
 from allauth.mfa.webauthn.views import LoginWebAuthnView
 from allauth.socialaccount.models import SocialAccount
@@ -24,6 +25,7 @@ from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import logout
 from django.contrib.auth.decorators import login_not_required
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import path, reverse_lazy
@@ -31,7 +33,13 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 from requests import RequestException
 
-from webapp.accounts.services import Asking, FactorUnreadable, is_readable, signed_in_required
+from webapp.accounts.services import (
+    Asking,
+    FactorUnreadable,
+    is_readable,
+    signed_in_required,
+    take_code,
+)
 from webapp.outbox.services import mail_settings
 from webapp.pages.account.adapters import PROVIDER
 
@@ -111,6 +119,17 @@ class Factors(IndexView):
         ]
         connected = SocialAccount.objects.filter(user=self.request.user).order_by("pk")
         return context | {"sign_on": sign_on_name(), "connected": list(connected)}
+
+
+class NewApp(ActivateTOTPView):
+    """A new app."""
+
+    @transaction.atomic
+    def form_valid(self, form: Any) -> HttpResponse:
+        """Add the app, and take the code that was given: it opens nothing more."""
+        response: HttpResponse = super().form_valid(form)
+        take_code(user=self.request.user, code=form.cleaned_data["code"])
+        return response
 
 
 class Codes(ViewRecoveryCodesView):
@@ -215,7 +234,7 @@ SIGN_IN: list[tuple[str, AnyView, str]] = [
 ]
 OWN: list[tuple[str, AnyView, str]] = [
     ("", own(Factors, "pages/account/factors.html"), "mfa_index"),
-    ("app/", own(app.ActivateTOTPView, "pages/account/factor_app.html"), "mfa_activate_totp"),
+    ("app/", own(NewApp, "pages/account/factor_app.html"), "mfa_activate_totp"),
     ("app/remove/", act(app.DeactivateTOTPView), "mfa_deactivate_totp"),
     ("keys/", own(keys.AddWebAuthnView, "pages/account/factor_key.html"), "mfa_add_webauthn"),
     ("keys/<int:pk>/remove/", act(keys.RemoveWebAuthnView), "mfa_remove_webauthn"),
