@@ -23,6 +23,15 @@ def test_a_tree_without_tests_states_how_to_import_and_upload(
     approved("pages/commits/a-tree-without-tests-states-how-to-import", client.get(PAGE))
 
 
+def test_where_nothing_is_tested_an_imported_history_is_shown_and_not_asked_for(
+    client: Client,
+) -> None:
+    make.revisions(2)
+    page = client.get(PAGE).content.decode()
+    assert 'is imported: <a href="?all=1">all known</a>. No commit of it is tested yet' in page
+    assert "import_revisions" not in page
+
+
 def test_an_unknown_tree_is_not_found(client: Client) -> None:
     assert client.get(PAGE).status_code == 404
 

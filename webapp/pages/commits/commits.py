@@ -166,6 +166,7 @@ def page(request: HttpRequest, tree: str) -> HttpResponse:
         "releases": Release.objects.of_tree(found)[:RELEASES_SHOWN],
         "older": _older(rows, asked, bound),
         "stopped": bound is not None and len(rows) <= ROWS,
+        "is_imported": not rows and Revision.objects.of_tree(found).placed().exists(),
         "has_paths": not asked.path or Revision.objects.with_paths(found),
     }
     return render(request, "pages/commits/commits.html", context)
