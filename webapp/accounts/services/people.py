@@ -148,7 +148,8 @@ def share_view(*, view: SavedView, is_shared: bool) -> None:
 
 person_removed = Signal()
 """Sent in the transaction that removes a person, with ``names`` (as authors are called: names and
-addresses), the ``pseudonym`` that stands for each, and ``counts`` to add to (rows by table)."""
+addresses), the ``pseudonym`` that stands for each, and ``counts`` to add to (rows by the label of
+their model)."""
 
 ADDRESS = re.compile(r"(?:[^\s<>:][^\n<>:]*<)?([\w.+-]+@[\w.-]+\w)>?")
 """An address in a text, with the name before it: ``Ada Lovelace <ada@example.org>``."""
@@ -159,7 +160,7 @@ Pseudonyms = Mapping[str, str]
 
 @transaction.atomic
 def remove_people(*, people: QuerySet[User]) -> Counter[str]:
-    """Remove ``people``; how many rows of each table changed. Raises RoleError when no operator
+    """Remove ``people``; how many rows of each model changed. Raises RoleError when no operator
     would be left.
 
     The operators' rows are locked: two of them who remove one another must not both succeed.
@@ -206,7 +207,7 @@ def _remove(user: User, names: Iterable[str], counts: Counter[str]) -> None:
     pseudonym = f"removed-{user.pk}"
     for model, field in _owned():
         gone, by_model = model._base_manager.filter(**{field: user}).delete()  # noqa: SLF001 (all rows)
-        counts.update({_table(name): number for name, number in by_model.items() if gone})
+        counts.update(by_model if gone else {})
     User.objects.filter(pk=user.pk).update(
         username=pseudonym,
         first_name="",
@@ -224,7 +225,7 @@ def _remove(user: User, names: Iterable[str], counts: Counter[str]) -> None:
         last_login=None,
         removed_at=timezone.now(),
     )
-    counts["accounts_user"] += 1
+    counts[User._meta.label] += 1  # noqa: SLF001 (documented)
     person_removed.send(User, names=known, pseudonym=pseudonym, counts=counts)
     with connection.cursor() as cursor:
         cursor.execute("SELECT driftline_forget_origin(%s)", [user.pk])
@@ -235,10 +236,6 @@ def _owned() -> Iterable[tuple[type[models.Model], str]]:
     for one in User._meta.get_fields(include_hidden=True):  # noqa: SLF001 (documented)
         if isinstance(one, models.ManyToOneRel) and one.on_delete is models.CASCADE:
             yield one.related_model, one.field.name
-
-
-def _table(label: str) -> str:
-    return label.replace(".", "_").lower()
 
 
 def _digest(name: str) -> str:

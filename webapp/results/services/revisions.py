@@ -315,7 +315,7 @@ def erase_author(names: set[str], pseudonym: str, counts: Counter[str], **_: Any
         author_name_lower=Lower("author_name"), author_email_lower=Lower("author_email")
     ).filter(own)
     called = {name.lower() for name in found.values_list("author_name", flat=True).distinct()}
-    counts["results_revision"] += found.update(author_name=pseudonym, author_email="")
+    counts["results.Revision"] += found.update(author_name=pseudonym, author_email="")
     terms = [
         name for name in sorted(names | called, key=len, reverse=True) if len(name) >= SHORTEST
     ]
@@ -323,4 +323,4 @@ def erase_author(names: set[str], pseudonym: str, counts: Counter[str], **_: Any
         pattern = "|".join(re.sub(r"(\W)", r"\\\1", term) for term in terms)
         with connection.cursor() as cursor:
             cursor.execute(IN_MESSAGES, {"pattern": pattern, "pseudonym": pseudonym})
-            counts["results_revision"] += cursor.rowcount
+            counts["results.Revision"] += cursor.rowcount

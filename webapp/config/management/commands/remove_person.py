@@ -1,11 +1,15 @@
 from collections import Counter
 from typing import Any
 
+from django.apps import apps
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import transaction
 
 from webapp.accounts.models import User
 from webapp.accounts.services.people import RoleError, remove_author, remove_people
+from webapp.results.models import Revision
+
+STAY = (User, Revision)
 
 
 class Command(BaseCommand):
@@ -30,8 +34,9 @@ class Command(BaseCommand):
         with transaction.atomic():
             counts = self._remove(options["name"], options["author"])
             transaction.set_rollback(options["dry_run"])
-        for table, number in sorted(counts.items()):
-            self.stdout.write(f"{number} {table}")
+        for label, number in sorted(counts.items()):
+            if number:
+                self.stdout.write(_sentence(apps.get_model(label), number))
         if options["dry_run"]:
             self.stdout.write("Nothing was changed: this was a dry run.")
 
@@ -45,3 +50,8 @@ class Command(BaseCommand):
             return remove_people(people=people)
         except RoleError as error:
             raise CommandError(str(error)) from error
+
+
+def _sentence(model: Any, number: int) -> str:
+    what = model._meta.verbose_name if number == 1 else model._meta.verbose_name_plural  # noqa: SLF001
+    return f"{'Stays, under a number' if model in STAY else 'Goes'}: {number:,} {what}"
