@@ -12,6 +12,7 @@ from pytest_django.live_server_helper import LiveServer
 from tests import make
 from tests.api.conftest import Send, agent, send, token
 from tests.bisects import lab
+from tests.browser.steps import beyond
 from tests.browser.test_journey import drawn, middle_of_point
 from tests.documents import run_document
 from tests.events.steps import event
@@ -189,3 +190,34 @@ def test_every_page_shows_names_as_they_are(
         page.goto(live_server.url + address)
         unharmed(page)
         assert json.dumps(console) == "[]", address
+
+
+LONG = "n" * 100
+
+
+def test_long_names_widen_no_page(live_server: LiveServer, page: Page) -> None:
+    tree, hardware, metric = make.tree("mytree"), make.hardware("HW1/nic0"), make.metric(LONG)
+    along = make.revisions(6, of=tree)
+    for at, row in enumerate(along):
+        row.name = f"{at}{at:039x}"
+        row.save()
+        RevisionAlias.objects.filter(revision=row).update(name=row.name)
+    series = make.series(of=tree, on=hardware, in_mode=make.mode(LONG), of_metric=metric)
+    make.history(series, along, [100.0] * 3 + [90.0] * 3)
+    alert = make.alert(along[3], after=along[2])
+    make.finding(series, along[2], along[3], alert=alert)
+    make.run(along[3], on=hardware, in_mode=series.mode, of_metric=metric)
+    sides = {"a": f"mytree:{along[2].name}", "b": f"mytree:{along[3].name}"}
+    wide: list[tuple[str, int, str]] = []
+    for address in (
+        *("/", "/hardware/", "/hardware/HW1/nic0/", "/commits/mytree/", "/alerts/", "/trends/"),
+        f"/commits/mytree/{along[3].name}/",
+        f"/alerts/{alert.pk}/",
+        f"/compare/?{urlencode(sides)}",
+        f"/search/?{urlencode({'q': LONG})}",
+    ):
+        for width in (390, 1440):
+            page.set_viewport_size({"width": width, "height": 900})
+            page.goto(live_server.url + address)
+            wide += [(address, width, one) for one in beyond(page)]
+    assert wide == []

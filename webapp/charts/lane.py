@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webapp.charts.scale import Scale, tick_texts, ticks
+from webapp.charts.svg import cut
 from webapp.charts.text import percent
 from webapp.charts.trend.series import Level
 
@@ -37,6 +38,9 @@ WHISKER_SHARE = 0.3
 
 LABEL_ROOM = 0.09
 """Share of the width between two labels of changes, at the least."""
+
+LONGEST_NAME = 14
+"""Characters of a revision below the lanes, of which a phone has room for two or three."""
 
 TURN = 0.8
 """From this share of the width on, a label stands to the left of its riser."""
@@ -120,7 +124,7 @@ def revisions(names: Sequence[tuple[int, str]], *, length: int) -> str:
         anchor = "start" if share < 0.06 else "end" if share > 0.94 else "middle"
         parts.append(
             f'<text class="mono" x="{100 * share:.1f}%" y="13" text-anchor="{anchor}">'
-            f"{escape(name)}</text>"
+            f"{escape(cut(name, LONGEST_NAME))}</text>"
         )
     return f'<svg class="lane-plot" height="18" aria-hidden="true">{"".join(parts)}</svg>'
 
