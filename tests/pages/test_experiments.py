@@ -127,6 +127,25 @@ def test_a_picture_notes_that_samples_were_left_out_where_no_title_of_an_axis_st
     assert any(text.startswith("Note: samples left out, see the report") for *_, text in texts)
 
 
+def test_a_picture_names_its_platform_where_there_is_one(client: Client) -> None:
+    upload(
+        *(
+            run
+            for machine in ("first/nic", "second/nic")
+            for run in (
+                measured(SIDES[0][13:], hardware=machine),
+                measured(SIDES[1][13:], hardware=machine),
+            )
+        )
+    )
+    sides = [Side.parse(text) for text in SIDES]
+    kept = keep_comparison(sides=sides, asof=timezone.now(), owner=None)
+    drawn = client.get(f"{kept.get_absolute_url()[:-1]}.svg").content.decode()
+    assert "Platform: 2 machines<" in drawn
+    assert "Note: first" not in drawn
+    assert "Note: second" not in drawn
+
+
 def test_pictures_by_address_in_both_themes(client: Client, experiment: Experiment) -> None:
     for kind, begins in (("svg", b"<svg"), ("png", b"\x89PNG")):
         for theme in ("light", "dark"):

@@ -24,7 +24,8 @@ CAP = 4.0
 """Half the width of the ends of a whisker."""
 HEADROOM = 1.05
 CHARACTER = 6.4
-"""Width of a letter of 11 px, about: labels are cut to what their group has room for."""
+"""Width of a letter of 11 px, about: a line of a label has as many as its group has room for."""
+LABEL_ROW, LABEL_ROWS = 13.0, 4
 LONGEST_TITLE = 108
 KILO = 1000.0
 OPACITIES = ("0.75", "0.3")
@@ -81,20 +82,27 @@ def draw(
     title, platform, note = map(_wrapped, (texts.title, texts.platform, texts.note))
     head = TITLE + NOTE_ROW * (len(title) + len(platform) - 1)
     top = head + LEGEND_ROW * len(sides) + UNIT
-    foot = HEIGHT - FOOT - NOTE_ROW * len(note)
+    right = WIDTH - (SECOND_RIGHT if is_of_packets else RIGHT)
+    labels = _labels([group.label for group in groups], (right - LEFT) / max(len(groups), 1))
+    below = FOOT + LABEL_ROW * (max(map(len, labels), default=1) - 1)
+    foot = HEIGHT - below - NOTE_ROW * len(note)
     values = [end for group in groups for bar in group.bars for end in (bar.low, bar.high)]
     finite = [value for value in values if isfinite(value)]
     low, high = min([0.0, *finite]), max([0.0, *finite]) or 1.0
     y = Scale(low * HEADROOM, high * HEADROOM, foot, top)
-    frame = _Frame(y, foot, WIDTH - (SECOND_RIGHT if is_of_packets else RIGHT))
+    frame = _Frame(y, foot, right)
     return svg.document(
         *_lines(title, 14.0, "label"),
         *_lines(platform, 14.0 + NOTE_ROW * len(title)),
         *_legend(sides, head),
         *_axis(frame, texts.unit, top),
         *(_second_axis(frame, top) if is_of_packets else []),
-        *(one for index, group in enumerate(groups) for one in _group(group, index, groups, frame)),
-        *_lines(note, foot + FOOT + 7),
+        *(
+            one
+            for index, (group, label) in enumerate(zip(groups, labels, strict=True))
+            for one in _group(group, label, index, len(groups), frame)
+        ),
+        *_lines(note, foot + below + 7),
         width=WIDTH,
         height=HEIGHT,
         described=texts.title,
@@ -157,12 +165,30 @@ def _second_axis(frame: _Frame, top: float) -> list[str]:
     return parts
 
 
-def _group(group: Group, index: int, groups: Sequence[Group], frame: _Frame) -> list[str]:
-    room = (frame.right - LEFT) / len(groups)
+def _labels(texts: Sequence[str], room: float) -> list[list[str]]:
+    """The lines of each label. Where one is longer than a line, all are without the words that they
+    begin and end with alike.
+    """
+    longest = max(int(room / CHARACTER), 2)
+    words = [text.split() for text in texts]
+    if all(len(text) <= longest for text in texts):
+        return [[text] for text in texts]
+    for end in (0, -1):
+        while len({one[end] for one in words if one}) == 1 < min(map(len, words)) and words[1:]:
+            for one in words:
+                del one[end]
+    return [wrap(" ".join(one), longest, max_lines=LABEL_ROWS, placeholder="…") for one in words]
+
+
+def _group(group: Group, label: Sequence[str], index: int, count: int, frame: _Frame) -> list[str]:
+    room = (frame.right - LEFT) / count
     start = LEFT + room * (index + GAP / 2)
     wide = room * (1 - GAP) / max(len(group.bars), 1)
-    text = svg.cut(group.label, max(int(room / CHARACTER), 2))
-    parts = [svg.label(text, x=LEFT + room * (index + 0.5), y=frame.foot + 18, class_="middle")]
+    x, y = LEFT + room * (index + 0.5), frame.foot + 18
+    parts = [
+        svg.label(text, x=x, y=y + LABEL_ROW * row, class_="middle")
+        for row, text in enumerate(label)
+    ]
     for order, bar in enumerate(group.bars):
         parts += _bar(bar, start + wide * order, wide, frame.y, order)
     return parts

@@ -180,6 +180,10 @@ class Report:
         picture.
         """
         platform, *others = self.bullets or [""]
+        count = len({row.base.hardware.pk for row in self.points.rows})
+        if count > 1 and not self.experiment.bullets:
+            platform = f"{count} machines"
+            others = others[min(count, queries.MOST_MACHINES + 1) - 1 :]
         known = [one for one in others if not one.startswith("Session ")]
         note = "; ".join(filter(None, [remark, *known]))
         return f"Platform: {platform}" * bool(platform), f"Note: {note}" * bool(note)
