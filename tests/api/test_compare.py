@@ -50,6 +50,21 @@ def test_two_revisions_are_compared_over_everything_both_have(measured: None) ->
     assert table["unmatched"] == 2
 
 
+def test_single_builds_of_unknown_noise_have_no_p(measured: None, send: Send) -> None:
+    """That of noisy builds, which headlines use, contradicts the interval."""
+    runs = [
+        run_document(revision=one, build_id=one, samples=[v * factor for v in BASE])
+        for one, factor in (("r3", 1.0), ("r4", 0.88))
+    ]
+    assert send({"runs": runs}).status_code == 201
+    of_builds = compare("freebsd-head:r3", "freebsd-head:r4").json()["rows"][0]["judged"][0]
+    assert (of_builds["verdict"], of_builds["one_build_a_side"]) == ("worse", True)
+    assert (of_builds["high"] < 0, of_builds["p"]) == (True, None)
+    of_samples = compare("freebsd-head:r1", "freebsd-head:r2").json()["rows"][0]["judged"][0]
+    assert (of_samples["verdict"], of_samples["one_build_a_side"]) == ("better", False)
+    assert 0 < of_samples["p"] < 0.05
+
+
 def test_a_row_carries_its_ministat_block(measured: None) -> None:
     row = compare("freebsd-head:r1", "freebsd-head:r2").json()["rows"][0]
     lines = row["ministat"].splitlines()

@@ -166,7 +166,7 @@ def _release_rows(found: ComparedReleases) -> list[dict[str, Any]]:
             "percent": finite(row.judged[0].percent),
             "low": finite(row.judged[0].low),
             "high": finite(row.judged[0].high),
-            "p": row.judged[0].p,
+            "p": _p(row.judged[0], row.judged[0].p),
             "verdict": row.judged[0].label,
             "proven": proven.value,
             "epoch_between": row.parted[0],
@@ -329,7 +329,7 @@ def _judged(comparison: Comparison, reason: str) -> dict[str, Any]:
         "percent": finite(change.percent),
         "low": finite(change.low),
         "high": finite(change.high),
-        "p": change.p,
+        "p": _p(comparison, change.p),
         "unit_of_noise": change.unit.value,
         "units": list(change.units),
         "smallest_visible": worth_telling(change.visible),
@@ -337,6 +337,13 @@ def _judged(comparison: Comparison, reason: str) -> dict[str, Any]:
         "confidence": comparison.confidence,
         "reason": reason,
     }
+
+
+def _p(judged: Comparison | queries.PointVerdict, p: float) -> float | None:
+    """None where ``p`` is not of the interval: of single builds on a machine whose noise is not
+    known it is that of noisy builds, for headlines."""
+    is_known = judged.belief is not None and judged.belief.of_machine
+    return None if judged.one_build and not is_known else p
 
 
 def finite(value: float | None) -> float | None:

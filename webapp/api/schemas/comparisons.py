@@ -45,10 +45,10 @@ class JudgedOut(BaseModel):
     ``p`` is the chance of a difference as large where there is none; ``unit_of_noise`` the level
     whose scatter counts and ``units`` how many of them each side has. ``one_build_a_side``: a side
     has one build, and how much builds scatter is not known; the interval has what is believed of
-    it, and ``p`` is that of noisy builds unless the machine's are known: above 0.05 pages do not
-    colour it. ``why`` is ``one_build_a_side`` where then only the runs differ, and
-    ``runs_disagree`` where a side pools runs of one revision that differ by more than their noise:
-    the verdict is then ``cannot tell``. Else it is empty.
+    it, and no ``p`` belongs to that (null) unless the machine's are known. ``why`` is
+    ``one_build_a_side`` where then only the runs differ, and ``runs_disagree`` where a side pools
+    runs of one revision that differ by more than their noise: the verdict is then ``cannot tell``.
+    Else it is empty.
     """
 
     verdict: str
@@ -61,7 +61,7 @@ class JudgedOut(BaseModel):
     percent: float | None
     low: float | None
     high: float | None
-    p: float
+    p: float | None
     unit_of_noise: str
     units: list[int]
     smallest_visible: float | None
@@ -230,8 +230,8 @@ class ReleaseOut(BaseModel):
 class ReleaseRowOut(BaseModel):
     """One machine, mode and metric at both: the revisions that stand for A and B on that machine,
     samples and means, the change in percent of A with its 95 % interval, its ``verdict`` by itself,
-    and ``proven``: that over the whole table. ``today_…`` is what its series has lost today, where
-    that loss begins between the two.
+    and ``proven``: that over the whole table; ``p`` as in any comparison. ``today_…`` is what its
+    series has lost today, where that loss begins between the two.
     """
 
     hardware: str
@@ -248,7 +248,7 @@ class ReleaseRowOut(BaseModel):
     percent: float | None
     low: float | None
     high: float | None
-    p: float
+    p: float | None
     verdict: str
     proven: str
     epoch_between: bool
