@@ -188,3 +188,25 @@ def test_hardware_has_the_same_bounds(send: Send) -> None:
         body = {"name": "bench/nic"} | field
         response = send(body, path="/api/v1/hardware", query="")
         assert response.status_code == 422, response.content
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        (
+            "hardware",
+            "a b",
+            "must not be empty, nor hold a blank, what nobody sees, or one of : ? # &",
+        ),
+        ("tree", "a:b", "or one of : / ? # &"),
+        ("revision", "-r1", "must begin with a letter or digit of ASCII"),
+        ("mode", {"workload": "a@b", "traffic": None, "options": []}, "or one of @ + / ? # &"),
+        ("metrics", {"p q": {}}, "or one of : / ? # &"),
+    ],
+)
+def test_what_a_name_may_not_hold_is_listed_without_a_pattern(
+    send: Send, field: str, value: object, message: str
+) -> None:
+    details = send(run_document(**{field: value})).json()["error"]["details"]
+    assert message in details[0]["message"]
+    assert "pattern" not in str(details)

@@ -69,3 +69,8 @@ def test_the_table_lists_every_code_and_no_other() -> None:
 @pytest.mark.parametrize("code", sorted({*CODES, *FRONT_CODES.values()}))
 def test_a_code_is_one_word(code: str) -> None:
     assert re.fullmatch(r"[a-z]+(_[a-z]+)*", code)
+
+
+def test_an_empty_body_is_named(send: Send) -> None:
+    (detail,) = send("").json()["error"]["details"]
+    assert detail["message"] == "The body is empty: send one JSON object"

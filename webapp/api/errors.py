@@ -5,7 +5,7 @@
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +21,7 @@ from psycopg.errors import QueryCanceled
 
 from webapp.analysis.queries import SideError
 from webapp.api.prometheus import REFUSED
-from webapp.api.schemas.types import INSIDE
+from webapp.api.schemas.types import IN_WORDS, INSIDE
 from webapp.events.services import ReleaseTaken
 from webapp.jobs.services import ForeignJob, LeaseLost, NoSuchJob, ResultRefused, WrongKernel
 from webapp.labs.services import QuotaExceeded
@@ -191,10 +191,18 @@ def validation_problems(error: ValidationError) -> list[Problem]:
     return [
         Problem(
             path_of([*_inner(one["loc"]), *one.get("ctx", {}).get(INSIDE, ())])[:LONGEST_PATH],
-            str(one["msg"]).removeprefix("Value error, "),
+            _message(one),
         )
         for one in error.errors[:MOST_DETAILS]
     ]
+
+
+def _message(one: Mapping[str, Any]) -> str:
+    """A pattern in words, and that it is the body which is missing."""
+    if one["type"] == "missing" and not _inner(one["loc"]):
+        return "The body is empty: send one JSON object"
+    in_words = IN_WORDS.get(one.get("ctx", {}).get("pattern"))
+    return in_words or str(one["msg"]).removeprefix("Value error, ")
 
 
 def _inner(location: Sequence[Any]) -> Sequence[Any]:

@@ -98,27 +98,36 @@ Moment = Annotated[
 """What a query looks for; a name that is not known finds nothing."""
 
 
+_NAME = rf"^[^\s:/?#&{models.INVISIBLE}]+$"
+_HARDWARE = rf"^[^\s:/?#&{models.INVISIBLE}]+(/[^\s:/?#&{models.INVISIBLE}]+)*$"
+_PART = f"^{models.PART_PATTERN}$"
+_REVISION = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
+_SEEN = "must not be empty, nor hold a blank, what nobody sees, or one of"
+IN_WORDS = {
+    _NAME: f"{_SEEN} : / ? # &",
+    _HARDWARE: f"{_SEEN} : ? # &; the parts between / are not empty",
+    _PART: f"{_SEEN} @ + / ? # &",
+    _REVISION: "must begin with a letter or digit of ASCII, and hold only these and . _ -",
+}
+"""What a text must be like to fit a pattern."""
+
 Name = Annotated[
     str,
-    StringConstraints(pattern=rf"^[^\s:/?#&{models.INVISIBLE}]+$", max_length=100, strict=True),
+    StringConstraints(pattern=_NAME, max_length=100, strict=True),
     AfterValidator(reachable),
 ]
 
 
 HardwareName = Annotated[
     str,
-    StringConstraints(
-        pattern=rf"^[^\s:/?#&{models.INVISIBLE}]+(/[^\s:/?#&{models.INVISIBLE}]+)*$",
-        max_length=models.HARDWARE_MAX,
-        strict=True,
-    ),
+    StringConstraints(pattern=_HARDWARE, max_length=models.HARDWARE_MAX, strict=True),
     AfterValidator(reachable),
 ]
 
 
 ModePart = Annotated[
     str,
-    StringConstraints(pattern=f"^{models.PART_PATTERN}$", max_length=models.PART_MAX, strict=True),
+    StringConstraints(pattern=_PART, max_length=models.PART_MAX, strict=True),
     AfterValidator(reachable),
 ]
 
@@ -137,9 +146,7 @@ FormerMode = Annotated[
 ]
 
 
-RevisionName = Annotated[
-    str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=64, strict=True)
-]
+RevisionName = Annotated[str, StringConstraints(pattern=_REVISION, max_length=64, strict=True)]
 
 
 Text = Annotated[str, Field(strict=True), AfterValidator(sound)]
