@@ -81,12 +81,18 @@ class Asked:
         return tuple(dict.fromkeys(self.text.split()))[:MOST_WORDS]
 
     @property
+    def location(self) -> tuple[str, str]:
+        """Tree and revision as in ``tree:revision``; else no tree and the text."""
+        tree, _, revision = self.text.rpartition(":")
+        return (tree, revision) if tree and revision else ("", self.text)
+
+    @property
     def names(self) -> list[str]:
         """The ids of revisions that it may be: as typed, in small letters, with a letter before a
         number."""
         if len(self.terms) != 1:
             return []
-        text = self.text
+        _, text = self.location
         numbers = [letter + text for letter in LETTERS] if text.isascii() and text.isdigit() else []
         total = models.as_total(text.lower())  # as directories write a count of all commits
         return list(dict.fromkeys([text, text.lower(), *numbers, *([total] if total else [])]))
@@ -94,8 +100,9 @@ class Asked:
     @property
     def beginnings(self) -> list[str]:
         """What the ids of revisions may begin with; none where it is too short or no id."""
-        enough = len(self.text.lstrip(LETTERS)) >= FEWEST_OF_A_REVISION
-        return self.names if enough and _REVISION.fullmatch(self.text) else []
+        _, text = self.location
+        enough = len(text.lstrip(LETTERS)) >= FEWEST_OF_A_REVISION
+        return self.names if enough and _REVISION.fullmatch(text) else []
 
     @property
     def number(self) -> tuple[str, int] | None:
@@ -149,7 +156,7 @@ class Found:
 
 
 def find(asked: Asked, limit: int = SHOWN) -> Found:
-    """At most ``limit`` hits of each kind, in at most ten statements."""
+    """At most ``limit`` hits of each kind, in at most eleven statements."""
     if not asked.terms:
         return Found()
     revisions = revisions_named(asked, limit + 1)
@@ -157,6 +164,7 @@ def find(asked: Asked, limit: int = SHOWN) -> Found:
     machines = models.Hardware.objects.filter(_contains(asked, *CALLED, "aliases__name")).distinct()
     hardware = [(row.name, _hardware(row)) for row in machines]
     modes = list(models.Mode.objects.filter(_contains(asked, "name", "aliases__name")).distinct())
+    metrics = [(row.name, _metric(row)) for row in _metrics(asked)]
     variants = [(str(row.series.variant), _variant(row)) for row in _variants(asked)]
     called, others = _releases(asked)
     groups = [
@@ -167,6 +175,7 @@ def find(asked: Asked, limit: int = SHOWN) -> Found:
         _group("Releases and trees", [] if called else others, limit),
         _group("Hardware", _whole_first(asked, hardware), limit),
         _group("Modes", _whole_first(asked, [(row.name, _mode(row)) for row in modes]), limit),
+        _group("Metrics", _whole_first(asked, metrics), limit),
         _group("Variants", _whole_first(asked, variants), limit),
         _group("Series", [_series(row) for row in _series_of(asked, limit + 1)], limit),
         _group("Commits", [_revision(row) for row in commits_worded(asked, limit + 1)], limit),
@@ -209,13 +218,13 @@ def _whole_first(asked: Asked, named: Iterable[tuple[str, Hit]]) -> list[Hit]:
 
 
 def _series_of(asked: Asked, limit: int) -> Sequence[models.Series]:
-    """Of several words, each in the name of the machine or in that of the mode; what changed last
-    comes first. One word is a machine's or a mode's."""
+    """Of several words, each in the name of machine, mode or metric; what changed last comes first.
+    One word is that of one of these."""
     if len(asked.terms) < 2:
         return []
     newest = Finding.objects.filter(series=OuterRef("pk")).order_by("-pk").values("pk")[:1]
     found = models.Series.objects.filter(
-        _contains(asked, *(f"hardware__{one}" for one in CALLED), "mode__name")
+        _contains(asked, *(f"hardware__{one}" for one in CALLED), "mode__name", "metric__name")
     )
     changed = found.annotate(change=Subquery(newest))
     return list(changed.plain().named().order_by("-change", "pk")[:limit])
@@ -232,6 +241,12 @@ def _releases(asked: Asked) -> tuple[list[Hit], list[Hit]]:
     found = dict.fromkeys([*called, *queries.names_with(words, known)])
     hits = [_release(one, before.get(one)) for one in found]
     return hits if called else [], hits
+
+
+def _metrics(asked: Asked) -> Sequence[models.Metric]:
+    """Those that are measured, without what options cost."""
+    series = models.Series.objects.plain().filter(metric=OuterRef("pk"))
+    return list(models.Metric.objects.filter(_contains(asked, "name"), Exists(series), of=None))
 
 
 def _variants(asked: Asked) -> Sequence[models.Point]:
@@ -316,6 +331,10 @@ def _mode(row: models.Mode) -> Hit:
     return Hit(row.name, with_query(reverse("trends"), [("mode", row.name)]))
 
 
+def _metric(row: models.Metric) -> Hit:
+    return Hit(row.name, with_query(reverse("trends"), [("metric", row.name)]), row.unit)
+
+
 def _variant(newest: models.Point) -> Hit:
     revision = newest.revision
     address = f"{revision.get_absolute_url()}#variants"
@@ -337,7 +356,9 @@ def revisions_named(asked: Asked, limit: int) -> Sequence[models.Revision]:
     for start in asked.beginnings:
         exact |= Q(name__startswith=start)
     # The index of names begins with the tree.
-    trees = list(models.Tree.objects.values_list("pk", flat=True))
+    tree, _ = asked.location
+    of = models.Tree.objects.filter(name__iexact=tree) if tree else models.Tree.objects.all()
+    trees = list(of.values_list("pk", flat=True))
     named = models.RevisionAlias.objects.filter(exact, tree__in=trees)
     whole = Case(When(name__in=asked.names, then=Value(0)), default=Value(1))
     rows = (

@@ -55,6 +55,24 @@ def test_a_revision_of_two_trees_is_listed_for_both(visit: Visit) -> None:
     assert "freebsd-stable-11" in text
 
 
+def test_a_place_as_addresses_have_it_is_that_of_its_tree(client: Client) -> None:
+    make.revision("r303643")
+    stable = make.revision("r303643", of=make.tree("freebsd-stable-11"))
+    assert first(client, "freebsd-stable-11:r303643") == stable.get_absolute_url()
+    assert groups(client, "freebsd-stable-11:r303643")["Revisions"] == ["r303643"]
+    assert groups(client, "no-such-tree:r303643") == {}
+
+
+def test_metrics_are_found_and_lead_to_their_trends(client: Client) -> None:
+    machine = make.hardware("bench/nvme")
+    for name in ("read_latency", "iops"):
+        make.series(on=machine, in_mode="randread", of_metric=make.metric(name))
+    make.metric("unmeasured_latency")
+    assert groups(client, "latency") == {"Metrics": ["read_latency"]}
+    assert first(client, "read_latency") == "/trends/?metric=read_latency"
+    assert groups(client, "iops nvme") == {"Series": ["randread on bench nvme"]}
+
+
 def test_a_version_is_one_word_of_a_subject(client: Client) -> None:
     make.revision("r1", subject="Commit 119 of 120")
     assert first(client, "11.1") == ""
@@ -176,4 +194,4 @@ def test_the_number_of_queries_does_not_grow_with_hits(queries: Counted) -> None
     some(0, 2)
     few = queries("/search/?q=pf")
     some(2, 9)
-    assert queries("/search/?q=pf") == few <= 9
+    assert queries("/search/?q=pf") == few <= 10

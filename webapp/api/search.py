@@ -47,8 +47,9 @@ class Wanted(Schema):
 
     q: Text = Field(
         max_length=LONGEST,
-        description="A revision with or without its letter or its beginning, words of a commit or "
-        "its author, parts of machine and mode in any order, the number of an alert or a bisect.",
+        description="A revision with or without its tree and letter, or its beginning, words of a "
+        "commit or its author, parts of machine, mode and metric in any order, the number of an "
+        "alert or a bisect.",
     )
     limit: int = Field(5, ge=1, le=MOST, description="Hits of each kind.")
 
