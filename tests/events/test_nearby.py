@@ -181,4 +181,4 @@ def test_recorded_along_a_tree_are_its_releases_there_and_whether_there_are_even
     assert has_events
     assert len(captured) == 1
     withdraw_event(event=lifted.pk, actor=make.user(), reason="It stayed.")
-    assert not recorded_along(first.tree, first.position, last.position).has_events
+    assert not recorded_along(first.tree, first.position, last.position)[1]

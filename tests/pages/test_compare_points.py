@@ -21,8 +21,9 @@ from webapp.analysis.queries import (
     side_points,
 )
 from webapp.labs.models import Lab
-from webapp.pages.compare import compare
-from webapp.pages.compare.compare import DRAWN, MATCHED
+from webapp.pages.compare import drawn
+from webapp.pages.compare.compare import MATCHED
+from webapp.pages.compare.drawn import DRAWN
 from webapp.results.models import Hardware, Mode, Point, Revision, Run, Series, Tree
 from webapp.results.services import forget_names
 
@@ -153,7 +154,7 @@ def test_what_is_the_same_is_neither_judged_nor_drawn_again(
     before = client.get(TWO).content
     in_other_order = client.get(f"{TWO}&order=mode").content
     monkeypatch.setattr(side_points, "judge_pairs", None)
-    monkeypatch.setattr(compare, "rows_html", None)
+    monkeypatch.setattr(drawn, "rows_html", None)
     assert client.get(TWO).content == before
     assert client.get(f"{TWO}&order=mode").content == in_other_order != before
 

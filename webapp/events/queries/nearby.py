@@ -312,30 +312,19 @@ class LocatedEvent:
     when: str
 
 
-class Recorded(NamedTuple):
-    """Releases along a part of a tree, by name, and whether there are events in force at all."""
-
-    releases: Sequence[Release]
-    has_events: bool
-
-
-def recorded_along(tree: Tree, first: int, last: int) -> Recorded:
-    """What is recorded of ``tree`` from the position ``first`` to ``last``; one query."""
-    with connection.cursor() as cursor:
-        cursor.execute(RECORDED, [tree.pk, first, last])
-        rows = cursor.fetchall()
+def recorded_along(tree: Tree, first: int, last: int) -> tuple[list[Release], bool]:
+    """The releases of ``tree`` from the position ``first`` to ``last``, by name, and whether there
+    are events in force at all; one query.
+    """
+    rows = rows_of(RECORDED, [tree.pk, first, last])
     releases = [
-        Release(
-            pk=pk,
-            tree=tree,
-            name=name,
-            kind=kind,
-            revision=Revision(name=revision, position=position, tree=tree),
-        )
-        for _, pk, name, kind, revision, position in rows
+        Release(pk=pk, tree=tree, name=name, kind=kind, revision=Revision(name=at, position=place))
+        for _, pk, name, kind, at, place in rows
         if pk is not None
     ]
-    return Recorded(releases, has_events=rows[0][0])
+    for one in releases:
+        one.revision.tree = tree
+    return releases, rows[0][0]
 
 
 def events_along(

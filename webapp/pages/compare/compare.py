@@ -1,11 +1,9 @@
 """`/compare/?a=…&b=…`: A against B along one axis, over everything both have."""
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from typing import Any, NamedTuple
 
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
@@ -23,7 +21,8 @@ from webapp.pages.compare import pickers as compare_pickers
 from webapp.pages.compare import range_report
 from webapp.pages.compare import ranges as compare_ranges
 from webapp.pages.compare import report as compare_report
-from webapp.pages.compare.answer import for_people, subject_of, titles_of
+from webapp.pages.compare.answer import for_people, titles_of
+from webapp.pages.compare.drawn import Asked, drawn
 from webapp.pages.compare.evidence import evidence_of
 from webapp.pages.compare.pickers import readable, start
 from webapp.pages.compare.report import not_compared
@@ -31,36 +30,22 @@ from webapp.pages.compare.rows import (
     ORDERS,
     ROWS_AT_ONCE,
     ROWS_DRAWN,
-    Drawing,
-    Line,
-    Section,
-    axis_of,
     kind_of,
     lines_of,
-    panels_of,
     reach_of,
     revisions_of,
-    rows_html,
 )
 from webapp.pages.parts.cache import Cache, fingerprint
 from webapp.pages.parts.figures import rendered_with_plotly
 from webapp.pages.parts.links import with_query
 from webapp.pages.parts.summaries import variants_beside
-from webapp.results.models import Revision, Run, histogram_name
-from webapp.stats.compare import Outcome
+from webapp.results.models import Revision, Run
 from webapp.stats.metrics import MARGIN_PCT
 
-TITLES = {
-    Outcome.PROVEN: "Proven over the whole table, largest loss first",
-    Outcome.BY_ITSELF: "Differ by themselves, not proven over the whole table",
-    Outcome.EQUIVALENT: "By themselves no difference that matters",
-    Outcome.CANNOT_TELL: "Cannot tell",
-}
 FEWEST_SIDES = 2
 
 MATCHED: Cache[queries.Matched] = Cache(most=16, seconds=600.0)
-DRAWN: Cache[Mapping[str, object]] = Cache(most=16, seconds=600.0)
-"""Never too old: their keys are all that they are made of. The age frees what nobody reads."""
+"""Never too old: its keys are all that it is made of. The age frees what nobody reads."""
 
 BAD_REQUEST = 400
 
@@ -281,7 +266,7 @@ def context_of(
     titles = titles or titles_of(sides)
     more = [("asof", asof.isoformat())] if asof else []
     series = {row.base.series_id for row in table.rows}
-    asked = _Asked(
+    asked = Asked(
         titles=tuple(titles),
         order=order,
         most=None if "all" in request.GET else ROWS_AT_ONCE,
@@ -293,7 +278,7 @@ def context_of(
         "asof": asof,
         "boxes": _boxes(table, sides),
         "common": _common(sides),
-        **_drawn(table, asked, evidence),
+        **drawn(table, asked, evidence),
         "margin": MARGIN_PCT,
         "orders": [(name, _ordered(request, name), name == order) for name in ORDERS],
         "all_link": _ordered(request, order, everything=True),
@@ -303,72 +288,6 @@ def context_of(
         "unmatched": not_compared(table.unmatched, "ABCDEFG"),
         **_links(table, more),
     }
-
-
-class _Asked(NamedTuple):
-    """How a table is shown: what its sides are called, in which order its rows stand and at most
-    how many under a heading (None: all), ``more`` parts of the queries of links, and what stands
-    lost ``today``.
-    """
-
-    titles: tuple[str, ...]
-    order: str
-    most: int | None
-    more: Sequence[tuple[str, str]]
-    today: Mapping[int, Mapping[str, Any]]
-
-
-def _drawn(table: queries.PointTable, asked: _Asked, evidence: str) -> Mapping[str, object]:
-    """The answer and the rows, drawn once for as long as they stay."""
-    if evidence or not table.key:
-        return _draw(table, asked, evidence)
-    today = fingerprint(sorted(asked.today.items()))
-    key = table.key, asked.titles, asked.order, asked.most, today
-    return DRAWN.get(key, lambda: _draw(table, asked))
-
-
-def _draw(table: queries.PointTable, asked: _Asked, evidence: str = "") -> Mapping[str, object]:
-    cells = compare_answer.cells_of(table)
-    groups = compare_answer.groups_of(table, cells, asked.titles)
-    lines = lines_of(cells, asked.order)
-    drawing = Drawing(
-        table=table,
-        titles=asked.titles,
-        reach=reach_of(lines),
-        with_metric=compare_answer.has_metrics(table),
-        path=reverse("compare"),
-        fragment=reverse("compare_row"),
-        more=asked.more,
-        today=asked.today,
-    )
-    return {
-        "answer": compare_answer.headline(cells, groups, subject_of(table.sides, asked.titles)),
-        "lead": compare_answer.lead(cells),
-        "together": table.headline,
-        "panels": panels_of(groups, drawing.reach),
-        "definitions": forest.definitions(drawing.reach),
-        "axis": axis_of(lines, drawing),
-        **_rows(lines, drawing, evidence, most=asked.most),
-        "has_histograms": any(histogram_name(row.base.metric) for row in table.rows),
-        "simulated": any(one.simulated for row in table.rows for one in row.points),
-    }
-
-
-def _rows(
-    lines: Sequence[Line], drawing: Drawing, evidence: str, *, most: int | None
-) -> dict[str, object]:
-    """The rows under their headings, of each no more than ``most``."""
-    counts = Counter(cell.outcome for line in lines for cell in line.cells)
-    sections, left_out = [], 0
-    has_told = any(line.differs for line in lines)
-    for outcome, title in TITLES.items():
-        its = [line for line in lines if line.outcome == outcome]
-        if its:
-            is_folded = has_told and not its[0].differs
-            html = rows_html(its[:most], drawing, evidence)
-            sections.append(Section(title, counts[outcome], is_folded, html, _labels(its)))
-            left_out += len(its[most:]) if most is not None else 0
-    return {"sections": sections, "left_out": left_out}
 
 
 def _links(table: queries.PointTable, more: Sequence[tuple[str, str]]) -> dict[str, object]:
@@ -384,11 +303,6 @@ def _links(table: queries.PointTable, more: Sequence[tuple[str, str]]) -> dict[s
         "change_link": f"{queries.compare_link(*table.sides)}&change=1",
         "swapped": queries.compare_link(*reversed(table.sides)) if len(table.sides) == 2 else "",
     }
-
-
-def _labels(lines: Sequence[Line]) -> list[tuple[str, int]]:
-    labels = [cell.judged.label for line in lines for cell in line.cells]
-    return [(label, labels.count(label)) for label in dict.fromkeys(sorted(labels))]
 
 
 def _ordered(request: HttpRequest, order: str, *, everything: bool = False) -> str:
