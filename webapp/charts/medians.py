@@ -6,7 +6,7 @@ Bars begin at zero: they show how much is left, as the intervals beside them sho
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite
-from textwrap import wrap
+from textwrap import TextWrapper, wrap
 
 from webapp.charts import svg
 from webapp.charts.scale import Scale, ticks
@@ -166,8 +166,8 @@ def _second_axis(frame: _Frame, top: float) -> list[str]:
 
 
 def _labels(texts: Sequence[str], room: float) -> list[list[str]]:
-    """The lines of each label. Where one is longer than a line, all are without the words that they
-    begin and end with alike.
+    """The lines of each label, a word longer than a line cut. Where a label is longer than a line,
+    all are without the words that they begin and end with alike.
     """
     longest = max(int(room / CHARACTER), 2)
     words = [text.split() for text in texts]
@@ -177,7 +177,8 @@ def _labels(texts: Sequence[str], room: float) -> list[list[str]]:
         while len({one[end] for one in words if one}) == 1 < min(map(len, words)) and words[1:]:
             for one in words:
                 del one[end]
-    return [wrap(" ".join(one), longest, max_lines=LABEL_ROWS, placeholder="…") for one in words]
+    lines = TextWrapper(longest, break_on_hyphens=False, max_lines=LABEL_ROWS, placeholder="…")
+    return [lines.wrap(" ".join(svg.cut(word, longest) for word in one)) for one in words]
 
 
 def _group(group: Group, label: Sequence[str], index: int, count: int, frame: _Frame) -> list[str]:
