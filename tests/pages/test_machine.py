@@ -2,12 +2,15 @@
 
 from collections.abc import Callable
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
+from django.db import transaction
 from django.test import Client
 
 from tests import make
 from tests.documents import run_document
+from tests.kept import forget_drawn
 from tests.pages.conftest import Counted, words
 from tests.results.steps import upload
 from webapp.accounts.models import User
@@ -100,6 +103,39 @@ def test_an_alert_is_stated_by_its_loss_on_this_machine(visit: Visit) -> None:
     text = visit(PAGE)
     assert f"Open here losses first, by their size on this machine {alert.pk} ▾ −3.1 %" in text
     assert "55.5" not in text
+
+
+LATER: dict[str, Callable[[Alert], object]] = {
+    "its state": lambda _: Alert.objects.update(state=Alert.State.ACKNOWLEDGED),
+    "the commit that a bisect named": lambda alert: Alert.objects.update(
+        named=alert.likeliest, named_probability=0.99
+    ),
+    "a commit between": lambda _: make.revision("r300001"),
+    "an alert less": lambda _: Alert.objects.all().delete(),
+}
+
+
+def test_what_an_open_alert_shows_is_read_once_and_what_changed_is_shown_at_once(
+    client: Client, django_assert_num_queries: Any
+) -> None:
+    along = make.revisions(3)
+    make.revision("r300002")
+    alert = make.alert(along[1], after=along[0])
+    series = make.series(in_mode="pf")
+    make.history(series, along, [100, 90, 90])
+    make.finding(series, along[0], along[1], alert=alert, here=0.5)
+    lanes(client)
+    with django_assert_num_queries(2):  # the machine and its findings
+        lanes(client)
+    for what, change in LATER.items():
+        before = lanes(client)
+        with transaction.atomic():
+            change(alert)
+            after = lanes(client)
+            assert after != before, what
+            forget_drawn()
+            assert lanes(client) == after, what
+            transaction.set_rollback(True)
 
 
 def test_a_closed_alert_is_not_among_the_open(visit: Visit) -> None:

@@ -53,7 +53,8 @@ SELECT finding.series_id, finding.kind, finding.state, finding.verdict, finding.
        revision.name,
        after.name, after.position, last.name, last.position,
        finding.change_pct, finding.low_pct, finding.high_pct, finding.probability,
-       finding.level_before, finding.level, alert.id, alert.state
+       finding.level_before, finding.level, alert.id, alert.state,
+       concat_ws(' ', finding.xmin, alert.xmin)
   FROM analysis_finding AS finding
   JOIN results_series AS series ON series.id = finding.series_id
   JOIN results_revision AS revision ON revision.id = finding.revision_id
@@ -83,6 +84,7 @@ SELECT hardware.*, lab.name AS lab_name, lab.simulated AS lab_simulated,
        (SELECT run.received_at FROM results_run AS run
          WHERE run.hardware_id = hardware.id
          ORDER BY run.received_at DESC LIMIT 1) AS last_run_at,
+       (SELECT max(id) FROM results_revision) AS newest_revision,
        EXISTS (SELECT FROM results_hardwarefact AS fact
                 WHERE fact.hardware_id = hardware.id) AS has_facts,
        EXISTS (SELECT FROM events_labevent AS event
@@ -115,6 +117,7 @@ FEW_REVISIONS = 2
 class MachineFound(NamedTuple):
     """A machine, whether there is any fact, event, canary or variant to be read of it, and the
     ``stamp`` of what `series_on` gives: the same while its series, points and analyses are.
+    ``newest_revision`` is the id of the one of any tree that became known last.
     """
 
     hardware: Hardware
@@ -123,6 +126,7 @@ class MachineFound(NamedTuple):
     canaries: bool
     variants: bool
     stamp: str
+    newest_revision: int | None
 
 
 class SeriesOnMachine(NamedTuple):
@@ -159,7 +163,8 @@ class SeriesOnMachine(NamedTuple):
 
 class FindingOnMachine(NamedTuple):
     """One finding on display; revisions by name and position, percentages new against old. Of other
-    kinds than changes of level only those that an alert holds.
+    kinds than changes of level only those that an alert holds. ``written`` is another text whenever
+    the finding or its alert was written.
     """
 
     series: int
@@ -180,6 +185,7 @@ class FindingOnMachine(NamedTuple):
     level: float
     alert: int | None
     alert_state: str | None
+    written: str
 
     @property
     def is_proven(self) -> bool:
@@ -202,7 +208,8 @@ def machine_named(name: str) -> MachineFound | None:
             pk=machine.lab_id, name=fields["lab_name"], simulated=fields["lab_simulated"]
         )
         has = (fields[f"has_{what}"] for what in ("facts", "events", "canaries", "variants"))
-        return MachineFound._make((machine, *has, fields["stamp"] or ""))
+        stamps = fields["stamp"] or "", fields["newest_revision"]
+        return MachineFound._make((machine, *has, *stamps))
     return None
 
 

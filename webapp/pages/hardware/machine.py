@@ -104,6 +104,9 @@ DRAWN: Cache[Drawn] = Cache(most=32, seconds=60.0)
 """A machine's series change with an upload and else stay. What changes without a sign of it in the
 key, the name of a revision or the number of its place, shows late, by a minute at most."""
 
+OPEN: Cache[SafeString] = Cache(most=32, seconds=60.0)
+"""Open alerts as a machine's page lists them; a revision that becomes known may be a suspect."""
+
 
 @require_safe
 def page(request: HttpRequest, name: str) -> HttpResponse:
@@ -117,16 +120,14 @@ def page(request: HttpRequest, name: str) -> HttpResponse:
     recorded = LabEvent.objects.in_force().on_hardware(found.hardware).named()
     events = list(recorded[:EVENTS_SHOWN]) if found.events else []
     marks = _marks(events)
-    shown = DRAWN.get(
-        (machine.pk, machine.name, found.stamp, asked, tuple(rows), tuple(marks.items())),
-        lambda: _drawn(machine, rows, marks, asked),
-    )
+    key = (machine.pk, machine.name, found.stamp, asked, tuple(rows), tuple(marks.items()))
+    shown = DRAWN.get(key, lambda: _drawn(machine, rows, marks, asked))
     context = {
         "machine": machine,
         "asked": asked,
         "drawn": shown,
         "is_subscribed": _is_subscribed(request.user, machine),
-        "alerts": open_here(shown.alerts),
+        "alerts": OPEN.get((key, found.newest_revision), lambda: _open_here(shown.alerts)),
         "variants": variants_on(machine) if found.variants else [],
         "events": events,
         "canaries": canary_lines(list(Canary.objects.filter(hardware=machine).named()))
@@ -270,21 +271,22 @@ def alerts_on(
     ]
 
 
-def open_here(listed: Sequence[AlertOnMachine]) -> list[AlertHere]:
+def _open_here(listed: Sequence[AlertOnMachine]) -> SafeString:
     """The alerts that are ``listed``, with their suspects. Three queries where there is any."""
     if not listed:
-        return []
+        return SafeString()
     found = Alert.objects.filter(pk__in=[one.alert for one in listed]).select_related(*NAMED)
     alerts = {row.pk: row for row in found}
     suspicions = queries.suspicions_of(alerts.values())
     for pk, alert in alerts.items():
         if (commit := suspicions[pk].commit) is not None:
             commit.tree = alert.tree  # its address names it
-    return [
+    lines = [
         AlertHere(alerts[one.alert], suspicions[one.alert], one)
         for one in listed
         if one.alert in alerts
     ]
+    return render_to_string("pages/hardware/_alerts.html", {"alerts": lines})
 
 
 def _weight(row: queries.FindingOnMachine) -> tuple[bool, bool, float]:
