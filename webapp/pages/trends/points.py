@@ -19,8 +19,8 @@ from django.http import Http404
 from webapp.charts.scale import Indices, extremes
 from webapp.charts.trend import Revisions, Whiskers
 from webapp.pages.parts.cache import Cache
-from webapp.pages.trends.newest import POINTS_SHOWN
 from webapp.pages.trends.query import End, TrendQuery, nearest
+from webapp.pages.trends.rows import POINTS_SHOWN
 from webapp.results.models import Point, PointQuerySet, Revision, Series, Tree
 from webapp.results.queries import received_by
 from webapp.stats.compare import intervals_of, own_units

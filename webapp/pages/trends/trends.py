@@ -16,7 +16,7 @@ from django.views.decorators.vary import vary_on_headers
 
 from webapp.accounts.services import is_triager
 from webapp.analysis.queries import trend_link
-from webapp.charts.text import cost_figure, cost_moved, half_width, number, today_sentence
+from webapp.charts.text import cost_moved, half_width, today_sentence
 from webapp.charts.trend import (
     NARROW,
     Axis,
@@ -34,11 +34,10 @@ from webapp.pages.parts.cache import Cache
 from webapp.pages.parts.figures import WITH_PLOTLY, as_json
 from webapp.pages.trends import data as trend_data
 from webapp.pages.trends.data import Loaded, Selection
-from webapp.pages.trends.newest import newest_points
 from webapp.pages.trends.offer import NotOffered
 from webapp.pages.trends.query import MOST_LAST, TrendQuery
+from webapp.pages.trends.rows import change_rows, newest_points, series_rows, text_rows
 
-CHANGES_SHOWN = 25
 PERIODS = (("last month", 31), ("quarter", 92), ("year", 366))
 """Days of each."""
 
@@ -78,28 +77,6 @@ SHOWN: Cache[dict[str, object]] = Cache(most=32, seconds=60.0)
 
 NAMED = 3
 """Series that a headline names."""
-
-
-@dataclass(frozen=True, slots=True)
-class ChangeLine:
-    """One change in the table."""
-
-    series: TrendSeries
-    revision: str
-    found: Found
-
-    @property
-    def suspects(self) -> str:
-        """Among which commits it began."""
-        return "after {} up to {}".format(*self.found.suspects)
-
-    @property
-    def levels(self) -> str:
-        """Before and since: in the chart's unit, or what the option cost."""
-        ends = (self.found.before, self.found.since)
-        better = self.series.better
-        texts = [cost_figure(one, better) if self.series.is_cost else number(one) for one in ends]
-        return " → ".join(texts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +133,6 @@ def _shown(selection: Selection, loaded: Loaded, here: str) -> dict[str, object]
     trend = loaded.trend
     drawable = is_drawable(trend)
     order = selection.query.beside("sort")
-    conclusions = loaded.conclusions
     # Of the past no summary is kept.
     too_few = 0 if selection.query.asof else too_few_known(trend)
     above = {
@@ -176,14 +152,12 @@ def _shown(selection: Selection, loaded: Loaded, here: str) -> dict[str, object]
         **(_drawn(trend) if drawable else {}),
         "legend": legend(),
         "ranges": _ranges(selection.query, trend),
-        "changes": [(one, one.found, one.series) for one in _changes(trend)],
+        "changes": change_rows(trend),
         "too_few": too_few,
-        "listed": _listed(trend, order),
+        "rows": series_rows(trend, order, names_machine=len(selection.query.hardware) != 1),
         "orders": ORDERS,
         "order": order,
-        "texts": [
-            (series, conclusions[series.id].text) for series in (*trend.series, *trend.costs)
-        ],
+        "texts": text_rows(trend, loaded.conclusions),
         "costs": _costs(selection, trend),
         "points": newest_points(trend, here),
         "undated": sum(time is None for time in trend.revisions.times),
@@ -226,26 +200,6 @@ def _ranges(query: TrendQuery, trend: Trend) -> list[tuple[str, str, bool]]:
     return found
 
 
-def _listed(trend: Trend, order: str) -> list[TrendSeries]:
-    """The series in the order of their list; what has no figure comes last."""
-    if order == "name":
-        return sorted(trend.series, key=lambda one: one.label)
-    return sorted(trend.series, key=lambda one: _figure_of(one, order))
-
-
-def _figure_of(one: TrendSeries, order: str) -> float:
-    """What a series is sorted by: large values and levels first, the largest loss first."""
-    change = one.last_change
-    found = {
-        "value": None if one.newest is None else -one.newest,
-        "level": None if one.level is None else -one.level,
-        "change": change.percent if change else None,
-        "detects": float(one.detects.split()[0].replace(",", "")) if one.detects else None,
-    }
-    value = found.get(order, 0.0)
-    return inf if value is None else value
-
-
 def _costs(selection: Selection, trend: Trend) -> list[CostLine]:
     """What each option costs, with its last change and the address of its own chart."""
     links = {one.pk: trend_link(one) for one in selection.costs}
@@ -268,17 +222,6 @@ def is_drawable(trend: Trend) -> bool:
     """Whether any point can be drawn on the axis."""
     has_times = any(time is not None for time in trend.revisions.times)
     return bool(trend.series) and (trend.axis == Axis.COMMIT or has_times)
-
-
-def _changes(trend: Trend) -> list[ChangeLine]:
-    """The changes of all series: proven ones first, then the newest."""
-    lines = [
-        ChangeLine(series, trend.revisions.names[series.indices[one.at]], one)
-        for series in (*trend.series, *trend.costs)
-        for one in series.found
-    ]
-    lines.sort(key=lambda line: (not line.found.is_confirmed, -line.found.index, line.series.id))
-    return lines[:CHANGES_SHOWN]
 
 
 def too_few_known(trend: Trend) -> int:
