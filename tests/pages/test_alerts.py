@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from datetime import timedelta
+from html import escape
 
 import pytest
 from django.test import Client
@@ -293,13 +294,27 @@ def test_what_cannot_be_done_is_refused_with_the_reason(ada: Client, mixed: Aler
         assert mixed.state == "new", form
 
 
-def test_the_reason_of_a_refused_act_stands_in_its_field_once(ada: Client, mixed: Alert) -> None:
-    form = {"act": "wont-fix", "version": "0", "reason": 'the "fast" path'}
-    field = 'value="the &quot;fast&quot; path"'
-    assert field in ada.post(f"/alerts/{mixed.pk}/act/", form, follow=True).content.decode()
-    assert field not in ada.get(f"/alerts/{mixed.pk}/").content.decode()
-    form["alert"] = f"{mixed.pk}.0"
-    assert field in ada.post("/alerts/act/", form, follow=True).content.decode()
+ALONE = {"reason": 'the "fast" path', "until": "2026-13-32", "until_revision": "r9<b>"}
+
+
+@pytest.mark.parametrize(
+    ("where", "form"),
+    [
+        ("one", {"act": "fixed", "revision": "r1 or so", "of": "12x", **ALONE}),
+        ("one", {"act": "split", "to": "no number", "at": "r?", "reason": "two commits"}),
+        ("all", {"act": "wont-fix", **ALONE}),
+    ],
+)
+def test_what_was_typed_for_a_refused_act_stands_in_its_fields_once(
+    ada: Client, mixed: Alert, where: str, form: dict[str, str]
+) -> None:
+    alone = f"/alerts/{mixed.pk}/"
+    asked = {"version": "0"} if where == "one" else {"alert": f"{mixed.pk}.0"}
+    address = f"{alone if where == 'one' else '/alerts/'}act/"
+    page = ada.post(address, form | asked, follow=True).content.decode()
+    fields = [f'value="{escape(text)}"' for name, text in form.items() if name != "act"]
+    assert [one for one in fields if one not in page] == []
+    assert [one for one in fields if one in ada.get(alone).content.decode()] == []
 
 
 def test_undo_is_offered_after_an_act_of_ones_own_that_was_done(ada: Client, mixed: Alert) -> None:

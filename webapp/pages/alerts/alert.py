@@ -31,7 +31,7 @@ from webapp.pages.bisects.bisects import lines_of
 from webapp.pages.parts.cache import Cache
 from webapp.pages.parts.job_offers import Offers, offers_at_alert
 from webapp.pages.parts.links import NUMBER_MAX, diff_link, read_number, with_query
-from webapp.pages.parts.refusals import refuse, typed_reason
+from webapp.pages.parts.refusals import refuse, typed_before
 from webapp.pages.parts.summaries import counts_text
 from webapp.results.models import Hardware
 
@@ -128,7 +128,7 @@ def _context(request: HttpRequest, one: alerts.Listed) -> dict[str, object]:
         "can_act": can_act,
         "back": request.get_full_path(),
         "can_undo": can_act and _can_undo(alert, events, signed_in_user(request)),
-        "reason": typed_reason(request),
+        "typed": typed_before(request),
         "simulated": any(row.series.hardware.lab.simulated for row in findings),
         **_section(show, one, can_act=can_act),
     }
@@ -199,7 +199,13 @@ def act_on_one(request: HttpRequest, number: int) -> HttpResponse:
         messages.success(request, f"Alert {done.pk} is {state}.", extra_tags="act")
     except TriageError as error:
         refuse(request, str(error))
+        if form.get("act") in REGROUPING:
+            return redirect(f"{alert.get_absolute_url()}?show=findings")
     return redirect(alert)
+
+
+REGROUPING = ("move", "split")
+"""Acts whose form stands below the findings."""
 
 
 @dataclass(frozen=True, slots=True)

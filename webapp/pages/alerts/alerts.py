@@ -33,7 +33,7 @@ from webapp.pages.alerts.cards import spark
 from webapp.pages.alerts.texts import age, as_text, beside_worst, pill_of, signed, state_note
 from webapp.pages.parts.components import SIMULATED, counted, state_pill
 from webapp.pages.parts.links import read_number, read_text, with_query
-from webapp.pages.parts.refusals import refuse, typed_reason
+from webapp.pages.parts.refusals import refuse, typed_before
 from webapp.results.models import Hardware
 
 ROWS = 30
@@ -129,7 +129,7 @@ def page(request: HttpRequest) -> HttpResponse:
         "older": _older(filters, rows, offset) if more else "",
         "done": [(one.alert.pk, one.alert.version) for one in done],
         "can_act": can_act,
-        "reason": typed_reason(request),
+        "typed": typed_before(request),
         "number": number,
         "quality_days": QUALITY_DAYS,
     }

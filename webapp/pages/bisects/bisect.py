@@ -22,7 +22,7 @@ from webapp.charts.bisect import ALIKE, draw
 from webapp.charts.text import better_text, direction, half_width
 from webapp.pages.bisects.story import picture_of_missing_bits, story_of, to_come
 from webapp.pages.parts.links import NUMBER_MAX, diff_link, read_number
-from webapp.pages.parts.refusals import refuse, typed_reason
+from webapp.pages.parts.refusals import refuse, typed_before
 from webapp.results.models import Revision
 from webapp.stats.markdown import block, inline
 
@@ -65,7 +65,7 @@ def page(request: HttpRequest, number: int) -> HttpResponse:
     context |= {
         "can_act": is_triager(request.user),
         "acts_on_revision": ACTS_ON_REVISION,
-        "reason": typed_reason(request),
+        "typed": typed_before(request),
     }
     return render(request, "pages/bisects/bisect.html", context)
 
@@ -131,7 +131,7 @@ def paste(request: HttpRequest, number: int) -> HttpResponse:
         )
         messages.success(request, f"{count} boot{'' if count == 1 else 's'} taken in.")
     except BisectError as error:
-        messages.error(request, str(error))
+        refuse(request, str(error))
     return redirect(bisect)
 
 

@@ -1,17 +1,25 @@
-"""Acts that were refused: the reason that somebody typed comes back with the refusal."""
+"""Acts that were refused: what somebody typed comes back with the refusal."""
+
+import json
+from collections import defaultdict
+from collections.abc import Mapping
 
 from django.contrib import messages
 from django.http import HttpRequest
 
+MOST = 100_000
+"""Characters of all fields; of more none comes back."""
+
 
 def refuse(request: HttpRequest, why: str) -> None:
-    """A message for the next page, which takes the reason of the form there."""
-    reason = request.POST.get("reason", "").replace("\0", "")
-    messages.error(request, why, extra_tags=reason[:2000])
+    """A message for the next page, which takes the fields of the form there."""
+    typed = {name: text.replace("\0", "") for name, text in request.POST.dict().items()}
+    packed = json.dumps(typed)
+    messages.error(request, why, extra_tags=packed if len(packed) <= MOST else "")
 
 
-def typed_reason(request: HttpRequest) -> str:
-    """The reason of an act whose refusal this page shows; empty where none was typed."""
+def typed_before(request: HttpRequest) -> Mapping[str, str]:
+    """The fields of an act whose refusal this page shows, by name; every other one is empty."""
     shown = messages.get_messages(request)
-    typed = [one.extra_tags for one in shown if one.level == messages.ERROR]
-    return next(filter(None, typed), "")
+    packed = [one.extra_tags for one in shown if one.level == messages.ERROR and one.extra_tags]
+    return defaultdict(str, json.loads(packed[0]) if packed else {})
