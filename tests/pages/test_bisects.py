@@ -268,14 +268,14 @@ def test_a_triager_starts_pauses_and_measures_by_hand(triager: Client, truth: Tr
     assert "paused by tess: lunch" in text
 
 
-def test_boots_that_are_refused_stand_in_their_field(triager: Client, bisect: Bisect) -> None:
+def test_boots_that_are_refused_stand_in_their_field(bisect: Bisect, triager: Client) -> None:
     form = {"revision": "r300003", "values": "641,000 642,100\n<none>"}
     page = triager.post(f"/bisects/{bisect.pk}/boots/", form, follow=True).content.decode()
     assert ">641,000 642,100\n&lt;none&gt;</textarea>" in page
     assert page.count('value="r300003"') == 2  # the field of the other form too
 
 
-def test_the_reason_of_a_refused_act_stands_in_its_field(triager: Client, bisect: Bisect) -> None:
+def test_the_reason_of_a_refused_act_stands_in_its_field(bisect: Bisect, triager: Client) -> None:
     form = {"act": "cancel", "version": "0", "reason": "the wrong range"}
     page = triager.post(f"/bisects/{bisect.pk}/act/", form, follow=True).content.decode()
     assert "look again" in page

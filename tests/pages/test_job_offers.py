@@ -95,7 +95,7 @@ def test_what_no_plan_proves_is_called_that() -> None:
 
 
 def test_a_point_offers_more_runs_and_the_middle_of_each_gap_beside_it(
-    tess: Client, along: list[Revision]
+    along: list[Revision], tess: Client
 ) -> None:
     make.analysis(make.series(), noise=make.noise(**NOISE, build_pct=0.0))
     path = address(along[6], "&next=/trends/%3Fmode=forwarding")
@@ -117,14 +117,14 @@ def test_a_point_offers_more_runs_and_the_middle_of_each_gap_beside_it(
 
 
 def test_at_the_ends_of_a_series_and_beside_neighbours_there_is_no_gap(
-    tess: Client, along: list[Revision]
+    along: list[Revision], tess: Client
 ) -> None:
     assert [form["purpose"] for form in shown(tess, address(along[7]))] == [["more runs"]]
     assert len(shown(tess, address(along[0]))) == 2
 
 
 def test_what_was_asked_for_is_stated_and_not_queued_again(
-    tess: Client, along: list[Revision]
+    along: list[Revision], tess: Client
 ) -> None:
     form = shown(tess, address(along[7]))[0]
     received = words(tess.post("/jobs/request/", form, follow=True).content.decode())
@@ -142,7 +142,7 @@ def test_what_was_asked_for_is_stated_and_not_queued_again(
 
 
 def test_a_job_that_ended_or_measures_something_else_stands_in_nobodys_way(
-    tess: Client, along: list[Revision]
+    along: list[Revision], tess: Client
 ) -> None:
     form = shown(tess, address(along[7]))[0]
     make.mode("pf")
@@ -157,7 +157,7 @@ def test_a_job_that_ended_or_measures_something_else_stands_in_nobodys_way(
 
 
 def test_without_a_worker_the_job_would_wait_and_the_form_states_it(
-    tess: Client, along: list[Revision]
+    along: list[Revision], tess: Client
 ) -> None:
     assert "a job will queue" in words(tess.get(address(along[7])).content.decode())
     take("rig-1", at=timezone.now())
@@ -186,25 +186,25 @@ def test_what_is_no_point_of_a_series_is_not_found(tess: Client, query: str) -> 
 
 
 def test_an_unmeasured_revision_of_a_series_is_no_point(
-    tess: Client, along: list[Revision]
+    along: list[Revision], tess: Client
 ) -> None:
     assert tess.get(address(along[3])).status_code == 404
 
 
-def test_the_chart_reads_the_forms_alone(tess: Client, along: list[Revision]) -> None:
+def test_the_chart_reads_the_forms_alone(along: list[Revision], tess: Client) -> None:
     answer = tess.get(address(along[6]), headers={"HX-Request": "true"})
     assert "<html" not in answer.content.decode()
     assert len(forms(answer.content.decode())) == 2
     assert "HX-Request" in answer["Vary"]
 
 
-def test_no_page_leads_elsewhere_afterwards(tess: Client, along: list[Revision]) -> None:
+def test_no_page_leads_elsewhere_afterwards(along: list[Revision], tess: Client) -> None:
     path = address(along[7], "&next=https://elsewhere.example/")
     assert shown(tess, path)[0]["next"] == ["/agents/"]
 
 
 def test_the_number_of_statements_does_not_depend_on_the_length_of_gap_or_series(
-    tess: Client, queries: Counted, along: list[Revision]
+    along: list[Revision], tess: Client, queries: Counted
 ) -> None:
     few = queries(address(along[6]))
     longer = make.revisions(60, first=400_000)
@@ -240,7 +240,7 @@ def _alert(along: list[Revision]) -> Alert:
 
 
 def test_an_alert_confirms_its_candidate_with_the_parent_and_fills_the_middle(
-    tess: Client, along: list[Revision]
+    along: list[Revision], tess: Client
 ) -> None:
     make.analysis(make.series(), noise=make.noise(**NOISE, build_pct=0.0))
     MinEffect.objects.create(mode=make.mode(), percent=6.0)
@@ -259,7 +259,7 @@ def test_an_alert_confirms_its_candidate_with_the_parent_and_fills_the_middle(
 
 
 def test_of_a_candidate_and_its_parent_only_what_is_not_asked_is_asked(
-    tess: Client, along: list[Revision]
+    along: list[Revision], tess: Client
 ) -> None:
     path = f"/alerts/{_alert(along).pk}/?show=measure"
     confirm = shown(tess, path)[0]

@@ -206,7 +206,7 @@ class TestChosen:
         assert visit("/trends/chosen/?range=..") == "A – B –"
 
     def test_who_may_ask_for_runs_gets_the_forms_and_a_note(
-        self, tess: Client, visit: Visit, along: list[Revision]
+        self, along: list[Revision], tess: Client, visit: Visit
     ) -> None:
         address = f"/trends/chosen/?b={make.series(in_mode='pf').pk}@{along[2].name}"
         page = tess.get(address).content.decode()
