@@ -49,7 +49,7 @@ function listen() {
     copy.addEventListener("click", () => navigator.clipboard.writeText(location.href));
   }
   for (const row of document.querySelectorAll(".findings [data-change]")) {
-    row.addEventListener("pointerenter", () => explorer?.point(Number(row.dataset.change)));
+    row.addEventListener("pointerenter", () => explorer?.point(row.dataset.change));
     row.addEventListener("pointerleave", () => explorer?.point(null));
   }
 }

@@ -278,7 +278,11 @@ export async function start(panel, text) {
       return true;
     },
     compare: () => follow("#compare"),
-    point: pointAt,
+    // A revision by its name, or none; a part in sight of a long history may lack it.
+    point(name) {
+      const at = meta.revisions.name.indexOf(name);
+      pointAt(at < 0 ? null : at);
+    },
     redraw: draw,
     stop() {
       ended.abort();

@@ -58,13 +58,16 @@ class ChangeRow(NamedTuple):
     mode: str
     machine: str
     simulated: bool
-    found: Found
+    percent: float | None
+    low: float | None
+    high: float | None
+    verdict: str
     levels: str
-
-    @property
-    def suspects(self) -> str:
-        """Among which commits it began."""
-        return "after {} up to {}".format(*self.found.suspects)
+    state: str
+    probability: float
+    suspects: str
+    alert: tuple[int, str] | None
+    why: str
 
 
 class TextRow(NamedTuple):
@@ -221,8 +224,16 @@ def _change_row(trend: Trend, found: Found, series: TrendSeries) -> ChangeRow:
         series.mode,
         series.machine,
         series.simulated,
-        found,
+        found.percent,
+        found.low,
+        found.high,
+        found.verdict,
         " → ".join(levels),
+        found.state,
+        found.probability,
+        "after {} up to {}".format(*found.suspects),
+        found.alert,
+        found.why,
     )
 
 
