@@ -177,7 +177,7 @@ class Tracker:
 
     def finest(self) -> float:
         """The smallest relative standard deviation of one revision that is believed."""
-        return max(self.digit, FINEST)
+        return self.digit if self.digit > FINEST else FINEST
 
     def within_variance(self) -> float:
         """The variance of one sample inside a build; 0 when nothing separates it."""
@@ -208,7 +208,8 @@ class Tracker:
         freedom = weight + own
         if not freedom:
             return 0.0, 0.0
-        return max((weight * guess + own * near) / freedom, self.finest() ** 2), freedom
+        variance, finest = (weight * guess + own * near) / freedom, self.finest()
+        return variance if variance > finest * finest else finest * finest, freedom
 
     def measured(self, memory: float) -> tuple[float, float]:
         """As `variance`, by the series' own differences alone; 0 and 0 while there are none."""

@@ -12,7 +12,7 @@ from math import inf, sqrt
 from webapp.stats.changes import regimes, scale
 from webapp.stats.changes.breaks import try_break
 from webapp.stats.changes.noise import YOUNG
-from webapp.stats.changes.online_state import KEPT_SAMPLES, RING, OnlineState, Regime
+from webapp.stats.changes.online_state import KEPT_SAMPLES, RING, OnlineState, Regime, Ring
 from webapp.stats.changes.points import BadSeriesError, Point, Value
 
 WEIGHT_RANGE = (0.1, 4.0)
@@ -54,24 +54,28 @@ def advance_one(state: OnlineState, value: Value) -> None:
     if not state.regimes:
         state.origin = value.location
         state.regimes.append(Regime(0, value.position, value.label))
-    _append(state, value)
-    _update_noise(state, value)
-    regime = state.regimes[-1]
+    ring, regime = state.ring, state.regimes[-1]
+    _append(state, ring, regime, value)
+    state.tracker.add_within(value)
+    # By now it is known that nothing new began `LAG` ago, or that something did.
+    if state.count > YOUNG and (near := ring.near[-1 - regimes.LAG]) >= 0:
+        at, most = len(ring.near) - 1 - regimes.LAG, state.variance if state.freedom else inf
+        ring.near[at], ring.far[at] = state.tracker.add_differences(near, ring.far[at], most)
+    regimes.refresh(state)
     if regime.count in CENTRED or (state.count <= YOUNG and regimes.is_out_of_date(state)):
         regimes.lay_out(state, regime.first)
-    if not _scan(state, regime) and state.breaks and not state.breaks[-1].settled:
+    if not _scan(state, ring, regime) and state.breaks and not state.breaks[-1].settled:
         regimes.review(state)
-    if len(state.ring.location) >= 2 * RING:
-        state.ring.trim()
+    if len(ring.location) >= 2 * RING:
+        ring.trim()
 
 
-def _append(state: OnlineState, value: Value) -> None:
+def _append(state: OnlineState, ring: Ring, regime: Regime, value: Value) -> None:
     """Add a revision to the ring and to the last regime, drawn in towards the regime's line."""
-    ring, regime = state.ring, state.regimes[-1]
-    position, label, location, _, _, share, logs, *_ = value
+    position, label, location = value[:3]
     count, slope, locations = regime.count, regime.slope, ring.location
     location -= state.origin
-    weight = _weight(state, share)
+    weight = _weight(state, value.share)
     clipped = location - slope * (state.count - regime.first)
     near = far = -1.0
     if count:
@@ -100,7 +104,7 @@ def _append(state: OnlineState, value: Value) -> None:
     ring.far.append(far)
     ring.weights.append(regime.weight)
     ring.totals.append(regime.total)
-    state.samples.append(logs)
+    state.samples.append(value.logs)
     if len(state.samples) > KEPT_SAMPLES:
         del state.samples[0]
 
@@ -117,22 +121,7 @@ def _weight(state: OnlineState, share: float) -> float:
     return min(max(1.0 / (part * share / typical + 1.0 - part), low), high)
 
 
-def _update_noise(state: OnlineState, value: Value) -> None:
-    """Count the newest inner scatter, and the differences of the revision `LAG` ago.
-
-    By now it is known that nothing new began there, or that something did.
-    """
-    tracker, ring = state.tracker, state.ring
-    tracker.add_within(value)
-    at = len(ring.near) - 1 - regimes.LAG
-    if state.count > YOUNG and at >= 0 and ring.near[at] >= 0:
-        most = state.variance if state.freedom else inf
-        counted = tracker.add_differences(ring.near[at], ring.far[at], most)
-        ring.near[at], ring.far[at] = counted
-    regimes.refresh(state)
-
-
-def _scan(state: OnlineState, regime: Regime) -> bool:
+def _scan(state: OnlineState, ring: Ring, regime: Regime) -> bool:
     """Hold the newest revisions against the rest of their regime; True when a break was made.
 
     The gap of two means is compared with its limit after multiplying by all three weights,
@@ -141,17 +130,17 @@ def _scan(state: OnlineState, regime: Regime) -> bool:
     count = regime.count
     if count < LEAST_REGIME or regimes.is_silent(state):
         return False
-    variance, freedom, table = regimes.spread(state)
-    mass, total = regime.weight, regime.total
+    table = scale.inflation(state.memory_step)
+    mass, total, variance = regime.weight, regime.total, state.variance
     normal = scale.CONFIRM * scale.CONFIRM * variance
-    weights, totals = state.ring.weights, state.ring.totals
-    of_left = regimes.of_mean(table, count)
+    weights, totals = ring.weights, ring.totals
+    of_left = table[count] if count < scale.LONGEST else table[-1]
     for m in _windows(count):
         left = weights[~m]
         right = mass - left
         cross = total * left - totals[~m] * mass
         if cross * cross > normal * (share := (table[m] * left + of_left * right) * left * right):
-            limit = scale.as_student(scale.CONFIRM, freedom) * variance
+            limit = scale.as_student(scale.CONFIRM, state.freedom) * variance
             if cross * cross > limit * share:
                 return try_break(state)
     return False

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from itertools import chain, repeat
 from math import exp, inf, isfinite
 from typing import NamedTuple
@@ -190,7 +190,8 @@ def _reduce_rows(points: Sequence[Point], members: list[int], rows: Floats) -> l
         repeat(0),
         repeat(0),
     )
-    return list(map(Value._make, zip(*columns, strict=False)))
+    # `Value._make` is as much without the call in between, which took a third of the time.
+    return list(map(partial(tuple.__new__, Value), zip(*columns, strict=False)))
 
 
 def _as_rows(samples: Sequence[Sequence[float]], size: int) -> Floats:

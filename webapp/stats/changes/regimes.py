@@ -257,22 +257,31 @@ def _mass(state: OnlineState) -> tuple[int, Floats]:
     before, after = state.regimes[-2:]
     start = max(after.first - AROUND, before.first, ring.start)
     stop = min(after.first + AROUND, state.count)
-    variance, _, table = spread(state)
-    off = np.array([ring.location[start - ring.start : stop - ring.start]])
-    off = off - [[before.level], [after.level]]
-    if before.slope or after.slope:
-        index = np.arange(start, stop)
-        off[0] -= before.slope * (index - before.first)
-        off[1] -= after.slope * (index - after.first)
-    off /= sqrt(variance)
-    mass = where(off, table[-1])[: stop - start]
+    locations = np.array(ring.location[start - ring.start : stop - ring.start])
+    gain = _unlikely(locations, before, start, state) - _unlikely(locations, after, start, state)
+    # From each place on, the density of the new line instead of that of the old one.
+    gain *= (TAIL_FREEDOM + 1) / 2 / scale.inflation(state.memory_step)[-1]
+    mass = np.add.accumulate(gain[::-1])[::-1]
+    mass -= max(float(mass.max()), 0.0)
+    np.exp(mass, out=mass)
     mass[0] = 0.0
     if stop == state.count:
         mass[len(mass) - LEAST_SIDE + 1 :] = 0.0
-    total = mass.sum()
+    total = float(np.add.reduce(mass))
     if not total:
         mass[after.first - start] = total = 1.0
-    return start, mass / total
+    mass /= total
+    return start, mass
+
+
+def _unlikely(locations: Floats, regime: Regime, start: int, state: OnlineState) -> Floats:
+    """How unlikely revisions from index `start` on are around a line, by Student's t."""
+    off = locations - regime.level
+    if regime.slope:
+        off -= regime.slope * np.arange(start - regime.first, start - regime.first + len(off))
+    off *= off
+    off /= TAIL_FREEDOM * state.variance
+    return np.log1p(off, out=off)
 
 
 def move(state: OnlineState) -> None:
@@ -297,25 +306,6 @@ def append_regime(state: OnlineState, first: int, slope: float) -> None:
     regime = Regime(first, ring.position[first - ring.start], ring.label[first - ring.start], slope)
     regime.last_position, regime.last_label = ring.position[-1], ring.label[-1]
     state.regimes.append(regime)
-
-
-def where(off: Floats, inflation: float) -> Floats:
-    """Return the probability that the right side begins at each index 0..n (n: after the last).
-
-    `off` are residuals from the old and from the new line, (2, n), in standard deviations, and
-    overwritten; the density is Student's t, and memory makes each revision count for less.
-    """
-    off *= off
-    off /= TAIL_FREEDOM
-    before, gain = np.log1p(off, out=off)
-    gain -= before
-    gain *= -(TAIL_FREEDOM + 1) / 2 / inflation
-    mass = np.zeros(len(gain) + 1)
-    np.add.accumulate(gain[::-1], out=mass[-2::-1])
-    mass -= np.maximum.reduce(mass)
-    np.exp(mass, out=mass)
-    mass /= np.add.reduce(mass)
-    return mass
 
 
 def shortest_range(mass: Floats, share: float) -> tuple[int, int]:
