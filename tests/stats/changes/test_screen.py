@@ -50,7 +50,7 @@ def held_against_each(seed):
     for number, (basis, whole) in enumerate(zip(curves, screen.beside_all(), strict=True)):
         assert whole == pytest.approx(one_by_one(values, scatter, alone, basis, 0), rel=1e-9)
         each = [one_by_one(values, scatter, alone, basis, i) for i in range(1, len(starts))]
-        assert screen.beside_fewer([number])[0] == pytest.approx(each, rel=1e-9)
+        assert screen.beside_fewer(number) == pytest.approx(each, rel=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(40))

@@ -70,6 +70,10 @@ SPARED = 2 * turns.PENALTY
 levels to be looked for beside it. Of 800 series, half of them with slopes or waves, none ends
 otherwise than where they are always looked for; with half of it two do."""
 
+NEEDED = 4 * SPARED
+"""By what the sum of squares grows, in variances and beside what memory makes of them, where it is
+sure that no level is spared: that takes a tenth of the time of what it leaves unexplained."""
+
 FREED = 4 * turns.PENALTY
 """What steps that a curve does not need may make it cost, at most, beside the best that is known,
 for them to be looked for. Of 600 series with slopes, waves, steps and walks, two waves beside many
@@ -205,17 +209,26 @@ class Screen:
         left: list[float] = self._unexplained(np.stack(curves), ALL * len(curves)).tolist()
         return left
 
-    def beside_fewer(self, numbers: Sequence[int]) -> list[list[float]]:
-        """Return what each of these curves leaves unexplained beside all levels but the first, but
-        the second, … (each is joined to the one before it).
+    def beside_fewer(self, number: int) -> list[float]:
+        """Return what a curve leaves unexplained beside all levels but the first, but the second, …
+        (each is joined to the one before it).
         """
-        if not numbers:
-            return []
         spared = list(range(1, len(self._first)))
-        curves = np.concatenate([self._curves(number, spared) for number in numbers])
-        left = self._unexplained(curves, spared * len(numbers))
-        found: list[list[float]] = left.reshape(len(numbers), -1).tolist()
-        return found
+        left: list[float] = self._unexplained(self._curves(number, spared), spared).tolist()
+        return left
+
+    def least_loss(self, number: int) -> float:
+        """Return by how much, in variances, the sum of squares beside a curve grows at least when a
+        level is spared; 0 where sums of products do not show it.
+        """
+        if not self._is_well_posed[number]:
+            return 0.0
+        terms, joined = self._terms[number], self._joined(list(range(1, len(self._first))))
+        products = np.concatenate((self._products[None], joined))
+        sides = products[:, terms, -1:]
+        fitted_sides = np.linalg.solve(products[:, terms, terms], sides)
+        left = products[:, -1, -1] - np.einsum("ijk,ijk->i", sides, fitted_sides)
+        return float((left[1:] - left[0]).min())
 
     def _curves(self, number: int, spared: list[int]) -> Floats:
         """The curves, (spared, revisions), that fit best without level i each; 0: with all."""
@@ -299,20 +312,16 @@ def best_curve(
         return chosen
     screen = Screen(locations, state.scatter, alone, [basis for basis, _ in curves])
     mosts, of_steps = screen.beside_all(), turns.PENALTY * (len(alone.starts) - 1)
-    # All at once: each call costs far more than another row in it.
-    unsure = [
-        number
-        for number, ((_, price), most) in enumerate(zip(curves, mosts, strict=True))
-        if most + price < best <= most + of_steps + price
-    ]
-    fewer = dict(zip(unsure, screen.beside_fewer(unsure), strict=True))
     for number, ((basis, price), most) in enumerate(zip(curves, mosts, strict=True)):
         # With all the levels it explains the most that it can: not worth looking for fewer, where
         # even as if none were left to pay for it would be worse.
         if most + price >= best:
             continue
         pays = most + of_steps + price < best
-        if not pays and min(fewer.get(number) or screen.beside_fewer([number])[0]) - most >= SPARED:
+        if not pays and (
+            screen.least_loss(number) >= NEEDED * state.inflation
+            or min(screen.beside_fewer(number)) - most >= SPARED
+        ):
             continue
         # A slope against the steps hides without them; a wave hides beside too many.
         everything, search = np.ones(len(locations), dtype=bool), _Search(locations, state, basis)
@@ -351,7 +360,7 @@ class _Search:
         """
         while len(fit.starts) > 1:
             screen = Screen(self.locations, self.state.scatter, fit, [self.basis])
-            (joined,) = screen.beside_fewer([0])
+            joined = screen.beside_fewer(0)
             at = int(np.argmin(joined)) + 1
             if joined[at - 1] + turns.PENALTY * (len(fit.starts) - 2) >= _unexplained(fit) + SPARED:
                 break
