@@ -349,4 +349,5 @@ def _segments(
 def _segment(one: Segment) -> Segment:
     gain = 100 * (one.end_level / one.level - 1) if one.level else 0.0
     half = 100 * (one.high - one.low) / (one.high + one.low)
-    return replace(one, drift_pct=gain if abs(gain) > DRIFT_SCORE * half / TWO_SIDED_95 else 0.0)
+    is_drift = abs(gain) > DRIFT_SCORE * half / TWO_SIDED_95
+    return replace(one, drift_pct=gain) if is_drift else one

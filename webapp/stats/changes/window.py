@@ -336,7 +336,7 @@ def _row(one: Any) -> list[Any]:
 
 def _read_row(of: type, row: Sequence[Any]) -> Any:
     if of is Step:
-        finding, locations, shown_by, (before, after) = row
+        finding, locations, shown_by, revisions = row
         places = tuple(map(tuple, locations))
-        return Step(_read_row(Finding, finding), places, At(*shown_by), (before, after))
-    return of(*(At(*field) if isinstance(field, list) else field for field in row))
+        return Step(_read_row(Finding, finding), places, At(*shown_by), tuple(revisions))
+    return of(*[At(*field) if type(field) is list else field for field in row])
