@@ -5,8 +5,8 @@ import pytest
 
 from webapp.stats.changes.curves import (
     LEAST_STEPS,
+    TERMS,
     WAVE_PRICE,
-    bases,
     curves_of,
     fitted,
     wave_of,
@@ -49,10 +49,12 @@ def test_a_wave_must_have_been_there_twice(count, is_tried):
 def test_a_wave_is_tried_behind_the_trend_from_two_steps_on():
     values = wave(80.0)
 
-    assert curves_of(values, WEIGHTS, EVERY, LEAST_STEPS - 1) == bases(200, LEAST_STEPS - 1)
+    assert curves_of(values, WEIGHTS, EVERY, 0) == []
+    [alone] = curves_of(values, WEIGHTS, EVERY, LEAST_STEPS - 1)
     trend, one, *others = curves_of(values, WEIGHTS, EVERY, LEAST_STEPS)
-    assert [trend, *others] == bases(200, LEAST_STEPS)
+    assert trend is alone
     assert one[1] == WAVE_PRICE
+    assert [basis.shape for basis, _ in others] == [(200, terms) for terms in TERMS]
 
 
 def test_of_revisions_that_all_lie_far_off_no_wave_is_made():
@@ -67,7 +69,7 @@ def test_curve_and_levels_are_those_that_fit_best_together():
         assert found.curve.any()
 
         kept = np.abs(found.residuals) < 4.0
-        [(trend, _)] = bases(150, 1)
+        [(trend, _)] = curves_of(values, np.full(150, 100.0), kept, 1)
         starts = [level.first for level in found.levels]
         best = fitted(values, 1 / found.scatter, trend, starts, kept)
 

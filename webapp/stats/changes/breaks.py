@@ -10,32 +10,27 @@ from webapp.stats.changes import regimes, scale
 from webapp.stats.changes.online_state import Break, Kind, OnlineState
 from webapp.stats.changes.points import Floats
 
-LEAST_RAMP = 10
-"""Revisions that a drift must last before it is taken for one."""
+LEAST_RAMP, STEEPEST = 10, 0.5
+"""Revisions that a drift lasts at least, and standard deviations that it gains in each at most."""
 
 STEP_LEAD = 4.0
-"""A drift must explain a stretch better than one step by this much, in units of the variance:
-where the two cannot be distinguished, it is a step."""
-
-STEEPEST = 0.5
-"""Standard deviations that a drift gains per revision at most when it stands against one step."""
+"""A drift must explain a stretch better than one step by this much, in variances: where the two
+cannot be distinguished, it is a step."""
 
 STAIR_PRICE = 9.0
 """What each further step of the same direction costs, in the same unit: it has two parameters
 (by BIC the logarithm of about 40 revisions, 3.7, for each) and a position of its choice."""
 
-STAIR_LOOK = 40
-"""Revisions from one step to the next, and before the first, that make a staircase."""
-
-SHORTEST_STAIR = 12
-"""Revisions from the first to the last of such steps: closer ones are steps, not a slow """
+STAIR_LOOK, SHORTEST_STAIR = 40, 12
+"""Revisions from one step of a staircase to the next at most, and from its first to its last at
+least: closer ones are steps."""
 
 END_PRICE = 2.0
 """What a step costs where the series drifts already: the slope was estimated from few revisions,
 and drifts end, so that another bend is more likely than a step."""
 
 SAME_PLACE = 3
-"""A bend so few revisions after the beginning of a drift is a better slope of that """
+"""A bend so few revisions after the beginning of a drift is a better slope of it."""
 
 SMALL_SIDE = 40
 """Sides of at most so many revisions are tested without their most extreme one as well."""
@@ -51,9 +46,8 @@ class Bend:
 
 
 def instead_of_step(state: OnlineState, start: int, clipped: Floats) -> Bend | None:
-    """Return the bend that explains the last regime better than one step, or None.
-
-    `clipped` are its kept revisions from ring row `start` on, relative to its slope.
+    """Return the bend that explains the last regime better than one step, or None; `clipped` are
+    its kept revisions from ring row `start` on, relative to its slope.
     """
     _, step_gain = best_split(clipped, np.ones(len(clipped)))
     offset, variance = state.ring.start + start, state.variance
@@ -124,10 +118,8 @@ def try_break(state: OnlineState) -> bool:
     first = ring.start + start + split
     # A revision that is odd beside the others of its side has no vote at all: the others must
     # carry the whole limit. One that agrees with them may carry most of it.
-    left, right = (
-        _flat(state, start, start + split),
-        _flat(state, start + split, len(ring.location)),
-    )
+    flat = regimes.flat(state, ring.start + start)
+    left, right = flat[:split], flat[split:]
     if not (_carries(state, right, left) and _carries(state, left, right)):
         return False
     bend = instead_of_stairs(state, first) or instead_of_step(state, start, clipped)
@@ -166,10 +158,10 @@ def begin(state: OnlineState, kind: Kind, first: int, slope: float) -> None:
     regimes.give_to_next(state, first)
     at = first - ring.start
     regimes.append_regime(state, first, former.slope + slope)
-    newest = ring.position[-1], ring.label[-1]
-    broken = Break(kind, first, ring.position[at], ring.label[at], newest)
-    broken.settled = kind == "drift"
-    state.breaks.append(broken)
+    newest, is_drift = (ring.position[-1], ring.label[-1]), kind == "drift"
+    state.breaks.append(
+        Break(kind, first, ring.position[at], ring.label[at], newest, settled=is_drift)
+    )
     if kind == "change":
         regimes.take_back(state, first)
     regimes.lay_out(state, first)
@@ -197,15 +189,6 @@ def _middle(values: Sequence[float]) -> float:
     if len(values) < 4:
         return sum(values) / len(values)
     return (sum(values) - min(values) - max(values)) / (len(values) - 2)
-
-
-def _flat(state: OnlineState, start: int, stop: int) -> list[float]:
-    """The locations of ring rows, relative to the slope of the last regime."""
-    ring, regime = state.ring, state.regimes[-1]
-    return [
-        ring.location[i] - regime.slope * (ring.start + i - regime.first)
-        for i in range(start, stop)
-    ]
 
 
 def best_split(values: Floats, weights: Floats) -> tuple[int, float]:
@@ -242,10 +225,7 @@ def best_bend(values: Floats) -> tuple[int, float, float]:
 
 
 def best_bend_of(values: Floats, slope: float) -> tuple[int, float]:
-    """Return where a level line best bends into a ramp of a given slope, and the gain.
-
-    With the slope given, the gain is that of best_bend less what the wrong slope loses.
-    """
+    """Return where a level line best bends into a ramp of a given slope, and the gain."""
     tails, squares = _ramps(values)
     gain = 2 * slope * tails - slope * slope * squares
     at = int(np.argmax(gain[1:])) + 1

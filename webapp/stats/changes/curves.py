@@ -22,11 +22,9 @@ TREND_PRICE, TERM_PRICE = 6.0, 6.0
 as much, for it also has a place. With 12 for a trend, one in four series that lose 5 % over 200
 revisions is not found by the 120th (`slow`); `stepping` guards the other side."""
 
-TERMS = (4, 8, 12)
-"""Numbers of cosines that are tried: with n revisions the k-th has a period of 2 n / k."""
-
-REVISIONS_A_TERM = 12
-"""Revisions that there must be for each: shorter waves are levels."""
+TERMS, REVISIONS_A_TERM = (4, 8, 12), 12
+"""Numbers of cosines that are tried (with n revisions the k-th has a period of 2 n / k), and the
+revisions that there must be for each: shorter waves are levels."""
 
 KEPT = 64
 """Lengths of series whose curves are kept: at most 75 kB each."""
@@ -36,11 +34,9 @@ WAVE_PRICE = 38.0
 that return at equal distances look like one. With 30 one in four changes between levels of
 thirty revisions is no longer found (`returning`); with 40 more is found in waves (`slow`)."""
 
-A_WAVE = 3
-"""What is estimated of it: two terms, and the period."""
-
-LEAST_PERIODS = 2
-"""Times that it must have been there: a single hump is a level that came and went."""
+A_WAVE, LEAST_PERIODS = 3, 2
+"""What is estimated of it (two terms, and the period), and times that it must have been there: a
+single hump is a level that came and went."""
 
 FINER = 8
 """Periods that are tried for each one more in the whole series: at most 1/16 of a period is missed
@@ -57,13 +53,12 @@ ALL = [0]
 """No level is spared: the first has none before it that it could be joined to."""
 
 CURVE_PASSES = 3
-"""Times that a curve and the levels beside it are, at most."""
+"""Times that a curve and the levels beside it are fitted, at most."""
 
 HOPELESS = 6 * turns.PENALTY
-"""What a wave may cost more, after a turn, than the best that is known, to have another turn: most
-of the time of a series of steps went into waves that explain nothing. Of 400 series, a third of
-them with waves or odd revisions, none ends otherwise than without; with four times it are 3, with
-twice it 9."""
+"""What a wave may cost more, after a turn, than the best that is known, to have another turn. Of
+400 series, a third of them with waves or odd revisions, none ends otherwise than without; with four
+times it are 3, with twice it 9."""
 
 SPARED = 2 * turns.PENALTY
 """What a curve with one level less may leave unexplained more than with all of them, for fewer
@@ -83,14 +78,15 @@ steps end otherwise than where this and `SPARED` are no limits."""
 def curves_of(
     values: Floats, weights: Floats, kept: NDArray[np.bool_], steps: int
 ) -> list[tuple[Floats, float]]:
-    """Return the curves to try for `values` that have so many steps, each with its price: `bases`,
-    and behind the trend a wave of one period (`wave_of`), where the series is long enough.
+    """Return the curves, (revisions, terms), to try for `values` that have so many steps, each with
+    its price: a trend, and where the series is long enough a wave of one period and slow waves.
 
     `weights` are reciprocals of standard deviations; revisions that are not `kept` do not count.
     """
-    curves = bases(len(values), steps)
-    wave = wave_of(values, weights, kept) if steps >= LEAST_STEPS else None
-    return curves if wave is None else [curves[0], (wave, WAVE_PRICE), *curves[1:]]
+    if steps < LEAST_STEPS:
+        return _bases(len(values))[:steps]
+    wave, (trend, *waves) = wave_of(values, weights, kept), _bases(len(values))
+    return [trend, *waves] if wave is None else [trend, (wave, WAVE_PRICE), *waves]
 
 
 def wave_of(values: Floats, weights: Floats, kept: NDArray[np.bool_]) -> Floats | None:
@@ -113,20 +109,9 @@ def wave_of(values: Floats, weights: Floats, kept: NDArray[np.bool_]) -> Floats 
     return np.column_stack([np.cos(angle), np.sin(angle)])
 
 
-def bases(count: int, steps: int) -> list[tuple[Floats, float]]:
-    """Return the curves to try for `count` revisions with so many steps, each with its price.
-
-    A curve is a matrix of shape (revisions, terms).
-    """
-    if not steps:
-        return []
-    curves = _bases(count)
-    return curves if steps >= LEAST_STEPS else curves[:1]
-
-
 @lru_cache(maxsize=KEPT)
 def _bases(count: int) -> list[tuple[Floats, float]]:
-    """All of them: the trend, then the waves. Nobody writes to them."""
+    """The trend, then the waves. Nobody writes to them."""
     index = (np.arange(count) + 0.5) / count
     curves = [((index - 0.5)[:, None], TREND_PRICE)]
     for terms in TERMS:
@@ -310,6 +295,7 @@ def best_curve(
     curves = curves_of(locations, 1 / state.scatter, alone.inside, len(alone.starts) - 1)
     if not curves:
         return chosen
+    everything = np.ones(len(locations), dtype=bool)
     screen = Screen(locations, state.scatter, alone, [basis for basis, _ in curves])
     mosts, of_steps = screen.beside_all(), turns.PENALTY * (len(alone.starts) - 1)
     for number, ((basis, price), most) in enumerate(zip(curves, mosts, strict=True)):
@@ -324,8 +310,7 @@ def best_curve(
         ):
             continue
         # A slope against the steps hides without them; a wave hides beside too many.
-        everything, search = np.ones(len(locations), dtype=bool), _Search(locations, state, basis)
-        is_trend = basis.shape[1] == 1
+        search, is_trend = _Search(locations, state, basis), basis.shape[1] == 1
         for first, kept in (([0], everything), (alone.starts, alone.inside)):
             worst = inf if is_trend else best - price + HOPELESS
             curve, left = search.beside(first, kept, worst)

@@ -25,11 +25,9 @@ from webapp.stats.changes.window import Window
 from webapp.stats.metrics import Better, is_gain
 from webapp.stats.student import TWO_SIDED_95
 
-LONGEST = 16
-"""Points of a block: as many as lie between two states that are stored (`checkpoints`)."""
-
-SHARE = 8
-"""Part of a series that a block of it is at most: a young one must not wait."""
+LONGEST, SHARE = 16, 8
+"""Points of a block at most: as many as lie between two states that are stored (`checkpoints`), and
+no more than this part of the series: a young one must not wait."""
 
 AT_REST = scale.KEEP
 """Normal score of the newest revisions, taken together in any number, below which a series is at
@@ -45,12 +43,6 @@ one odd revision beside a neighbour that happens to lie on its side."""
 
 NEAR = 2
 """Measured revisions by which both may place the same change apart."""
-
-LEAST_LEVELS = 2
-"""Levels that have a change between them."""
-
-LEAST_PLACES = 2
-"""Revisions of an interval, with the one before it, that leave one place only."""
 
 EVIDENCE = ("verdict", "score", "needed", "p_value", "probability", "confirmed_by")
 """Of a change, what is reported of it since the update confirmed it."""
@@ -97,20 +89,19 @@ class State:
         return cls(OnlineState.from_data(data), Window.from_data(window))
 
 
-def start() -> State:
-    """Return the state before the first revision."""
-    return State()
+start = State
+"""The state before the first revision."""
 
 
 def advance(state: State, points: Sequence[Point]) -> State:
     """Return the state after `points` as well; `state` itself stays as it is.
 
-    Levels are looked for anew at the end of a block, and where the series is not at rest: looking
-    for them takes ten times as long as all else, and a revision that lies where the series lay
-    moves no level. Which revisions those are is read from the online update alone, so that it does
-    not matter in how many pieces points came. (A series that moves by and by is never at rest:
-    `window.moves`.) Raises BadSeriesError for points out of order (each position must be larger
-    than the last), for a sample that is not a finite number and for a point without samples.
+    Levels are looked for anew at the end of a block, and where the series is not at rest: it takes
+    ten times as long as all else, and a revision that lies where the series lay moves no level.
+    Which revisions those are is read from the online update alone, so that it does not matter in
+    how many pieces points came. (A series that moves by and by is never at rest: `window.moves`.)
+    Raises BadSeriesError for points out of order (each position must be larger than the last), for
+    a sample that is not a finite number and for a point without samples.
     """
     online, window = state.online.copy(), state.window.copy()
     check_order(online, points)
@@ -316,14 +307,15 @@ def _as_change(step: Step, same: Change | None, better: Better, *, has_modes: bo
         last=last,
         here=next(chance for place, _, chance in locations if place == at),
         state="confirmed",
-        locations=locations if len(locations) > LEAST_PLACES else (),
+        # The revision before, and one place.
+        locations=locations if len(locations) > 2 else (),
         **shown,
     )
 
 
 def _shown_levels(stretches: Sequence[Segment], rows: Sequence[Change]) -> Sequence[Segment]:
     """Without the newest level while no change to it is reported."""
-    if len(stretches) < LEAST_LEVELS:
+    if len(stretches) == 1:
         return stretches
     *others, former, last = stretches
     if any(former.last.position < one.last.position for one in rows if one.confirmed_by):

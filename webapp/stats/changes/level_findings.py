@@ -19,19 +19,15 @@ from webapp.stats.changes.scatter import inflation_of
 from webapp.stats.changes.turns import LEAST, LEFT_OUT
 from webapp.stats.student import TWO_SIDED_95
 
-LOOK = 24
-"""Revisions on either side of a change that may have been the first of it: at the gap that just
-pays for a change, the chance that it lies further away is below one in a thousand."""
+LOOK, COVERED = 24, 0.95
+"""Revisions on either side of a change that may have been the first of it (at the gap that just
+pays for a change, it lies further away less often than once in a thousand times), and probability
+that those reported hold it."""
 
-COVERED = 0.95
-"""Probability that the revisions reported hold the first one of the new level."""
-
-FURTHEST = 8.0
-"""Standard deviations of one revision from which on it is an excursion: heavy tails reach that less
-often than three times in a thousand revisions (`excursions`)."""
-
-LEAST_FREEDOM = 8.0
-"""Degrees of freedom of the scatter below which it is not known well enough for that."""
+FURTHEST, LEAST_FREEDOM = 8.0, 8.0
+"""Standard deviations of one revision from which on it is an excursion (heavy tails reach that less
+often than three times in a thousand revisions: `excursions`), and degrees of freedom of the scatter
+from which on it is known well enough for that."""
 
 AGREE = 0.5
 """Share of the way back to the level that no sample may have gone: then the samples agree."""
@@ -49,15 +45,13 @@ LIMIT = 5.0
 stray together by 3 %; with 4.5 of waves that are back more often; with 6 fewer series that lose 5 %
 over 200 revisions are found by the 120th."""
 
-SHORTEST = 60
-"""Revisions that a stretch holds at least."""
-
-WINDOWS = (1.0, 0.5)
-"""Shares of the series, its end, over which a trend is looked for; the strongest counts."""
+SHORTEST, WINDOWS = 60, (1.0, 0.5)
+"""Revisions that a trend holds at least, and shares of the series, its end, over which one is
+looked for; the strongest counts."""
 
 LEAST_WINDOW = SHORTEST + 6
 """Revisions of the shorter window at least, of which some may be left out. Half of a series of a
-hundred is shorter than a stretch may be: a loss after a calm half was found in hardly any."""
+hundred is shorter than a trend may be: a loss after a calm half was found in hardly any."""
 
 
 def _at(value: Value) -> findings.At:

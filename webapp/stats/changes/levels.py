@@ -13,11 +13,9 @@ from webapp.stats.changes.curves import best_curve, fitted, variances_of_gaps
 from webapp.stats.changes.points import FINEST, Floats
 from webapp.stats.changes.scatter import guesses_of, inflation_of_mean, jumps_of, stretches
 
-LONGEST = 16
-"""Revisions of a move at most: a slower one is a slow loss or gain, or levels of their own."""
-
-SHORTEST = 3
-"""Revisions between both levels at least: with fewer it is a step whose place is not sure."""
+SHORTEST, LONGEST = 3, 16
+"""Revisions between both levels of a move: with fewer it is a step whose place is not sure, with
+more a slow loss or gain, or levels of their own."""
 
 MOVE_PRICE = 7.0
 """What a move costs more than a step, in variances of one revision: it has a second place."""

@@ -16,15 +16,12 @@ from numpy.typing import NDArray
 from webapp.stats.changes.points import Floats, Value, of_logs
 from webapp.stats.changes.scatter import median_of, partition
 
-LEAST_SAMPLES = 4
-"""Samples of a revision that can show two modes."""
+LEAST_SAMPLES, LEAST_SPLIT = 4, 5
+"""Samples of a revision that can show two modes, and revisions that show both, at least."""
 
 APART = 8.0
 """Gap of two modes in standard deviations inside them, at least (those are taken after the cut at
 the widest spacing, which makes them a third too small)."""
-
-LEAST_SPLIT = 5
-"""Revisions that show both modes, at least."""
 
 LEAST_AGREEING = 0.75
 """Share of the revisions with a spacing of at least half the gap whose gap is the common one: wild
@@ -33,28 +30,21 @@ samples of heavy tails lie off by any amount, and noise that grows leaves nothin
 GAP_WIDTH = 4.0
 """Standard deviations inside a mode by which a revision's gap may differ from the common one."""
 
-NEIGHBOURS = 8
-"""Revisions with both modes, before and after, that show where the modes lie for one without."""
-
-AT_MODE = 0.25
-"""Share of the gap within which a revision without both modes lies at one of them."""
+NEIGHBOURS, AT_MODE = 8, 0.25
+"""Revisions with both modes, before and after, that show where the modes lie for one without, and
+share of the gap within which that one lies at one of them."""
 
 SHARES = np.array([0.005, 0.02, 0.05, 0.1, 0.15, *np.linspace(0.2, 0.8, 13), 0.85, 0.9, 0.95,
                    0.98, 0.995])  # fmt: skip
 """Shares of slow runs that are tried."""
 
-PRICE = 14.0
-"""Of a change of share, in twice the log likelihood: guarded by the rows with both modes from
-beginning to end (`calm`)."""
+PRICE, LEAST = 14.0, 5
+"""Of a change of share, in twice the log likelihood (guarded by the rows with both modes from
+beginning to end, `calm`), and revisions of a stretch of equal share."""
 
-LEAST = 5
-"""Revisions of a stretch of equal share."""
-
-STRAY = 0.05
-"""Share of the revisions of a stretch that may show both modes by a wild sample."""
-
-LEAST_CHANGE = 0.1
-"""Change of the share below which nothing is reported."""
+STRAY, LEAST_CHANGE = 0.05, 0.1
+"""Share of the revisions of a stretch that may show both modes by a wild sample, and change of the
+share below which nothing is reported."""
 
 LEAST_WHOLE = 3
 """Revisions in a row, all of whose runs are in the mode that is not the usual one, that are a level
@@ -74,21 +64,21 @@ class Modes:
 
 def take_out(values: Sequence[Value]) -> tuple[list[Value], Modes | None]:
     """Return the values with the gap taken out of the slow runs, and the modes; None: one mode."""
-    cuts = _cut(values)
+    cuts, lone = _cut(values), (list(values), None)
     if (cuts.count > 0).sum() < LEAST_SPLIT:
-        return list(values), None
+        return lone
     width = sqrt(median_of(cuts.variance[cuts.count > 0]))
     wide = np.flatnonzero(cuts.spacing > APART * width)
     if len(wide) < LEAST_SPLIT:
-        return list(values), None
+        return lone
     gap = median_of(cuts.gap[wide])
     if gap <= APART * sqrt(median_of(cuts.variance[wide])):
         # Those revisions scatter more than others: their samples lie far apart on either side too.
-        return list(values), None
+        return lone
     split = wide[np.abs(cuts.gap[wide] - gap) <= GAP_WIDTH * width]
     between = int((cuts.spacing > gap / 2).sum())
     if len(split) < max(LEAST_SPLIT, LEAST_AGREEING * between):
-        return list(values), None
+        return lone
     sizes = np.array([len(value.logs) for value in values])
     lower_is_usual = bool(2 * cuts.count[split].sum() > sizes[split].sum())
     slow = _slow(values, cuts, split, gap, lower_is_usual=lower_is_usual)

@@ -31,14 +31,12 @@ level wanders 1.4 to 4.9 % from build to build where runs scatter 0.5 to 4.7 %).
 
 GUESS_WEIGHT = 2.0
 """Degrees of freedom of this guess at first: with two, the truth spreads by a factor of 1.9 around
-it. That of builds spreads by 1.6 among a real lab's year series, and that of their runs besides.
-With six, builds that scatter four times as much as runs were taken for changes
-(`python -m benchmarks.worlds --only young`)."""
+it, as in a real lab's year series. With six, builds that scatter four times as much as runs were
+taken for changes (`python -m benchmarks.worlds --only young`)."""
 
 GUESS_HALVES = 6.0
-"""Differences of its own after which a series lets the guess count for half of that; then it
-fades by their square. Where builds scatter much less than runs do, the guess is several times too
-high, and a slower end hides steps in a series of twenty revisions."""
+"""Differences of its own after which a series lets the guess count for half of that; it fades by
+their square: slower, a guess that is too high hides steps in a series of twenty revisions."""
 
 YOUNG = 24
 """Revisions up to which all differences are counted anew with each new one, clipped by their own
@@ -55,27 +53,20 @@ SHIFT = 4.0
 the older ones are forgotten: the noise itself has changed, as where two modes become one."""
 
 FADE, FADE_SOON = 1.0 - 1.0 / MEMORY, 1.0 - 1.0 / LATELY
-"""What is left of a sum one revision later."""
-
 FADED, FADED_SOON = (tuple(fade**age for age in range(YOUNG)) for fade in (FADE, FADE_SOON))
-"""What is left of it by age."""
-
 ONES, ONES_SOON = (tuple(accumulate(left, initial=0)) for left in (FADED, FADED_SOON))
-"""What is left of as many ones."""
+"""What is left of a sum one revision later, by age, and of as many ones."""
 
 WITHIN_CLIP = 6.0
 """One revision's inner variance counts at most this many times the variance known so far."""
 
-MOST_MEMORY = 0.75
-"""The largest correlation of neighbours that is believed."""
+MOST_MEMORY, LEAST_FOR_MEMORY = 0.75, 12.0
+"""The largest correlation of neighbours that is believed, and differences that it takes."""
 
 MEMORY_DOUBT = 16.0
-"""Differences after which half of an estimated correlation is believed. Few of them show much
-correlation by chance (a dozen: ± 0.3), and believing it hides an early step, however large; hence
-the cube in `memory`, which believes little before and nearly all soon after."""
-
-LEAST_FOR_MEMORY = 12.0
-"""Differences needed before a correlation of neighbours is estimated."""
+"""Differences after which half of it is believed. Few of them show much correlation by chance (a
+dozen: ± 0.3), and believing it hides an early step, however large; hence the cube in `memory`,
+which believes little before and nearly all soon after."""
 
 
 @dataclass(slots=True)

@@ -15,11 +15,9 @@ from webapp.stats.changes.noise import YOUNG
 from webapp.stats.changes.online_state import KEPT_SAMPLES, RING, OnlineState, Regime, Ring
 from webapp.stats.changes.points import BadSeriesError, Point, Value
 
-WEIGHT_RANGE = (0.1, 4.0)
-"""Weights of one revision beside a typical one."""
-
-SAME_SHARE = 1e-9
-"""Difference of two sums of shares, of a hundred at most, that rounding makes."""
+WEIGHT_RANGE, SAME_SHARE = (0.1, 4.0), 1e-9
+"""Weights of one revision beside a typical one, and the difference of two sums of shares, of a
+hundred at most, that rounding makes."""
 
 CENTRED = frozenset((3, 5, 8))
 """Sizes of a young regime at which wild values are drawn in towards its median anew."""

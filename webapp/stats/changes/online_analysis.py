@@ -9,7 +9,6 @@ from webapp.stats.changes import findings, scale
 from webapp.stats.changes.online_state import Break, Interval, OnlineState, Regime
 from webapp.stats.changes.regimes import (
     LEAST_SIDE,
-    Table,
     interval_of,
     is_silent,
     of_mean,
@@ -20,22 +19,14 @@ from webapp.stats.changes.scale import percent
 from webapp.stats.metrics import Better, is_gain, worth_telling
 from webapp.stats.student import POWER_80, TWO_SIDED_95
 
-LEAST_SAMPLES = 20
-"""Samples needed before two modes are spoken of."""
+LEAST_SAMPLES, LEAST_SHARE, LEAST_MIXED = 20, 0.15, 1 / 3
+"""Before two modes are spoken of: samples; share of them that the smaller mode holds (less are odd
+samples); and share of the revisions that hold samples of both (else it is builds that differ)."""
 
-LEAST_SHARE = 0.15
-"""Share of the samples that the smaller mode holds at least: less are odd samples."""
-
-LEAST_DISTANCE = 3.5
-"""Ashman's D of the two modes, at least: 2 separates them cleanly when the split is known
-beforehand; a split chosen as the best one reaches 2.7 on many normal samples, so more is asked."""
-
-CHOSEN = 40
-"""What is added to `LEAST_DISTANCE`, times the number of samples: the best split of few samples
-looks like two modes more often. Of 25 normal samples one in a hundred reaches a D of 4.5."""
-
-LEAST_MIXED = 1 / 3
-"""Share of the revisions that hold samples of both modes: else it is builds that differ."""
+LEAST_DISTANCE, CHOSEN = 3.5, 40
+"""Ashman's D of the two modes, at least, and what is added to it, times the number of samples: 2
+separates them cleanly when the split is known beforehand; one chosen as the best reaches 2.7 on
+many normal samples, and 4.5 in one of a hundred cases on 25."""
 
 SOON, LATER = 2, 10
 """Revisions after which the smallest provable change is given."""
@@ -183,7 +174,7 @@ def _sized(
     )
 
 
-def _share(regime: Regime, table: Table) -> float:
+def _share(regime: Regime, table: tuple[float, ...]) -> float:
     return of_mean(table, regime.count) / regime.weight
 
 
@@ -204,17 +195,7 @@ def _newest(state: OnlineState) -> findings.Newest | None:
     level, weight = _without_newest(state)
     off = ring.location[-1] - level
     share = 1 / ring.weight[-1] + of_mean(table, regime.count - 1) / weight
-    score = scale.as_score(off * off / (variance * share), freedom)
-    scanned = max(score, _scan_score(state))
-    p_value = scale.p_of_scan(scanned)
-    return findings.Newest(revision, percent(off), score, scale.SUSPECT, scanned, p_value)
-
-
-def _scan_score(state: OnlineState) -> float:
-    """The largest score of all windows that end at the newest revision."""
-    variance, freedom, table = spread(state)
-    ring, regime = state.ring, state.regimes[-1]
-    largest = 0.0
+    largest = square = off * off / (variance * share)
     for m in scale.WINDOWS:
         if m > regime.count - LEAST_SIDE:
             break
@@ -223,7 +204,9 @@ def _scan_score(state: OnlineState) -> float:
         gap = (regime.total - sum_left) / right - sum_left / left
         share = table[m] / right + of_mean(table, regime.count) / left
         largest = max(largest, gap * gap / (variance * share))
-    return scale.as_score(largest, freedom)
+    score, scanned = scale.as_score(square, freedom), scale.as_score(largest, freedom)
+    p_value = scale.p_of_scan(scanned)
+    return findings.Newest(revision, percent(off), score, scale.SUSPECT, scanned, p_value)
 
 
 def _segment(state: OnlineState, regime: Regime) -> findings.Segment:
@@ -253,9 +236,9 @@ def _noise(state: OnlineState) -> findings.Noise:
     separates = within is not None and tracker.nears >= scale.LEAST_FREEDOM
     build = max(variance - tracker.run_part(), 0.0) if separates else None
     measured, own_freedom = tracker.measured_build() if separates else (None, 0.0)
-    boot = (
-        max(within - run, 0.0) if within is not None and run is not None and several_boots else None
-    )
+    boot = None
+    if within is not None and run is not None and several_boots:
+        boot = max(within - run, 0.0)
     return findings.Noise(
         revision_pct=_pct(variance),
         within_pct=_pct(within),
@@ -292,10 +275,6 @@ def _smallest(state: OnlineState) -> findings.Smallest | None:
     doubled = after(SOON, variance - run_part / 2)
     if worth_telling(now) is None:
         return None
-    return findings.Smallest(now, later, doubled, _helps(state, run_part, variance))
-
-
-def _helps(state: OnlineState, run_part: float, variance: float) -> findings.Helps:
-    if not state.tracker.within_weight or state.tracker.nears < scale.LEAST_FREEDOM:
-        return "unknown"
-    return "runs" if run_part > variance / 2 else "revisions"
+    helps: findings.Helps = "runs" if run_part > variance / 2 else "revisions"
+    is_known = state.tracker.within_weight and state.tracker.nears >= scale.LEAST_FREEDOM
+    return findings.Smallest(now, later, doubled, helps if is_known else "unknown")

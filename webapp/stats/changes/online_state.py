@@ -21,44 +21,29 @@ from webapp.stats.changes.noise import Tracker
 DOUBLES = np.dtype("<f8")
 
 
-def pack(numbers: Sequence[float]) -> str:
-    """Return the numbers as text: base64 of their little-endian doubles.
-
-    JSON's own numbers are twice as long, and take ten times as long to write and to read.
-    """
-    return b64encode(np.asarray(numbers, dtype=DOUBLES).tobytes()).decode("ascii")
-
-
-def unpack(text: str) -> list[float]:
-    """Return the numbers that `pack` wrote, bit by bit.
+def pack(numbers: Sequence[float], before: str = "") -> str:
+    """Return the numbers as text, behind those that were packed `before`: base64 of their
+    little-endian doubles. JSON's own numbers take twice the space and ten times as long.
 
     Raises ValueError for text that it did not write.
     """
+    new = np.asarray(numbers, dtype=DOUBLES).tobytes()
+    return b64encode(b64decode(before, validate=True) + new).decode("ascii")
+
+
+def unpack(text: str) -> list[float]:
+    """Return the numbers that `pack` wrote, bit by bit; ValueError for text that it did not."""
     numbers: list[float] = np.frombuffer(b64decode(text, validate=True), DOUBLES).tolist()
     return numbers
 
 
-def extend(text: str, numbers: Sequence[float]) -> str:
-    """Return what `pack` would write of those in `text` and these after them.
-
-    Raises ValueError for text that `pack` did not write.
-    """
-    more = np.asarray(numbers, dtype=DOUBLES).tobytes()
-    return b64encode(b64decode(text, validate=True) + more).decode("ascii")
-
-
 def pack_data(data: Any) -> str:
-    """Return what JSON can hold as text that needs no escapes: for what is written once and then
-    carried along.
-    """
+    """Return what JSON can hold as text without escapes, for what is written once and kept."""
     return b64encode(zlib.compress(json.dumps(data).encode(), 1)).decode("ascii")
 
 
 def unpack_data(text: str) -> Any:
-    """Return what `pack_data` wrote.
-
-    Raises ValueError for text that it did not write.
-    """
+    """Return what `pack_data` wrote; ValueError for text that it did not."""
     try:
         return json.loads(zlib.decompress(b64decode(text, validate=True)))
     except zlib.error as error:
@@ -152,9 +137,8 @@ class Ring:
     """The newest revisions, column by column; `start` is the index of the first kept one.
 
     `clipped` is the location relative to the regime's line, wild values drawn in; `weights` and
-    `totals` are running sums of it inside the current regime. `near` and `far` wait
-    to be counted as noise, which they all do anew in a young series, and are negative where there
-    is none.
+    `totals` are running sums of it inside the current regime. `near` and `far` wait to be counted
+    as noise (in a young series all do, each time), and are negative where there is none.
     """
 
     start: int = 0
@@ -217,10 +201,8 @@ class OnlineState:
     past: Past = field(default=Past(), compare=False, repr=False)
 
     def copy(self) -> "OnlineState":
-        """A state of its own: what `advance` works on, so that the old one stays as it was.
-
-        Only breaks that the ring still holds can be taken back, and only the regimes around
-        them can change: the others are shared.
+        """A state of its own, so that the old one stays as it was. Only breaks that the ring still
+        holds, and the regimes around them, can change: the others are shared.
         """
         settled = self._settled()
         return replace(
@@ -241,8 +223,7 @@ class OnlineState:
     def to_data(self) -> dict[str, Any]:
         """Return numbers, strings, lists and dicts only: what JSON can hold.
 
-        The lists are the state's own, which nothing changes once it is made. `asdict` would copy
-        everything number by number, which took longer than all else here.
+        The lists are the state's own: `asdict` would copy them number by number.
         """
         ring, past = _as_dict(self.ring), self._past()
         return {

@@ -14,25 +14,21 @@ from webapp.stats.errors import StatisticsError
 
 Floats = NDArray[np.float64]
 
-MOST_SAMPLES = 31
+MOST_SAMPLES, MOST_KEPT = 31, 12
 """More samples than these are first averaged in as many blocks of neighbouring order statistics:
-pairs grow with the square, and a wild sample still touches the outermost block only."""
+pairs grow with the square, and a wild sample still touches the outermost block only. And how many
+are kept to recognise two modes, evenly picked, in order."""
 
 WILD = 6.0
 """Standard deviations from the median at which one sample of a revision is left out."""
 
-MOST_KEPT = 12
-"""Samples of a revision that are kept to recognise two modes (evenly picked, in order)."""
-
 SHAMOS_FACTORS = {
     2: 0.500, 3: 0.499, 4: 1.005, 5: 0.896, 6: 0.796, 7: 0.866, 8: 0.957, 9: 0.974, 10: 0.932
 }  # fmt: skip
-"""Square of the factor that makes the lower median of |xi - xj| of n normal samples estimate
-their variance without bias (`python -m benchmarks.calibration shamos`)."""
-
 SHAMOS_FACTOR_FOR_MANY = 1.0989
-"""The same for many samples: 1.0483 squared (Shamos 1976; Rousseeuw and Croux 1993)."""
-
+"""Square of the factor that makes the lower median of |xi - xj| of n normal samples estimate
+their variance without bias (`python -m benchmarks.calibration shamos`); for many samples it is
+1.0483 squared (Shamos 1976; Rousseeuw and Croux 1993)."""
 
 FINEST = 1e-5
 """The smallest relative standard deviation of one revision that is believed: equal values are
@@ -264,7 +260,9 @@ def _location_and_variance(logs: Floats) -> tuple[Floats, Floats]:
     if size == 1:
         return logs[:, 0], np.zeros(len(logs))
     first, second = _pairs(size)
-    variances = _spread(logs[:, second] - logs[:, first]) ** 2
+    differences = np.sort(logs[:, second] - logs[:, first], axis=1)
+    # The lower median: of four samples one wild one spoils three differences of six.
+    variances = differences[:, (len(first) - 1) // 2] ** 2
     variances *= SHAMOS_FACTORS.get(size, SHAMOS_FACTOR_FOR_MANY)
     if size == 3:
         return logs[:, 1], variances
@@ -311,8 +309,3 @@ def medians_of(rows: Floats) -> Floats:
 def _middles(ordered: Floats) -> Floats:
     size = ordered.shape[1]
     return np.asarray((ordered[:, (size - 1) // 2] + ordered[:, size // 2]) / 2)
-
-
-def _spread(differences: Floats) -> Floats:
-    """The lower median: of four samples one wild one spoils three differences of six."""
-    return np.asarray(np.sort(differences, axis=1)[:, (differences.shape[1] - 1) // 2])

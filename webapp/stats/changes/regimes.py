@@ -9,7 +9,7 @@ import numpy as np
 
 from webapp.stats.changes import scale
 from webapp.stats.changes.noise import YOUNG
-from webapp.stats.changes.online_state import Interval, OnlineState, Regime
+from webapp.stats.changes.online_state import Interval, OnlineState, Regime, Ring
 from webapp.stats.changes.points import Floats
 
 LEAST_SIDE = 2
@@ -27,19 +27,15 @@ many as have this normal score."""
 LAG = 3
 """Revisions before a difference counts as noise: the first ones of a new level must not hide it."""
 
-Table = tuple[float, ...]
-
 REVIEWED = 32
 """Later revisions after which a change is settled: neither moved nor retracted any more."""
 
 MOVES = frozenset((3, 4, 6, 9, 14, 20, REVIEWED))
 """Revisions after a change at which its interval is looked for again."""
 
-AROUND = 32
-"""Revisions on either side that show where a change lies and how sure it is."""
-
-SURE_SHARE = 0.95
-"""The probability that the interval of a change covers."""
+AROUND, SURE_SHARE = 32, 0.95
+"""Revisions on either side that show where a change lies, and the probability that its interval
+covers."""
 
 LEAST_MASS = 1e-4
 """Probability of a place below which it is not kept: places beyond such ones are left out."""
@@ -74,7 +70,7 @@ def take_back(state: OnlineState, first: int) -> None:
     refresh(state)
 
 
-def spread(state: OnlineState) -> tuple[float, float, Table]:
+def spread(state: OnlineState) -> tuple[float, float, tuple[float, ...]]:
     """Return variance of one typical revision, its degrees of freedom, and the inflation table."""
     return state.variance, state.freedom, scale.inflation(state.memory_step)
 
@@ -85,9 +81,8 @@ def is_silent(state: OnlineState) -> bool:
 
 
 def is_out_of_date(state: OnlineState) -> bool:
-    """Return whether a revision counts as too far off by what is known now, or as too near.
-
-    Too near is the newest where it was drawn in although the one before lies as far off.
+    """Return whether a revision counts as too far off by what is known now, or the newest as too
+    near: it was drawn in although the one before lies as far off.
     """
     ring, regime = state.ring, state.regimes[-1]
     clipped = ring.clipped[regime.first - ring.start :]
@@ -102,7 +97,7 @@ def is_out_of_date(state: OnlineState) -> bool:
     return newest < drawn > before or newest > drawn < before
 
 
-def of_mean(table: Table, count: int) -> float:
+def of_mean(table: tuple[float, ...], count: int) -> float:
     """Return how much memory inflates the variance of the mean of `count` revisions."""
     return table[count] if count < scale.LONGEST else table[-1]
 
@@ -114,23 +109,27 @@ def lay_out(state: OnlineState, first: int) -> None:
     """
     ring, regime = state.ring, state.regimes[-1]
     start = first - ring.start
-    flat = [
-        location - regime.slope * (i - regime.first)
-        for i, location in enumerate(ring.location[start:], first)
-    ]
-    middle = median(flat)
-    drawn = _drawn_in(state, [one - middle for one in flat])
+    offs = flat(state, first)
+    middle = median(offs)
+    drawn = _drawn_in(state, [one - middle for one in offs])
     weight = total = 0.0
-    for i, off in enumerate(flat, start):
+    for i, off in enumerate(offs, start):
         w = ring.weight[i]
         n = i - start
         value = middle + drawn[n]
-        ring.near[i] = (off - flat[n - 1]) ** 2 / 2 if n > 0 else -1.0
-        ring.far[i] = (off - flat[n - 2]) ** 2 / 2 if n > 1 else -1.0
+        ring.near[i] = (off - offs[n - 1]) ** 2 / 2 if n > 0 else -1.0
+        ring.far[i] = (off - offs[n - 2]) ** 2 / 2 if n > 1 else -1.0
         weight += w
         total += w * value
         ring.clipped[i], ring.weights[i], ring.totals[i] = value, weight, total
-    regime.count, regime.weight, regime.total = len(flat), weight, total
+    regime.count, regime.weight, regime.total = len(offs), weight, total
+
+
+def flat(state: OnlineState, first: int) -> list[float]:
+    """Return the locations from index `first` on, less what the last regime's slope gained."""
+    regime = state.regimes[-1]
+    locations = state.ring.location[first - state.ring.start :]
+    return [one - regime.slope * (i - regime.first) for i, one in enumerate(locations, first)]
 
 
 def _drawn_in(state: OnlineState, offs: list[float]) -> list[float]:
@@ -225,27 +224,25 @@ def interval_of(state: OnlineState) -> Interval:
     """Where the newest change lies."""
     start, mass = _mass(state)
     low, high = shortest_range(mass, SURE_SHARE)
-    best = state.regimes[-1].first - start
-    low, high = min(low, best), max(high, best)
-    ring = state.ring
-    rows = [start - ring.start + i for i in (low - 1, low, high, best - 1)]
+    best, ring = state.regimes[-1].first - start, state.ring
+    low, high, row = min(low, best), max(high, best), start - ring.start
+    rows = [row + i for i in (low - 1, low, high, best - 1)]
     after, first, last, previous = ((ring.position[i], ring.label[i]) for i in rows)
-    return Interval(
-        after, first, last, previous, float(mass[best]), _locations(state, start, mass, low, high)
-    )
+    places = _locations(ring, row, mass, low, high)
+    return Interval(after, first, last, previous, float(mass[best]), places)
 
 
 def _locations(
-    state: OnlineState, start: int, mass: Floats, low: int, high: int
+    ring: Ring, row: int, mass: Floats, low: int, high: int
 ) -> tuple[tuple[int, str, float], ...]:
-    """The places from the first to the last with `LEAST_MASS`, after the revision before them."""
+    """The places from the first to the last with `LEAST_MASS`, after the revision before them;
+    `mass` begins with ring row `row`.
+    """
     kept = np.flatnonzero(mass >= LEAST_MASS)
-    first, last = min(int(kept[0]), low), max(int(kept[-1]), high)
-    rows = range(start - state.ring.start + first, start - state.ring.start + last + 1)
-    position, label = state.ring.position, state.ring.label
-    before = (position[rows[0] - 1], label[rows[0] - 1], 0.0)
-    found = zip(rows, mass[first : last + 1].tolist(), strict=True)
-    return (before, *((position[i], label[i], round(its, 6)) for i, its in found))
+    first, last = min(int(kept[0]), low), max(int(kept[-1]), high) + 1
+    chances = [0.0, *(round(its, 6) for its in mass[first:last].tolist())]
+    rows = slice(row + first - 1, row + last)
+    return tuple(zip(ring.position[rows], ring.label[rows], chances, strict=True))
 
 
 def _mass(state: OnlineState) -> tuple[int, Floats]:

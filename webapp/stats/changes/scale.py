@@ -9,9 +9,8 @@ docs/figures.md for the rates they give.
 from functools import cache
 from math import erfc, exp, expm1, log, sqrt
 
-MOST_PERCENT_LOG = 700.0
-"""A hundred times exp() of more than this is no number any more."""
-
+MOST_PERCENT_LOG, MOST_LOG = 700.0, 709.0
+"""A hundred times exp() of more than the first, and exp() of more than the second, is infinite."""
 
 WINDOWS = (2, 3, 4, 6, 8, 12, 18, 30, 54)
 """Numbers of newest revisions that are held against the rest of their regime."""
@@ -19,20 +18,13 @@ WINDOWS = (2, 3, 4, 6, 8, 12, 18, 30, 54)
 OFTEN = 4
 """Part of a window after which it is looked at again: neighbouring ones show nearly the same."""
 
-CONFIRM = 3.3
-"""Normal score at which two or more agreeing revisions confirm a change."""
+CONFIRM, SUSPECT, KEEP = 3.3, 3.3, 2.5
+"""Normal scores at which two or more agreeing revisions confirm a change, at which the newest alone
+is a candidate, and below which a confirmed change is retracted."""
 
-SUSPECT = 3.3
-"""Normal score at which the newest revision alone is a candidate."""
-
-KEEP = 2.5
-"""A confirmed change whose score falls below this, with later revisions, is retracted."""
-
-REST = 1.7
-"""Score that a window must still have without its most extreme revision."""
-
-ODD = 3.3
-"""Deviations from the others of its window at which a revision is odd and has no vote."""
+REST, ODD = 1.7, 3.3
+"""Score that a window must still have without its most extreme revision, and deviations from the
+others of its window at which a revision is odd and has no vote."""
 
 LEAST_FREEDOM = 2.0
 """Degrees of freedom below which nothing is reported at all."""
@@ -46,15 +38,10 @@ SCANNED = 3.0
 without a change that reach a score, over the normal tail (`python -m benchmarks.calibration
 scan`)."""
 
-CANDIDATE_ODDS = 3.6, 0.62
-"""Score at which a candidate is as likely real as not, and the slope of its log odds, where a
-series changes once in sixty revisions (`python -m benchmarks.calibration odds`)."""
-
-CONFIRMED_ODDS = 2.3, 1.1
-"""The same for a confirmed change."""
-
-MOST_LOG = 709.0
-"""exp() of more than this is no number any more."""
+CANDIDATE_ODDS, CONFIRMED_ODDS = (3.6, 0.62), (2.3, 1.1)
+"""Score at which a candidate, and a confirmed change, is as likely real as not, and the slope of
+its log odds, where a series changes once in sixty revisions
+(`python -m benchmarks.calibration odds`)."""
 
 MOST_FREEDOM = 400.0
 """Degrees of freedom above which the normal distribution is used."""

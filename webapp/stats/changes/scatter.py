@@ -8,7 +8,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from webapp.stats.changes.noise import EFFICIENCY, MEDIAN_OF_SQUARES
+from webapp.stats.changes.noise import (
+    EFFICIENCY,
+    GUESS_HALVES,
+    GUESS_WEIGHT,
+    MEDIAN_OF_SQUARES,
+)
 from webapp.stats.changes.points import FINEST, Floats
 
 BLOCK = 64
@@ -16,17 +21,16 @@ BLOCK = 64
 a stretch inside it: short blocks are many, long ones are read again more often (time only)."""
 
 
-def partition(costs: Floats, penalty: float | Floats, least: int) -> tuple[list[int], list[int]]:
+def partition(costs: Floats, penalty: float, least: int) -> tuple[list[int], list[int]]:
     """Return where each stretch begins, and its state, so that the whole costs least.
 
     `costs` is (revisions, states): what each revision costs in each state. Every stretch but the
-    first costs `penalty` more, which may depend on the revision with which it begins (revisions,),
-    and holds at least `least` revisions. Exact over the given states
+    first costs `penalty` more, and holds at least `least` revisions. Exact over the given states
     (Jackson et al. 2005); time grows as revisions times states. A sequence shorter than two
     stretches is one.
     """
     sums = sums_of(costs)
-    if _is_one(sums, float(np.min(penalty))):
+    if _is_one(sums, penalty):
         return [0], [int(sums[-1].argmin())]
     return partition_of_sums(sums, penalty, least)
 
@@ -58,7 +62,9 @@ def sums_of(costs: Floats) -> Floats:
 def partition_of_sums(
     sums: Floats, penalty: float | Floats, least: int
 ) -> tuple[list[int], list[int]]:
-    """Return what `partition` does, from the costs that `sums_of` added up."""
+    """Return what `partition` does, from the costs that `sums_of` added up; `penalty` may depend on
+    the revision with which a stretch begins, (revisions,).
+    """
     count = len(sums) - 1
     penalties = np.zeros(count + 1)
     penalties[:count] = penalty
@@ -138,29 +144,19 @@ DIFFERENCE_CAP = 8.0
 ones, which must not pay for a stretch of their own."""
 
 STATES_APART = 1.25
-"""Ratio of neighbouring variances that are tried."""
-
-WIDEST = 64.0
-"""Largest ratio, either way, between a stretch's variance and that of all revisions."""
-
-_MOST = int(log(WIDEST) / log(STATES_APART))
-
-RATIOS = STATES_APART ** np.arange(-_MOST, _MOST + 1.0)
-"""What is tried, in variances of all revisions."""
+RATIOS = STATES_APART ** np.arange(-18.0, 19.0)
+"""Variances that are tried, in that of all revisions, and the ratio of neighbouring ones."""
 
 PRICE, SAMPLE_PRICE = 20.0, 16.0
 """Of a change of noise between revisions and inside them, in twice the log likelihood: `calm` and
 `returning` suffer from smaller ones, `noises` (found within ten revisions) from larger ones."""
 
-LEAST = 6
-"""Differences that a stretch of other noise holds at least."""
+LEAST, LEAST_OF_SAMPLES = 6, 4
+"""Differences that a stretch of other noise holds at least, and revisions, which have several
+samples each, that one of other scatter inside builds does."""
 
 LEAST_RATIO = 1.6
 """Ratio of standard deviations below which a change of noise is not worth telling."""
-
-LEAST_OF_SAMPLES = 4
-"""Revisions that a stretch of other scatter inside builds holds at least: each has several
-samples."""
 
 SAMPLE_CAP = 9.0
 """What one revision's inner variance counts at most, in variances of its logarithm."""
@@ -169,13 +165,6 @@ JUMP = 10.0
 """What a jump between neighbours counts at least, for it to be a step whatever memory there is, and
 never a part of a move: with 16 a machine that wanders hides one more step in a hundred; with no
 limit at all memory of .5 makes twice the false changes."""
-
-JUMPED = 4
-"""Revisions that show a jump: two on either side."""
-
-GUESS, GUESS_HALVES = 2.0, 6.0
-"""Degrees of freedom of the guess that builds scatter as runs do, and revisions after which half
-is left; it fades as in `noise`."""
 
 
 class Guess(NamedTuple):
@@ -187,20 +176,14 @@ class Guess(NamedTuple):
 
 
 def median_of(values: Floats) -> float:
-    """Return the median of values, (n,), of which there is one at least.
-
-    Of few values NumPy's own takes ten times as long.
-    """
-    ordered = values.copy()
-    ordered.sort()
+    """Return the median of values, (n,), one at least; of few, NumPy's takes ten times as long."""
+    ordered = np.sort(values)
     return float(ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]) / 2
 
 
 def variance_of(squares: Floats) -> float:
-    """Return the variance that squares show (of residuals, or half of those of differences).
-
-    Each is clipped at `CLIP` standard deviations (Huber's proposal 2), from their median on; 0
-    when there are none.
+    """Return the variance that squares show (of residuals, or half of those of differences), each
+    clipped at `CLIP` standard deviations (Huber's proposal 2) from their median on; 0 of none.
     """
     if not len(squares):
         return 0.0
@@ -220,11 +203,8 @@ def variance_of(squares: Floats) -> float:
 
 
 def stretches(locations: Floats, within: Floats, finest: float) -> list[int]:
-    """Return the index of the first revision of each stretch of equal scatter; 0 is the first.
-
-    `locations` are logarithms, (revisions,), `within` the variances of one sample inside a build
-    (0: not known). Either may change: the scatter of revisions, or that of their samples. `finest`
-    is the smallest standard deviation of a revision that is believed.
+    """Return the index of the first revision of each stretch of equal scatter, of revisions and of
+    their samples; 0 is the first. Arguments are those of `levels.levels_of`.
     """
     between = _of_revisions(locations, finest)
     inside = _of_samples(within)
@@ -248,7 +228,7 @@ def _of_revisions(locations: Floats, finest: float) -> list[int]:
     costs += np.log(states)
     costs *= EFFICIENCY
     # Difference i is that of the revisions i and i + 1.
-    return [start + 1 for start in _begun(partition(costs, PRICE, LEAST), log(STATES_APART))]
+    return [at + 1 for at in _begun(*partition(costs, PRICE, LEAST), log(STATES_APART))]
 
 
 def _of_samples(within: Floats) -> list[int]:
@@ -261,19 +241,15 @@ def _of_samples(within: Floats) -> list[int]:
     states = np.arange(logs.min(), logs.max() + spread, spread / 4)
     costs = np.minimum(((logs[:, None] - states) / spread) ** 2, SAMPLE_CAP)
     found = partition(costs, SAMPLE_PRICE, LEAST_OF_SAMPLES)
-    return [int(known[start]) for start in _begun(found, spread / 4)]
+    return known[_begun(*found, spread / 4)].tolist()  # type: ignore[no-any-return]
 
 
-def _begun(found: tuple[list[int], list[int]], apart: float) -> list[int]:
+def _begun(starts: list[int], chosen: list[int], apart: float) -> list[int]:
     """Where a stretch begins that scatters otherwise by `LEAST_RATIO`, where logarithms of the
     variances of neighbouring states lie so far `apart`.
     """
-    starts, chosen = found
-    return [
-        start
-        for start, (before, after) in zip(starts[1:], pairwise(chosen), strict=True)
-        if abs(after - before) * apart / 2 >= log(LEAST_RATIO)
-    ]
+    steps = zip(starts[1:], pairwise(chosen), strict=True)
+    return [at for at, (one, other) in steps if abs(other - one) * apart / 2 >= log(LEAST_RATIO)]
 
 
 def inflation_of(residuals: Floats) -> float:
@@ -294,10 +270,7 @@ def inflation_of(residuals: Floats) -> float:
 
 
 def inflation_of_mean(inflation: float, count: int) -> float:
-    """Return what memory makes of the variance of a mean of `count` revisions.
-
-    That of AR(1) which has this inflation in the limit.
-    """
+    """Return that of a mean of `count` revisions, of AR(1) which has `inflation` in the limit."""
     a = (inflation - 1) / (inflation + 1)
     return float(inflation - 2 * a * (1 - a**count) / (count * (1 - a) ** 2))
 
@@ -311,8 +284,6 @@ def jumps_of(locations: Floats, scatter: Floats) -> Floats:
     taken from what memory makes a change cost. 0 where the four do not agree.
     """
     jumps = np.zeros(len(locations))
-    if len(locations) < JUMPED + 1:
-        return jumps
     first, second, third, fourth = (locations[i : len(locations) - 3 + i] for i in range(4))
     between = np.maximum(
         np.minimum(third, fourth) - np.maximum(first, second),
@@ -331,11 +302,12 @@ def guesses_of(within: Floats, share: float, calm: list[int], finest: float) -> 
     parts = (within[first:stop] for first, stop in zip(calm, [*calm[1:], len(within)], strict=True))
     positive = (part[part > 0] for part in parts)
     known = [median_of(part) if len(part) else 0.0 for part in positive]
-    return [Guess(one * (1 + share), GUESS if one else 0.0, finest**2) for one in known]
+    return [Guess(one * (1 + share), GUESS_WEIGHT if one else 0.0, finest**2) for one in known]
 
 
 def with_guess(variance: float, own: float, guess: Guess) -> tuple[float, float]:
     """Return a variance that has `own` degrees of freedom together with the guess, and theirs."""
+    # As many differences as make so many degrees of freedom let it fade, as in `noise`.
     weight = guess.weight / (1 + (1.5 * own / GUESS_HALVES) ** 2)
     freedom = own + weight
     if not freedom:

@@ -28,8 +28,7 @@ LEFT_OUT = 4.0
 """Standard deviations from its level at which a revision is left out, whole, of the mean."""
 
 EFFICIENT = 0.91
-"""Efficiency of a mean with biweights that are zero at `LEFT_OUT` (Beaton and Tukey 1974): one
-revision moves the mean of eleven by a tenth of its deviation at most."""
+"""Efficiency of a mean with biweights that are zero at `LEFT_OUT` (Beaton and Tukey 1974)."""
 
 PENALTY = 13.0
 """What a change of level costs, in variances of one revision. From simulated series alone
@@ -52,22 +51,16 @@ FEW_ODD, ODD = 2, 0.04
 recur, and two neighbours that agree come by chance: they are no level either, as no revision then
 costs more than a change. Heavy tails leave out one or two in a hundred."""
 
-STATE_WIDTH = 0.25
-"""Distance of neighbouring levels that are tried, in standard deviations: half of it is lost at
-most, 1/64 of a variance a revision."""
-
-BESIDE = 2
-"""Levels that are tried on either side of each revision."""
+STATE_WIDTH, BESIDE = 0.25, 2
+"""Distance of neighbouring levels that are tried, in standard deviations (half of it is lost at
+most, 1/64 of a variance a revision), and how many on either side of each revision are."""
 
 MOST_CELLS = 100_000
 """Levels between the lowest and the highest revision up to which they are looked up in a table."""
 
-PASSES = 4
-"""Times that levels and scatter are estimated by turns, at most."""
-
-SAME_BY, FINEST_MOVE = 0.01, 1e-8
-"""Share of itself, and standard deviation besides, by which scatter and memory may still move when
-their estimates are taken for settled."""
+PASSES, SAME_BY, FINEST_MOVE = 4, 0.01, 1e-8
+"""Times that levels and scatter are estimated by turns, at most; and share of themselves, and
+standard deviation besides, by which scatter and memory may still move when they are settled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +80,10 @@ class Fit:
 
 
 def fit_levels(values: Floats, scatter: Floats, starts: list[int]) -> Fit:
-    """Return the levels that begin at `starts`, as `values` were measured, (revisions,).
+    """Return the levels of `values`, (revisions,), that begin at `starts`.
 
     `scatter` is the standard deviation of each revision. Values far from a level weigh less, and
-    nothing from `LEFT_OUT` on: a whole revision is left out. The first guess is the median.
+    nothing from `LEFT_OUT` on. The first guess is the median.
     """
     stops = [*starts[1:], len(values)]
     ordered = values.copy()
@@ -180,7 +173,8 @@ def by_turns(locations: Floats, state: NoiseState) -> list[int]:
         state.scatter = _around(fit, state)
         turns.append((fit, state.inflation, state.scatter))
         now = state.inflation, float(state.scatter[-1])
-        if all(_is_close(one, other) for one, other in zip(former, now, strict=True)):
+        moves = (abs(b - a) - SAME_BY * abs(b) for a, b in zip(former, now, strict=True))
+        if max(moves) <= FINEST_MOVE:
             break
     if any(one.starts != fit.starts for one, _, _ in turns):
         costs = [cost_of(one, scatter) for one, _, scatter in turns]
@@ -204,15 +198,8 @@ def _drawn_in(residuals: Floats) -> Floats:
     return np.minimum(np.maximum(residuals, -LEFT_OUT), LEFT_OUT)
 
 
-def _is_close(former: float, now: float) -> bool:
-    """Whether another turn would move it by about a percent at most."""
-    return abs(former - now) <= SAME_BY * abs(now) + FINEST_MOVE
-
-
 def scatter_of(differences: Floats, calm: list[int], guesses: list[Guess]) -> tuple[Floats, Floats]:
-    """Return the standard deviation of each revision by differences alone, and its degrees of
-    freedom.
-    """
+    """Return the standard deviation of each revision by differences, and its degrees of freedom."""
     count = len(differences) + 1
     scatter, freedom = np.empty(count), np.empty(count)
     for first, stop, guess in zip(calm, [*calm[1:], count], guesses, strict=True):
@@ -252,9 +239,7 @@ def starts_of(locations: Floats, state: NoiseState) -> list[int]:
 
 
 def _cells(occupied: Floats) -> Floats:
-    """Return the numbers of the cells that are occupied (whole numbers) and of those beside them,
-    two on either side.
-    """
+    """Return the numbers of the occupied cells (whole numbers) and of those beside them."""
     least = float(occupied.min())
     span = float(occupied.max()) - least
     if span > MOST_CELLS:

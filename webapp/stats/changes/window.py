@@ -2,7 +2,7 @@
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, is_dataclass, replace
 from itertools import accumulate, chain, pairwise
 from typing import Any
 
@@ -16,12 +16,13 @@ from webapp.stats.changes.findings import (
     Step,
 )
 from webapp.stats.changes.level_findings import find_in
-from webapp.stats.changes.online_state import extend, pack, pack_data, unpack, unpack_data
+from webapp.stats.changes.online_state import pack, pack_data, unpack, unpack_data
 from webapp.stats.changes.points import Value
 
 Columns = dict[str, Any]
 
 PLAIN, PACKED = ("position", "label"), ("location", "variance", "freedom", "share")
+WRITTEN = (*PLAIN, *PACKED, "sizes", "logs")
 """What levels need to know of a revision, beside the logarithms of its samples. Whole numbers are
 packed as well, where nothing asks for them before all are read."""
 
@@ -86,22 +87,18 @@ class Rows:
     def to_data(self) -> Columns:
         """Return them column by column; logarithms all after each other, and how many each has."""
         fresh = self.fresh
-        more: dict[str, list[Any]] = {name: _column(fresh, name) for name in PACKED}
+        if self.stored and not fresh:
+            return self.stored
+        before: Columns = self.stored or dict.fromkeys(WRITTEN, "")
+        more: dict[str, list[Any]] = {
+            name: [getattr(one, name) for one in fresh] for name in PACKED
+        }
         more["sizes"] = [len(one.logs) for one in fresh]
         more["logs"] = list(chain.from_iterable(one.logs for one in fresh))
-        plain = {name: _column(fresh, name) for name in PLAIN}
-        if not self.stored:
-            return plain | {name: pack(column) for name, column in more.items()}
-        if not fresh:
-            return self.stored
         return {
-            **{name: [*self.stored[name], *column] for name, column in plain.items()},
-            **{name: extend(self.stored[name], column) for name, column in more.items()},
+            **{name: [*before[name], *(getattr(one, name) for one in fresh)] for name in PLAIN},
+            **{name: pack(column, before[name]) for name, column in more.items()},
         }
-
-
-def _column(values: Sequence[Value], name: str) -> list[Any]:
-    return [getattr(value, name) for value in values]
 
 
 def _read(data: Columns) -> list[Value]:
@@ -201,7 +198,7 @@ class Window:
         return {
             "values": self.rows.to_data(),
             "since": self.since,
-            "open_from": settled.open_from and _at(settled.open_from),
+            "open_from": settled.open_from and _row(settled.open_from),
             "open_count": settled.open_count,
             "settled": self.settled_text,
             "looked": self.looked,
@@ -321,17 +318,10 @@ def _read_findings(data: dict[str, Any]) -> Findings:
     return Findings(**data | kinds)
 
 
-def _at(at: At) -> list[Any]:
-    return [at.position, at.label]
-
-
 def _row(one: Any) -> list[Any]:
-    """The fields of a finding in order, without their names; revisions likewise."""
-    if isinstance(one, Step):
-        places = list(map(list, one.locations))
-        return [_row(one.finding), places, _at(one.shown_by), list(one.revisions)]
+    """The fields of a finding in order, without their names; those of revisions likewise."""
     fields = (getattr(one, name) for name in one.__slots__)
-    return [_at(field) if isinstance(field, At) else field for field in fields]
+    return [_row(field) if is_dataclass(field) else field for field in fields]
 
 
 def _read_row(of: type, row: Sequence[Any]) -> Any:
