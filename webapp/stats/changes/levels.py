@@ -199,15 +199,12 @@ def levels_of(
     `share` one over the samples of a typical revision: the guess where differences are few.
     `finest` is the smallest standard deviation of a revision that is believed.
     """
-    count = len(locations)
-    if count < scale.LEAST_REVISIONS:
-        return None
     calm = stretches(locations, within, finest)
     guesses = guesses_of(within, share, calm, finest)
     scatter, freedom = turns.scatter_of(np.diff(locations), calm, guesses)
     if freedom.max() < scale.LEAST_FREEDOM:
         return None
-    jumps, price = jumps_of(locations, scatter), turns.price_of(count)
+    jumps, price = jumps_of(locations, scatter), turns.price_of(len(locations))
     doubt = turns.doubt_of(freedom, calm)
     state = turns.NoiseState(scatter, 1.0, freedom, calm, guesses, jumps, price, doubt)
     starts = turns.by_turns(locations, state)
