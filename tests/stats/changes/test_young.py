@@ -98,7 +98,7 @@ def test_the_figures_worked_out_by_hand_in_the_documentation_are_those_of_the_co
     tracker = state.tracker
 
     assert tracker.nears == pytest.approx(6, abs=0.2)
-    assert tracker.guess()[1] == pytest.approx(1.0, abs=0.05)
+    assert tracker.variance(0.0)[1] - tracker.measured(0.0)[1] == pytest.approx(1.0, abs=0.05)
     assert state.freedom == pytest.approx(5, abs=0.1)
     assert as_student(CONFIRM, state.freedom) ** 0.5 == pytest.approx(7.2, abs=0.05)
     by_hand = 7.2 * 0.018 * (1 / 2 + 1 / 8) ** 0.5

@@ -178,32 +178,27 @@ class Tracker:
         """The part of a typical revision's variance that its finite number of samples makes."""
         return self.within_variance() * self.share / self.shares if self.shares else 0.0
 
-    def guess(self) -> tuple[float, float]:
-        """Return the variance of one revision expected beforehand, and its weight.
-
-        The weight fades as the series gets differences of its own.
-        """
-        if not self.within_weight:
-            return 0.0, 0.0
-        fades = 1.0 + (self.nears / GUESS_HALVES) ** 2
-        within = self.within / self.within_weight
-        return within * (BUILD_OVER_RUN**2 + self.share / self.shares), GUESS_WEIGHT / fades
-
     def variance(self, memory: float) -> tuple[float, float]:
-        """Return the variance of one typical revision and the degrees of freedom behind it.
+        """Return the variance of one typical revision and the degrees of freedom behind it: as
+        `measured`, with what is expected beforehand, which fades as differences come.
+        """
+        variance, freedom = self.measured(memory)
+        if self.within_weight:
+            weight = GUESS_WEIGHT / (1.0 + (self.nears / GUESS_HALVES) ** 2)
+            within, own = self.within / self.within_weight, freedom
+            expected = within * (BUILD_OVER_RUN**2 + self.share / self.shares)
+            freedom += weight
+            variance = (weight * expected + own * variance) / freedom
+        finest = self.digit if self.digit > FINEST else FINEST
+        if not freedom or variance > finest * finest:
+            return variance, freedom
+        return finest * finest, freedom
+
+    def measured(self, memory: float) -> tuple[float, float]:
+        """Return both by the series' own differences alone; 0 and 0 while there are none.
 
         Half the mean squared difference of neighbours is the variance times 1 - memory.
         """
-        guess, weight = self.guess()
-        near, own = self.measured(memory)
-        freedom = weight + own
-        if not freedom:
-            return 0.0, 0.0
-        variance, finest = (weight * guess + own * near) / freedom, self.finest()
-        return variance if variance > finest * finest else finest * finest, freedom
-
-    def measured(self, memory: float) -> tuple[float, float]:
-        """As `variance`, by the series' own differences alone; 0 and 0 while there are none."""
         if not self.nears:
             return 0.0, 0.0
         own = EFFICIENCY * self.nears * (1.0 - memory) / (1.0 + memory)
@@ -232,5 +227,4 @@ class Tracker:
         if ratio <= 1.0:
             return 0.0
         cube = self.fars**3
-        believed = cube / (cube + MEMORY_DOUBT**3)
-        return min(ratio - 1.0, MOST_MEMORY) * believed
+        return min(ratio - 1.0, MOST_MEMORY) * (cube / (cube + MEMORY_DOUBT**3))

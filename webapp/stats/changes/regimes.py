@@ -259,7 +259,7 @@ def _mass(state: OnlineState) -> tuple[int, Floats]:
     # From each place on, the density of the new line instead of that of the old one.
     gain *= (TAIL_FREEDOM + 1) / 2 / scale.inflation(state.memory_step)[-1]
     mass = np.add.accumulate(gain[::-1])[::-1]
-    mass -= max(float(mass.max()), 0.0)
+    mass -= max(float(np.maximum.reduce(mass)), 0.0)
     np.exp(mass, out=mass)
     mass[0] = 0.0
     if stop == state.count:
@@ -284,7 +284,7 @@ def _unlikely(locations: Floats, regime: Regime, start: int, state: OnlineState)
 def move(state: OnlineState) -> None:
     """Move the newest change to where the evidence now shows it."""
     start, mass = _mass(state)
-    best = start + int(np.argmax(mass))
+    best = start + int(mass.argmax())
     regime = state.regimes[-1]
     if best == regime.first:
         return
@@ -310,7 +310,7 @@ def shortest_range(mass: Floats, share: float) -> tuple[int, int]:
 
     Grown from the best index towards the likelier neighbour.
     """
-    low = high = int(np.argmax(mass))
+    low = high = int(mass.argmax())
     covered = float(mass[low])
     while covered < share and (low > 0 or high < len(mass) - 1):
         down = float(mass[low - 1]) if low > 0 else -1.0

@@ -16,7 +16,7 @@ from webapp.stats.changes.noise import (
 )
 from webapp.stats.changes.points import FINEST, Floats
 
-BLOCK = 64
+BLOCK = 80
 """Revisions that are read at once. A block is read again from where the best partition first begins
 a stretch inside it: short blocks are many, long ones are read again more often (time only)."""
 
