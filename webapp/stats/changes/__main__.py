@@ -32,14 +32,11 @@ first reported."""
 
 One = Finding | NoiseChange | ModeChange
 
-NEEDED = ("revision", "value")
+NEEDED, LONGEST_SHOWN = ("revision", "value"), 50
 
 # Plainer than what Python takes: no 1_000, no nan, no digits of other scripts.
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,4})?")
-
 WHOLE = re.compile(r"[+-]?[0-9]{1,18}")
-
-LONGEST_SHOWN = 50
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -167,14 +164,12 @@ def _rounded(value: float | None) -> float | None:
 
 def _first_notified(points: Sequence[Point], kind: str, one: One) -> str:
     """The revision at which a finding was reported first."""
-    for stop in range(_index(points, one) + 1, len(points)):
-        if any(_is_same(one, other) for other in getattr(detect(points[:stop]).others, kind)):
-            return points[stop - 1].label
+    for i, point in enumerate(points[:-1]):
+        if point.position >= one.first.position:
+            found = getattr(detect(points[: i + 1]).others, kind)
+            if any(_is_same(one, other) for other in found):
+                return point.label
     return points[-1].label
-
-
-def _index(points: Sequence[Point], one: One) -> int:
-    return next(i for i, point in enumerate(points) if point.position == one.first.position)
 
 
 def _is_same(one: One, other: One) -> bool:

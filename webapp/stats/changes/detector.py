@@ -45,13 +45,9 @@ NEAR = 2
 """Measured revisions by which both may place the same change apart."""
 
 EVIDENCE = ("verdict", "score", "needed", "p_value", "probability", "confirmed_by")
-"""Of a change, what is reported of it since the update confirmed it."""
-
-SIZE = (
-    *("change_pct", "low_pct", "high_pct", "before", "level"),
-    *("revisions_before", "revisions_after"),
-)
-"""Of a change, how large it is."""
+SIZE = ("change_pct", "low_pct", "high_pct", "before", "level")
+COUNTS = ("revisions_before", "revisions_after")
+"""Of a change, what is reported of it since the update confirmed it, and how large it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,7 +293,7 @@ def _as_change(step: Step, same: Change | None, better: Better, *, has_modes: bo
         "confirmed_by": step.shown_by,
     }
     if known:
-        names = EVIDENCE + SIZE if has_modes else EVIDENCE
+        names = (*EVIDENCE, *SIZE, *COUNTS) if has_modes else EVIDENCE
         shown |= {name: getattr(known, name) for name in names}
     return Change(
         revision=finding.first,

@@ -79,11 +79,14 @@ def beginning_of(found: Levels, locations: Floats, number: int) -> Beginning:
     """
     before, after = found.levels[number - 1], found.levels[number]
     if number in found.rollouts:
-        return _during_rollout(found, before, after, number)
+        # Each revision over which the change came may have brought a part.
+        first, stop = found.rollouts[number]
+        each = [(at, 1 / (stop - first + 1)) for at in range(first, stop + 1)]
+        shown_by = _shown_by(found, before, after, after.first)
+        return Beginning(after.first, ((first - 1, 0.0), *each), shown_by)
     # No further than half a level: two changes never change their order.
-    first = max(after.first - min(LOOK, (after.first - before.first - 1) // 2), before.first + 1)
-    stop = after.first + min(LOOK, (after.stop - after.first) // 2) + 1
-    indices = np.arange(first, min(stop, after.stop))
+    first = after.first - min(LOOK, (after.first - before.first - 1) // 2)
+    indices = np.arange(first, after.first + min(LOOK, (after.stop - after.first) // 2) + 1)
     rows = slice(before.first, after.stop)
     values, scatter = locations[rows] - found.curve[rows], found.scatter[rows]
     off = np.minimum(abs(values - before.level), abs(values - after.level))
@@ -98,17 +101,9 @@ def beginning_of(found: Levels, locations: Floats, number: int) -> Beginning:
     index = int(likely.argmax())
     while index < high and not kept[first + index - before.first]:
         index += 1
-    chances = [(first - 1 + low, 0.0)]
-    chances += [(first + i, float(likely[i])) for i in range(low, high + 1)]
+    places = range(first + low - 1, first + high + 1)
+    chances = zip(places, [0.0, *likely[low : high + 1].tolist()], strict=True)
     return Beginning(first + index, tuple(chances), _shown_by(found, before, after, first + index))
-
-
-def _during_rollout(found: Levels, before: Level, after: Level, number: int) -> Beginning:
-    """A change that came over several revisions, each of which may have brought a part."""
-    first, stop = found.rollouts[number]
-    chances = [(at, 1 / (stop - first + 1)) for at in range(first, stop + 1)]
-    shown_by = _shown_by(found, before, after, after.first)
-    return Beginning(after.first, ((first - 1, 0.0), *chances), shown_by)
 
 
 def _likely(values: Floats, weights: Floats, indices: NDArray[np.intp], inflation: float) -> Floats:
@@ -279,9 +274,9 @@ def _finest(measured: Sequence[Value]) -> float:
     """The smallest standard deviation of a revision that is believed."""
     least = 1.0
     for value in measured:
-        least = min(least, half_digit(value.logs))
-        if least <= FINEST:
-            return FINEST
+        least = max(min(least, half_digit(value.logs)), FINEST)
+        if least == FINEST:
+            break
     return least
 
 
