@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 from webapp.stats.changes import curves as screens
-from webapp.stats.changes.curves import Screen, curves_of, fitted
+from webapp.stats.changes.curves import NEEDED, SPARED, Screen, curves_of, fitted
 from webapp.stats.changes.points import FINEST
 from webapp.stats.changes.turns import fit_levels
 
 
-def series(seed):
+def series(seed, most=260):
     """Values, their scatter, and where their levels begin."""
     rng = np.random.default_rng([7, seed])
-    count = int(rng.integers(40, 260))
+    count = int(rng.integers(40, most))
     starts = sorted({0, *rng.integers(3, count - 3, int(rng.integers(1, 8))).tolist()})
     values = rng.standard_t(3, count) * 0.01
     for first in starts[1:]:
@@ -56,6 +56,20 @@ def held_against_each(seed):
 @pytest.mark.parametrize("seed", range(40))
 def test_all_fits_at_once_leave_what_each_alone_does(seed):
     held_against_each(seed)
+
+
+def test_where_sums_of_squares_need_every_level_no_curve_spares_one():
+    sure = 0
+    for seed in range(60):
+        values, scatter, starts = series(seed, most=500)
+        alone = fit_levels(values, scatter, starts)
+        curves = curves_of(values, 1 / scatter, alone.inside, len(starts) - 1)
+        screen = Screen(values, scatter, alone, [basis for basis, _ in curves])
+        for number, whole in enumerate(screen.beside_all()):
+            if screen.least_loss(number) >= NEEDED:
+                sure += 1
+                assert min(screen.beside_fewer(number)) - whole >= SPARED
+    assert sure
 
 
 def test_waves_that_can_hardly_be_distinguished_from_levels_are_fitted_alone(monkeypatch):
