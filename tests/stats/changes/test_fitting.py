@@ -9,9 +9,6 @@ from webapp.stats.changes.scatter import (
     FINEST,
     MEDIAN_OF_SQUARES,
     OF_CLIPPED,
-    partition,
-    partition_of_sums,
-    sums_of,
     variance_of,
 )
 from webapp.stats.changes.turns import EFFICIENT, LEFT_OUT, fit_levels, variances_of
@@ -79,10 +76,3 @@ def test_the_levels_to_try_lie_beside_every_revision_however_far_apart():
         occupied = np.round(rng.uniform(-reach, reach, 25))
         near = occupied[:, None] + np.arange(-turns.BESIDE, turns.BESIDE + 1)
         assert turns._cells(occupied).tolist() == np.unique(near).tolist()
-
-
-def test_costs_added_up_once_serve_several_partitions():
-    costs = np.random.default_rng(2).exponential(2.0, (150, 9))
-    sums = sums_of(costs)
-    for penalty in (0.5, 4.0, 30.0):
-        assert partition_of_sums(sums, penalty, 2) == partition(costs, penalty, 2)

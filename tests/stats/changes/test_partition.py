@@ -49,6 +49,19 @@ def test_a_sequence_too_short_for_two_stretches_is_one():
     assert partition(np.array([[0.0, 9.0], [9.0, 0.0], [9.0, 0.0]]), 0.1, 2) == ([0], [1])
 
 
+def test_one_stretch_that_is_seen_at_once_is_what_reading_every_revision_finds():
+    """A price for each revision has them all read, one price for all does not."""
+    found = []
+    for seed in range(100):
+        rng = np.random.default_rng([seed, 9])
+        costs = rng.exponential(2.0, (int(rng.integers(20, 150)), 9))
+        penalty = float(rng.uniform(4.0, 40.0))
+        both = partition(costs, penalty, 2), partition(costs, np.full(len(costs), penalty), 2)
+        assert both[0] == both[1]
+        found.append(len(both[0][0]))
+    assert 1 < found.count(1) < 99
+
+
 def one_by_one(costs, penalty, least):
     """The same, revision by revision: what blocks must not differ from."""
     count, width = costs.shape

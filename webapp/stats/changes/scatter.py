@@ -21,18 +21,31 @@ BLOCK = 80
 a stretch inside it: short blocks are many, long ones are read again more often (time only)."""
 
 
-def partition(costs: Floats, penalty: float, least: int) -> tuple[list[int], list[int]]:
+def partition(costs: Floats, penalty: float | Floats, least: int) -> tuple[list[int], list[int]]:
     """Return where each stretch begins, and its state, so that the whole costs least.
 
     `costs` is (revisions, states): what each revision costs in each state. Every stretch but the
-    first costs `penalty` more, and holds at least `least` revisions. Exact over the given states
-    (Jackson et al. 2005); time grows as revisions times states. A sequence shorter than two
-    stretches is one.
+    first costs `penalty` more, which may depend on the revision with which it begins (revisions,),
+    and holds at least `least` revisions. Exact over the given states (Jackson et al. 2005); time
+    grows as revisions times states. A sequence shorter than two stretches is one.
     """
-    sums = sums_of(costs)
-    if _is_one(sums, penalty):
-        return [0], [int(sums[-1].argmin())]
-    return partition_of_sums(sums, penalty, least)
+    count, sums = len(costs), _sums_of(costs)
+    # A price for each revision is that of levels, of which there are mostly several.
+    if count < 2 * least or (isinstance(penalty, float) and _is_one(sums, penalty)):
+        return [0], [int(sums[count].argmin())]
+    penalties = np.zeros(count + 1)
+    penalties[:count] = penalty
+    # What the best partition costs that a stretch begins after, with the price of beginning.
+    begins = np.full(count + 1, np.inf)
+    begins[0] = 0.0
+    # `leads` is the cost of the best partition that ends in a state, less the sum of all its costs:
+    # it changes only where a stretch begins, so that no revision is added twice.
+    leads = np.empty_like(sums)
+    leads[:least] = 0.0
+    stop = least
+    while stop <= count:
+        stop = _read_block(sums, leads, begins, stop, (penalties, least))
+    return _traced(sums, leads, begins, least)
 
 
 def _is_one(sums: Floats, penalty: float) -> bool:
@@ -45,9 +58,8 @@ def _is_one(sums: Floats, penalty: float) -> bool:
     return ends < penalty and float(np.subtract(saved, lowest, out=lowest).max()) <= penalty
 
 
-def sums_of(costs: Floats) -> Floats:
-    """Return what the revisions before each one cost in each state, and at last what all do:
-    (revisions + 1, states). Several partitions of the same costs need it once.
+def _sums_of(costs: Floats) -> Floats:
+    """What the revisions before each one cost in each state, and all: (revisions + 1, states).
 
     An odd last state is there twice, and never chosen: NumPy adds complex numbers, two states each,
     as fast as single ones.
@@ -57,30 +69,6 @@ def sums_of(costs: Floats) -> Floats:
     sums = np.zeros((len(costs) + 1, costs.shape[1]))
     np.add.accumulate(costs.view(complex), axis=0, out=sums[1:].view(complex))
     return sums
-
-
-def partition_of_sums(
-    sums: Floats, penalty: float | Floats, least: int
-) -> tuple[list[int], list[int]]:
-    """Return what `partition` does, from the costs that `sums_of` added up; `penalty` may depend on
-    the revision with which a stretch begins, (revisions,).
-    """
-    count = len(sums) - 1
-    penalties = np.zeros(count + 1)
-    penalties[:count] = penalty
-    if count < 2 * least:
-        return [0], [int(sums[count].argmin())]
-    # What the best partition costs that a stretch begins after, with the price of beginning.
-    begins = np.full(count + 1, np.inf)
-    begins[0] = 0.0
-    # `leads` is the cost of the best partition that ends in a state, less the sum of all its costs:
-    # it changes only where a stretch begins, so that no revision is added twice.
-    leads = np.empty_like(sums)
-    leads[:least] = 0.0
-    stop = least
-    while stop <= count:
-        stop = _read_block(sums, leads, begins, stop, (penalties, least))
-    return _traced(sums, leads, begins, least)
 
 
 def _read_block(

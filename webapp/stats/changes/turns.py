@@ -14,8 +14,7 @@ from webapp.stats.changes.points import FINEST, Floats
 from webapp.stats.changes.scatter import (
     Guess,
     inflation_of,
-    partition_of_sums,
-    sums_of,
+    partition,
     variance_of,
     with_guess,
 )
@@ -232,10 +231,9 @@ def starts_of(locations: Floats, state: NoiseState) -> list[int]:
     off = np.subtract.outer(locations, _cells(np.round(locations / width)) * width)
     off /= scatter[:, None]
     off *= off
-    sums = sums_of(np.minimum(off, state.cap * price / PENALTY, out=off))
+    np.minimum(off, state.cap * price / PENALTY, out=off)
     prices = np.maximum(price * state.inflation - state.jumps, price)
-    starts, _ = partition_of_sums(sums, prices, LEAST)
-    return starts
+    return partition(off, prices, LEAST)[0]
 
 
 def _cells(occupied: Floats) -> Floats:
