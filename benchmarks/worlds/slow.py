@@ -25,6 +25,12 @@ STEP, NEAR = 8.0, 2
 YOUNG, LATE, DROP = 110, 60, -6.0
 """Length of a young series, how many of its last revisions lose, and a step in percent there."""
 
+CALM, LOSS, LOSES = 8, -0.003, (32, 52, 92)
+"""Revisions before a loss, what each after them loses, and how many do."""
+
+QUIET = Scatter(run=0.004, build=0.003)
+"""How those scatter."""
+
 WAVE = 0.02
 PERIODS = (100, 7)
 ENDS = range(200, 301, 10)
@@ -81,6 +87,7 @@ def measure(trials: int, seed: int) -> list[Figure]:
         rows += _loss(name, whole, shape, at_least(goal), trials=trials, seed=[seed, 1, number])
     rows += _beside_a_step(trials, seed)
     rows += _after_calm(trials, seed)
+    rows += _after_few(trials, seed)
     rows += _nulls(trials, seed)
     for period in PERIODS:
         rows += _wave(period, trials, [seed, 3, period])
@@ -147,6 +154,19 @@ def _after_calm(trials: int, seed: int) -> list[Figure]:
     rows.append(
         Figure(f"builds 3 %, AR(1) 0.6, {YOUNG} revisions: reported as slow", slow, digits=2)
     )
+    return rows
+
+
+def _after_few(trials: int, seed: int) -> list[Figure]:
+    """A loss that begins after a few calm revisions: how often a gain is reported before it."""
+    rows = []
+    for number, lost in enumerate(LOSES):
+        rng = np.random.default_rng([seed, 6, number])
+        shift = LOSS * np.maximum(np.arange(CALM + lost) - CALM + 1, 0)
+        readings = [read(draw(rng, shift, QUIET)) for _ in range(trials)]
+        gains = sum(any(one.pct > 0 for one in reading.changes) for reading in readings)
+        name = f"{100 * LOSS:g} % each of the last {lost} of {CALM + lost}: a gain reported"
+        rows.append(Figure(name, percent(gains, trials), at_most(10.0)))
     return rows
 
 

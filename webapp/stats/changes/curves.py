@@ -22,6 +22,13 @@ TREND_PRICE, TERM_PRICE = 6.0, 6.0
 as much, for it also has a place. With 12 for a trend, one in four series that lose 5 % over 200
 revisions is not found by the 120th (`slow`); `stepping` guards the other side."""
 
+BEND_PRICE = 3 * TERM_PRICE
+"""What a trend that bends once costs: two slopes, and a place. A line alone makes a step of a bend:
+where a series lost by and by from its ninth revision on, up to 85 % had a gain before that."""
+
+BENDS, LEAST_BESIDE = 64, 4
+"""Places of a bend that are tried, at most, and revisions that there must be on either side."""
+
 TERMS, REVISIONS_A_TERM = (4, 8, 12), 12
 """Numbers of cosines that are tried (with n revisions the k-th has a period of 2 n / k), and the
 revisions that there must be for each: shorter waves are levels."""
@@ -79,14 +86,43 @@ def curves_of(
     values: Floats, weights: Floats, kept: NDArray[np.bool_], steps: int
 ) -> list[tuple[Floats, float]]:
     """Return the curves, (revisions, terms), to try for `values` that have so many steps, each with
-    its price: a trend, and where the series is long enough a wave of one period and slow waves.
+    its price: a trend, one that bends, and where the series is long enough a wave of one period and
+    slow waves.
 
     `weights` are reciprocals of standard deviations; revisions that are not `kept` do not count.
     """
+    if not steps:
+        return []
+    (trend, *waves), bend = _bases(len(values)), bend_of(values, weights, kept)
+    curves = [trend] if bend is None else [trend, (bend, BEND_PRICE)]
     if steps < LEAST_STEPS:
-        return _bases(len(values))[:steps]
-    wave, (trend, *waves) = wave_of(values, weights, kept), _bases(len(values))
-    return [trend, *waves] if wave is None else [trend, (wave, WAVE_PRICE), *waves]
+        return curves
+    wave = wave_of(values, weights, kept)
+    return [*curves, *waves] if wave is None else [*curves, (wave, WAVE_PRICE), *waves]
+
+
+def bend_of(values: Floats, weights: Floats, kept: NDArray[np.bool_]) -> Floats | None:
+    """Return the trend with the bend that explains most of `values`, (revisions, 2): a line, and
+    what comes on top of it from the bend on. None for too few revisions.
+
+    Arguments are those of `curves_of`.
+    """
+    count = len(values)
+    places = np.arange(LEAST_BESIDE, count - LEAST_BESIDE, -(-count // BENDS))
+    weight = np.where(kept, weights * weights, 0.0)
+    index = (np.arange(count) + 0.5) / count
+    bends = np.maximum(index[:, None] - index[places], 0.0)
+    columns = np.column_stack([index, values, bends])
+    columns -= weight @ columns / max(float(weight.sum()), np.finfo(float).tiny)
+    # What the line explains is taken out of both sides, as in `fitted`.
+    line, others = columns[:, 0], columns[:, 1:]
+    along = float(weight @ (line * line))
+    if not len(places) or not along:
+        return None
+    others -= np.outer(line, (weight * line) @ others / along)
+    squares = np.maximum(weight @ (others[:, 1:] ** 2), WELL_POSED * along)
+    explained = ((weight * others[:, 0]) @ others[:, 1:]) ** 2 / squares
+    return np.column_stack([index - 0.5, bends[:, int(explained.argmax())]])
 
 
 def wave_of(values: Floats, weights: Floats, kept: NDArray[np.bool_]) -> Floats | None:
@@ -311,7 +347,7 @@ def best_curve(
         ):
             continue
         # A slope against the steps hides without them; a wave hides beside too many.
-        search, is_trend = _Search(locations, state, basis), basis.shape[1] == 1
+        search, is_trend = _Search(locations, state, basis), price <= BEND_PRICE
         for first, kept in (([0], everything), (alone.starts, alone.inside)):
             worst = inf if is_trend else best - price + HOPELESS
             curve, left = search.beside(first, kept, worst)
