@@ -1,4 +1,4 @@
-"""Curves: the bend, the wave of one period, and how a curve and the levels beside it are distinguished."""
+"""Curves: the bend, the wave of one period, and how a curve and levels are distinguished."""
 
 import numpy as np
 import pytest

@@ -8,7 +8,16 @@ import pytest
 from benchmarks.cells import series_of
 from benchmarks.worlds.reading import draw
 from tests.stats.series import worlds
-from webapp.stats.changes import Point, State, advance, detect, detector, present, start
+from webapp.stats.changes import (
+    Point,
+    State,
+    advance,
+    detect,
+    detector,
+    present,
+    start,
+    why_flagged,
+)
 from webapp.stats.changes.level_findings import find_in
 
 
@@ -118,3 +127,19 @@ def test_a_series_that_loses_by_and_by_is_never_at_rest():
 
     assert slow == find_in(state.window.rows.values()).slow[0]
     assert slow.last.position == points[-1].position
+
+
+@pytest.mark.parametrize(("newest", "text"), [(1, "the newest"), (5, "the newest 5")])
+def test_what_a_level_does_not_weigh_yet_is_stated_beside_its_size(newest, text):
+    """Who checks the figure by hand takes the same revisions."""
+    rng = np.random.default_rng(3)
+    logs = 0.005 * rng.standard_normal((130, 1)) + 0.01 * rng.standard_normal((130, 5))
+    points = series_of(1000 * np.exp(logs + np.log(0.9) * (np.arange(130)[:, None] >= 40)))
+    analyses = [detect(points[:count]).analysis for count in (96, 96 + newest)]
+
+    (before,), (after,) = (one.changes for one in analyses)
+    assert (before.revisions_after, before.unweighed) == (56, 0)
+    assert (after.revisions_after, after.unweighed) == (56 + newest, newest)
+    assert (after.level, after.change_pct) == (before.level, before.change_pct)
+    assert f"from 40 on (all but {text} weighed so far) are" in why_flagged(after, analyses[1])
+    assert "from 40 on are" in why_flagged(before, analyses[0])

@@ -46,7 +46,7 @@ NEAR = 2
 
 EVIDENCE = ("verdict", "score", "needed", "p_value", "probability", "confirmed_by")
 SIZE = ("change_pct", "low_pct", "high_pct", "before", "level")
-COUNTS = ("revisions_before", "revisions_after")
+COUNTS = ("revisions_before", "revisions_after", "unweighed")
 """Of a change, what is reported of it since the update confirmed it, and how large it is."""
 
 
@@ -285,6 +285,7 @@ def _as_change(step: Step, same: Change | None, better: Better, *, has_modes: bo
         "level": finding.level,
         "revisions_before": step.revisions[0],
         "revisions_after": step.revisions[1],
+        "unweighed": step.unweighed,
         "verdict": _verdict(step, better),
         "score": score,
         "needed": scale.CONFIRM,

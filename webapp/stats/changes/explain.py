@@ -22,8 +22,12 @@ def why_flagged(change: findings.Change, analysis: findings.Analysis) -> str:
             "one more revision that agrees confirms the change."
         )
     are = "is" if change.revisions_after == 1 else "are"
+    newest = f"newest {change.unweighed}" if change.unweighed > 1 else "newest"
+    since = f"{change.revision.label} on"
+    if change.unweighed:
+        since += f" (all but the {newest} weighed so far)"
     return (
-        f"Confirmed: {_revisions(change.revisions_after)} from {change.revision.label} on {are} "
+        f"Confirmed: {_revisions(change.revisions_after)} from {since} {are} "
         f"{size} the previous {change.revisions_before}, "
         f"{change.score:.1f} standard deviations today "
         f"(limit {change.needed:.1f} when {_confirmed_by(change)} confirmed the change{noise}); "

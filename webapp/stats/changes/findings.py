@@ -44,7 +44,8 @@ class Change:
     `confirmed_by` is the revision that completed the evidence when read in order (None for a
     candidate). `locations` are (position, label, probability) of the revisions that may be the
     first at the new level; the first is the revision before them, with none. Empty where the data
-    leaves one place only.
+    leaves one place only. The newest `unweighed` of `revisions_after` lie at the new level and are
+    not in its figure yet (`window.lengthened`).
     """
 
     revision: At
@@ -68,6 +69,7 @@ class Change:
     probability: float
     confirmed_by: At | None
     locations: tuple[tuple[int, str, float], ...] = ()
+    unweighed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,13 +204,15 @@ class Step:
 
     `locations` are (position, label, probability) of the measured revisions that may be the first
     at the new level; the first is the one before them, with none. `shown_by` is the revision with
-    which the evidence for it was complete, by what is known now.
+    which the evidence for it was complete, by what is known now. `revisions` are those before and
+    after it, the newest `unweighed` of which are not in its size yet.
     """
 
     finding: Finding
     locations: tuple[tuple[int, str, float], ...]
     shown_by: At
     revisions: tuple[int, int]
+    unweighed: int = 0
 
     @property
     def first(self) -> At:

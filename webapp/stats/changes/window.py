@@ -275,7 +275,10 @@ def lengthened(found: Findings, newest: At, count: int) -> Findings:
     finding = replace(step.finding, last=newest)
     return replace(
         found,
-        steps=(*steps, replace(step, finding=finding, revisions=(before, after + count))),
+        steps=(
+            *steps,
+            replace(step, finding=finding, revisions=(before, after + count), unweighed=count),
+        ),
         stretches=stretches,
     )
 
@@ -326,7 +329,7 @@ def _row(one: Any) -> list[Any]:
 
 def _read_row(of: type, row: Sequence[Any]) -> Any:
     if of is Step:
-        finding, locations, shown_by, revisions = row
+        finding, locations, shown_by, revisions, unweighed = row
         places = tuple(map(tuple, locations))
-        return Step(_read_row(Finding, finding), places, At(*shown_by), tuple(revisions))
+        return Step(_read_row(Finding, finding), places, At(*shown_by), tuple(revisions), unweighed)
     return of(*[At(*field) if type(field) is list else field for field in row])
