@@ -566,6 +566,32 @@ def test_samples_without_the_mean_that_the_file_states_are_doubted(name, samples
         ("perf-bench-memcpy.txt", "      31.502016 GB/sec\n", "", "the case before has no result"),
         ("stress-ng.yaml", "stressor: switch", "stressor:", "of no case"),
         ("phoronix.xml", "<Value>84.27</Value>", "<Value></Value>", "has no value; left out"),
+        ("fio.json", '"error": 0', '"error": 5', "jobs 0: error is not 0 in 1 of 1"),
+        (
+            "hyperfine.json",
+            '"exit_codes": [\n    0',
+            '"exit_codes": [\n    1',
+            "exit_codes is not 0 in 1 of 3",
+        ),
+        (
+            "wrk.txt",
+            "Requests/sec",
+            "  Non-2xx or 3xx responses: 3\nRequests/sec",
+            "line 12: not all",
+        ),
+        (
+            "wrk.txt",
+            "Requests/sec",
+            "  Socket errors: connect 0, read 3, write 0, timeout 0\nRequests/sec",
+            "read 3",
+        ),
+        ("pgbench.txt", "failed transactions: 0", "failed transactions: 7", "transactions: 7"),
+        (
+            "sysbench-cpu.txt",
+            "CPU speed:",
+            "    ignored errors:    2  (0.1 per sec.)\nCPU speed:",
+            "errors:    2",
+        ),
     ],
 )
 def test_what_contradicts_itself_is_doubted(name, old, new, doubt):
@@ -597,6 +623,46 @@ def test_a_value_that_would_be_another_is_refused(name, old, new):
     except UnreadableError:
         return
     assert {(one.case, one.metric, one.values) for one in content.results} < whole
+
+
+def results_of(text, name):
+    return [
+        (one.case, one.metric.name, one.values)
+        for one in read_results(Printed(text, name), FORMATS[name]).results
+    ]
+
+
+def test_benchmarks_of_go_that_differ_at_the_end_of_their_names_are_no_repetitions():
+    lines = "BenchmarkCopy/size-16{0} 9 10 ns/op\nBenchmarkCopy/size-32{0} 9 20 ns/op\n"
+    each = [("Copy/size-16", "time_per_op", (10.0,)), ("Copy/size-32", "time_per_op", (20.0,))]
+    assert results_of(lines.format(""), "go") == each
+    assert results_of(lines.format("-8"), "go") == each
+    by_processors = "BenchmarkSum 9 30 ns/op\nBenchmarkSum-4 9 8 ns/op\n"
+    assert [case for case, *_ in results_of(by_processors, "go")] == ["Sum", "Sum-4"]
+
+
+def test_a_benchmark_that_google_benchmark_skipped_took_no_time():
+    document = json.loads(printed("google-benchmark.json").text)
+    before = results_of(json.dumps(document), "google-benchmark")
+    skipped = {"name": "BM", "skipped": True, "skip_message": "no AVX", "real_time": 0.0}
+    document["benchmarks"].append({**document["benchmarks"][0], **skipped, "run_name": "BM"})
+    content = read_results(Printed(json.dumps(document)), FORMATS["google-benchmark"])
+    assert results_of(json.dumps(document), "google-benchmark") == before
+    assert "BM: skipped: no AVX" in " ".join(content.warnings)
+
+
+def test_bytes_of_pyperf_are_no_seconds():
+    document = json.loads(printed("pyperf.json").text)
+    document["metadata"]["unit"] = "byte"
+    with pytest.raises(UnreadableError, match="unit is 'byte' and not 'second'"):
+        read_results(Printed(json.dumps(document)), FORMATS["pyperf"])
+
+
+def test_the_rate_of_pgbench_that_connects_each_time_is_read():
+    text = printed("pgbench.txt").text.replace(
+        "without initial connection", "including reconnection"
+    )
+    assert ("", "rate", (231.177652,)) in results_of(text, "pgbench")
 
 
 def test_the_version_of_cyclictest_is_a_fact():

@@ -289,7 +289,8 @@ def read_results(printed: Printed, form: Format) -> Content:
             raise UnreadableError(f"{printed.where}: {one.metric.name} has two units or directions")
         merged[key] = _merged(before, one) if before else one
     if not any(one.values or one.histograms for one in merged.values()):
-        raise UnreadableError(f"{printed.where} holds no result of {form.name}")
+        reason = found.warnings[0] if found.warnings else ""
+        raise UnreadableError(f"{printed.where} holds no result of {form.name}", reason)
     doubts = [f"{printed.where}: {name!r} is there twice" for name in printed.doubled]
     if NOT_TEXT.search(printed.text):
         doubts.append(f"{printed.where} holds bytes that are no text")

@@ -75,7 +75,9 @@ class Bins:
 @dataclass(frozen=True)
 class JsonTable:
     """`signature` has what marks the format, `cases` the path to its cases and `case` that of their
-    name, or of one for all. In a path `*` stands for each member of a list or an object."""
+    name, or of one for all. In a path `*` stands for each member of a list or an object. What lies
+    at `failures` below a case is 0 unless it failed. A case is left out where the text at the first
+    of `unit`, its own or that of all, is another than the second."""
 
     name: str
     source: str
@@ -84,6 +86,8 @@ class JsonTable:
     case: str
     fields: tuple[Field, ...]
     histograms: tuple[Bins, ...] = ()
+    failures: str = ""
+    unit: tuple[str, str] = ("", "")
 
     def claims(self, printed: base.Printed) -> bool:
         """Whether all of the signature is there."""
@@ -99,7 +103,11 @@ class JsonTable:
         seen: set[str] = set()
         for at, case in select(printed.json, self.cases):
             where = f"{printed.where}{at}"
+            if doubt := self._other_unit(printed.json, case):
+                warnings.append(f"{where}: {doubt}; left out")
+                continue
             found, doubts = self._case(case, where, shared)
+            warnings += self._failed(case, where)
             warnings += [
                 f"{where}: {one.case} is there twice" for one in found[:1] if one.case in seen
             ]
@@ -107,6 +115,17 @@ class JsonTable:
             seen |= {one.case for one in found}
             results += found
         return base.Content(results, warnings)
+
+    def _other_unit(self, document: Any, case: Any) -> str:
+        path, known = self.unit
+        unit = (text_of(case, path) or text_of(document, path)) if path else known
+        return "" if unit == known else f"{path} is {unit[:20]!r} and not {known!r}"
+
+    def _failed(self, case: Any, where: str) -> Iterator[str]:
+        for _, value in select(case, self.failures) if self.failures else ():
+            codes = value if isinstance(value, list) else [value]
+            if count := sum(code != 0 for code in codes):
+                yield f"{where}: {self.failures} is not 0 in {count} of {len(codes)}"
 
     def _case(self, case: Any, where: str, shared: str) -> tuple[list[base.Result], list[str]]:
         name = next((str(text) for _, text in select(case, self.case)), shared)
@@ -204,6 +223,7 @@ TABLES = (
             )
             for side in ("read", "write")
         ),
+        failures="error",
     ),
     JsonTable(
         "hyperfine",
@@ -216,6 +236,7 @@ TABLES = (
             Field("user", base.USER_TIME),
             Field("system", base.SYSTEM_TIME),
         ),
+        failures="exit_codes",
     ),
     JsonTable(
         "pytest-benchmark",
@@ -227,11 +248,12 @@ TABLES = (
     ),
     JsonTable(
         "pyperf",
-        "pyperf's documentation, JSON; `unit` is second",
+        "pyperf's documentation, JSON",
         ("benchmarks/*/runs/*/values", "metadata/unit"),
         "benchmarks/*",
         "metadata/name",
         (Field("runs/*/values", base.TIME),),
+        unit=("metadata/unit", "second"),
     ),
     JsonTable(
         "trex",

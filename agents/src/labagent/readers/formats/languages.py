@@ -13,7 +13,8 @@ from labagent.readers.formats.json_tables import mean_doubts, select
 # Go's benchmarks, `go test -bench`: one line a repetition, pairs of value and unit.
 
 
-_LINE = re.compile(r"Benchmark(\S*?)(?:-\d+)?\s+(\d+)((?:\s+\S+ \S+)+)\s*$")
+_LINE = re.compile(r"Benchmark(\S*)\s+(\d+)((?:\s+\S+ \S+)+)\s*$")
+_PROCESSORS = re.compile(r"-\d+$")
 _GO_UNIT = re.compile(r"Unit (\S+) (?:\S+ )*?better=(higher|lower)\b")
 _PAIR = re.compile(r"\s+(\S+) (\S+)")
 KNOWN: dict[str, tuple[Metric, float]] = {
@@ -30,7 +31,9 @@ def claims_go(printed: base.Printed) -> bool:
 
 
 def read_go(printed: base.Printed) -> base.Content:
-    """All pairs; a unit of the user has a direction where a line `Unit` states it.
+    """All pairs; a unit of the user has a direction where a line `Unit` states it. The number of
+    processors that Go appends to names is left out where all have the same: with `-cpu 1,4` each
+    is a case, and the end of `size-64` is no such number.
 
     Raises UnreadableError."""
     directions = {
@@ -40,6 +43,9 @@ def read_go(printed: base.Printed) -> base.Content:
     }
     results = []
     warnings = []
+    names = {match[1] for match in map(_LINE.match, printed.text.splitlines()) if match}
+    ends = {_PROCESSORS.search(name) for name in names}
+    shared = len({end and end[0] for end in ends}) == 1
     before = ""
     for number, line in enumerate(printed.text.splitlines(), 1):
         where = f"{printed.where} line {number}"
@@ -47,7 +53,8 @@ def read_go(printed: base.Printed) -> base.Content:
             warnings.append(f"{where}: the line before is the same; one may be a copy")
         before = line
         if match := _LINE.match(line):
-            results += list(_pairs(match[1], match[3], where, directions))
+            case = _PROCESSORS.sub("", match[1]) if shared else match[1]
+            results += list(_pairs(case, match[3], where, directions))
         elif line.startswith("Benchmark") and len(line.split()) > 1:
             warnings.append(f"{where} is no whole line of a benchmark; left out")
     return base.Content(results, warnings)
@@ -90,8 +97,10 @@ def read_google(printed: base.Printed) -> base.Content:
         ):
             continue
         name = str(one.get("run_name", one.get("name", "")))
-        if one.get("error_occurred"):
-            warnings.append(f"{where}: {name} failed: {str(one.get('error_message'))[:200]}")
+        for key, text in (("error_occurred", "error_message"), ("skipped", "skip_message")):
+            if one.get(key):
+                warnings.append(f"{where}: {name}: {key}: {str(one.get(text))[:200]}")
+        if one.get("error_occurred") or one.get("skipped"):
             continue
         results += (base.Result(metric, (value,), name) for metric, value in _values(one, where))
     return base.Content(results, warnings)

@@ -29,7 +29,8 @@ class Line:
 @dataclass(frozen=True)
 class TextTable:
     """`sections` begin a case, each within that of the one before; `cases` name the case of the
-    whole text. `is_nested`: a line's own case is within the section's."""
+    whole text. `is_nested`: a line's own case is within the section's. `failures` are lines with
+    counts of what failed."""
 
     name: str
     source: str
@@ -38,6 +39,7 @@ class TextTable:
     sections: tuple[str, ...] = ()
     cases: Mapping[str, str] = field(default_factory=dict)
     is_nested: bool = True
+    failures: str = ""
 
     def claims(self, printed: base.Printed) -> bool:
         """Whether a line is that of the signature."""
@@ -62,10 +64,16 @@ class TextTable:
                 if begun == empty and begun >= 0 and self.is_nested:
                     warnings.append(f"{where}: the case before has no result")
             empty = None if results else empty if begun is None else begun
+            if self._has_failures(line[:MOST_LINE]):
+                warnings.append(f"{where}: not all succeeded: {line.strip()[:200]}")
             warnings += self._doubts(results, seen, where)
             seen |= {(one.case, one.metric) for one in results}
             found += results
         return base.Content(found, warnings)
+
+    def _has_failures(self, line: str) -> bool:
+        match = re.match(self.failures, line) if self.failures else None
+        return match is not None and any(int(count) for count in match.groups() if count)
 
     def _doubts(
         self, results: list[base.Result], seen: set[tuple[str, Metric]], where: str
@@ -160,6 +168,7 @@ TABLES = (
             r"total file size": "fileio",
             r"SQL statistics": "oltp",
         },
+        failures=r"\s+ignored errors:\s+(\d+)",
     ),
     TextTable(
         "stress-ng",
@@ -199,15 +208,18 @@ TABLES = (
                 )
             ),
         ),
+        failures=r"\s+(?:Non-2xx or 3xx responses: (\d+)"
+        r"|Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+))",
     ),
     TextTable(
         "pgbench",
         "pgbench(1)",
         r"^(transaction type: |number of transactions actually processed: )",
         (
-            Line(rf"tps = {NUMBER} \((?:without|excluding)", base.RATE),
+            Line(rf"tps = {NUMBER} \((?:without|excluding|including reconnection)", base.RATE),
             Line(rf"latency average = {NUMBER} ms$", base.latency("mean"), MILLISECONDS),
         ),
+        failures=r"number of failed transactions: (\d+)",
     ),
     TextTable(
         "criterion",
