@@ -26,6 +26,7 @@ from webapp.results.models import (
 )
 from webapp.results.services.points import moments, of_runs
 from webapp.results.spellings import ModeName, position_of
+from webapp.stats.changes.explain import TOO_FEW
 
 DAY_ONE = datetime(2026, 1, 1, 12, tzinfo=UTC)
 FIVE_SAMPLES = (100.0, 101.0, 99.0, 100.5, 99.5)
@@ -234,7 +235,7 @@ def analysis(of: Series, **summary: Any) -> SeriesAnalysis:
         "is_bimodal": False,
         "is_drifting": False,
         "left_out": [],
-        "why_not": "Nothing is known yet.",
+        "why_not": TOO_FEW,
         "what_helps": "Nothing is known yet.",
         "why_retracted": [],
     }

@@ -107,6 +107,7 @@ def test_modes_that_agree_open_one_alert_that_names_no_commit(
     )
     page = client.get("/commits/freebsd-head/r125/")
     approved("pages/excursions/modes-that-agree-open-one-alert-that-names-3", page)
+    assert [str(one.mode) for one, _ in page.context["silent"]] == ["forwarding"]
     commit = page.content.decode()
     assert "suspects this commit" not in commit
 

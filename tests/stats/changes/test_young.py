@@ -5,8 +5,8 @@ import pytest
 
 from benchmarks.online import advance, detect
 from tests.stats.series import confirmed, seen, simulated
-from webapp.stats.changes import TOO_FEW, Analysis, Point
-from webapp.stats.changes.explain import what_helps, why_not
+from webapp.stats.changes import Analysis, Point
+from webapp.stats.changes.explain import TOO_FEW, what_helps, why_not
 from webapp.stats.changes.online_analysis import present
 from webapp.stats.changes.online_state import OnlineState
 from webapp.stats.changes.scale import CONFIRM, as_student

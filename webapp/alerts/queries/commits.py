@@ -16,7 +16,7 @@ from webapp.alerts.queries.suspicion import Suspicion, suspicions_of_findings
 from webapp.analysis.models import SeriesAnalysis, Verdict
 from webapp.results.models import Revision
 from webapp.results.queries import NamedSeries, rows_of
-from webapp.stats.changes import TOO_FEW, Analysis, At, Noise, Segment, why_not_at
+from webapp.stats.changes import LEFT_OUT, Analysis, At, Noise, Segment, why_not_at
 from webapp.stats.false_discovery import Gate, gate_among
 
 NOT_ANALYSED = "Not analysed yet."
@@ -317,7 +317,7 @@ def why_not(commit: Revision, series: Collection[int]) -> dict[int, str]:
     """For each series (id) the sentence on why nothing is reported at ``commit``."""
     rows = SeriesAnalysis.objects.filter(series__in=series).values_list("series_id", "summary")
     summaries: dict[int, dict[str, Any]] = dict(rows)
-    return {pk: _why_not(summaries.get(pk) or {}, commit.position) for pk in series}
+    return {pk: _why_not(summaries.get(pk) or {}, commit) for pk in series}
 
 
 def compared_elsewhere(commit: Revision, machines: Sequence[int]) -> int:
@@ -380,15 +380,15 @@ def _weight(one: Gated) -> tuple[bool, int]:
     return one.finding.verdict != Verdict.WORSE, one.gate.rank
 
 
-def _why_not(summary: Mapping[str, Any], position: int) -> str:
+def _why_not(summary: Mapping[str, Any], commit: Revision) -> str:
     if not summary:
         return NOT_ANALYSED
     newest = summary["newest"]
-    if newest is None:
-        return TOO_FEW
-    if position >= newest["revision"]["position"]:
+    if newest is not None and commit.name in summary["left_out"]:
+        return LEFT_OUT
+    if newest is None or commit.position >= newest["revision"]["position"]:
         return str(summary["why_not"])
-    return why_not_at(_levels_of(summary), position)
+    return why_not_at(_levels_of(summary), commit.position)
 
 
 def _levels_of(summary: Mapping[str, Any]) -> Analysis:

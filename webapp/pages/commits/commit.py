@@ -6,7 +6,7 @@ against the clock, and nothing is of its runs: the page adds these each time.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from django.db.models import Exists, OuterRef
@@ -111,18 +111,22 @@ def _context(
     commit: Revision, beside: queries.BesideCommit, part: str, *, ask_from: str
 ) -> dict[str, object]:
     body = body_of(commit, beside, part, ask_from=ask_from)
+    # Not in what is kept: its stamp knows nothing of findings of other kinds.
+    others = _others(commit) if beside.others else []
+    reported = {one.series_id for one in others}
     return {
         "commit": commit,
         "body": body,
         "detected": body.detected,
         "findings": body.findings,
-        "silent": body.silent,
+        "silent": [(one, why) for one, why in body.silent if one.pk not in reported],
+        "silent_count": len(body.silent_series - reported),
         "is_why_open": part == "why",
         "commit_source": commit.tree.source_of(commit.name, beside.aliases),
         **_named_by(commit, beside),
         **_neighbours(commit, body.tested),
         **_runs(commit, beside, body.everything, part),
-        "others": _others(commit) if beside.others else [],
+        "others": others,
         "is_profiles_open": part == "profiles",
         "pairs": _profiled(commit) if part == "profiles" else [],
     }
@@ -243,8 +247,8 @@ class Measured:
 class Body:
     """What the page shows of ``everything`` that was measured at a commit: the answer and what is
     below it, as HTML, and what the rest of the page follows from. ``tested`` are the positions of
-    the tested commits around it, ``silent`` the series of which nothing is reported, with the
-    reason where these are few or asked for.
+    the tested commits around it, ``silent_series`` (ids) those with no change of level, ``silent``
+    they with the reason, where these are few or asked for.
     """
 
     everything: Sequence[CommitPoint]
@@ -252,7 +256,7 @@ class Body:
     detected: queries.Detected
     findings: Sequence[object]
     silent: Sequence[tuple[NamedSeries, str]]
-    silent_count: int
+    silent_series: Set[int]
     has_tables: bool
     has_variants: bool
     simulated: bool
@@ -286,8 +290,8 @@ def _body(commit: Revision, beside: queries.BesideCommit, part: str, *, ask_from
     measured = _measured(commit, beside.machines)
     everything, points, judged = measured.everything, measured.points, measured.judged
     known = {one.series_id: one.series for one in everything}
-    others = 0 if beside.is_whole else queries.compared_elsewhere(commit, beside.machines)
-    detected = queries.detected_at(commit, judged, known, others=others)
+    elsewhere = 0 if beside.is_whole else queries.compared_elsewhere(commit, beside.machines)
+    detected = queries.detected_at(commit, judged, known, others=elsewhere)
     begun = {one.finding.series.pk: one.finding for one in detected.begun}
     of_cells = [point for point in points if not point.series.is_cost]
     cells = cells_of(of_cells, judged, begun.keys())
@@ -315,7 +319,7 @@ def _body(commit: Revision, beside: queries.BesideCommit, part: str, *, ask_from
         detected=detected,
         findings=findings,
         silent=_reasons(commit, silent) if part == "why" or len(silent) <= INLINE_MOST else [],
-        silent_count=len(silent),
+        silent_series=frozenset(one.pk for one in silent),
         has_tables=bool(shown["tables"]),
         has_variants=bool(shown["variants"]),
         simulated=any(point.series.hardware.lab.simulated for point in everything),

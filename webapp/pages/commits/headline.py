@@ -286,7 +286,7 @@ def recurring_text(count: int) -> str:
 def _rest(detected: Detected) -> str:
     """The detector's text where none of its findings passes."""
     if not detected.begun:
-        return "the detector reports nothing"
+        return "the detector reports no change of level"
     found = _states([one.finding for one in detected.begun])
     return f"{found}, which the gate over {detected.received} series does not let through"
 

@@ -17,7 +17,7 @@ The method, in words, and how to check it by hand: docs/statistics.md.
 
 from webapp.stats.changes.detector import Report, State, advance, detect, present, start
 from webapp.stats.changes.explain import (
-    TOO_FEW,
+    LEFT_OUT,
     mean_change_pct,
     what_helps,
     why_excursion,

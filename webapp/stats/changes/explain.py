@@ -7,6 +7,10 @@ from webapp.stats.metrics import worth_telling
 
 TOO_FEW = "Nothing is known yet: too few revisions to know the noise of this series."
 
+LEFT_OUT = (
+    "No sample of this revision is above 0: the detector, which reads logarithms, leaves it out."
+)
+
 NO_SCATTER_YET = "All values are equal so far, so nothing is known of the noise of this series."
 
 
@@ -49,7 +53,7 @@ def why_not(analysis: findings.Analysis) -> str:
     """Return the sentence why the newest revision is not reported."""
     newest = analysis.newest
     if newest is None:
-        return TOO_FEW
+        return _nothing_known(analysis)
     off = f"{newest.revision.label} lies {newest.off_pct:+.1f} % off its level"
     if newest.score >= newest.needed:
         alone = "one revision alone never confirms a change."
@@ -110,7 +114,8 @@ def what_helps(analysis: findings.Analysis) -> str:
     """Return the sentence how small a change could be proven now, and what would help."""
     smallest, noise = analysis.smallest, analysis.noise
     if smallest is None or noise is None:
-        return TOO_FEW if noise is None or noise.within_pct != 0 else NO_SCATTER_YET
+        is_unknown = noise is None or noise.within_pct != 0
+        return _nothing_known(analysis) if is_unknown else NO_SCATTER_YET
     now = (
         f"A change of {smallest.pct:.1f} % would be proven by the next two revisions in 80 of "
         f"100 cases, one of {smallest.later_pct:.1f} % by the next ten"
@@ -120,6 +125,18 @@ def what_helps(analysis: findings.Analysis) -> str:
     if smallest.helps == "revisions":
         return f"{now}; more runs of the same builds would hardly help, more revisions would."
     return f"{now}; with one sample of each revision, what would help is not known."
+
+
+def _nothing_known(analysis: findings.Analysis) -> str:
+    left_out = len(analysis.left_out)
+    if not left_out:
+        return TOO_FEW
+    if analysis.count:
+        return f"{TOO_FEW} {_revisions(left_out)} without a sample above 0 are left out."
+    return (
+        "Nothing is known: the detector reads logarithms, and no sample of "
+        f"{_revisions(left_out)} is above 0. Comparisons of two revisions count them."
+    )
 
 
 def _noise(analysis: findings.Analysis) -> str:
