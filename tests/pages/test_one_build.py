@@ -50,6 +50,11 @@ def test_the_page_states_by_what_it_is_believed_and_what_would_settle_it(
     assert re.match(r"\? −11\.4 \[−\d+\.\d, −\d\.\d\] 1 / 1 cannot tell r303643", row), row[:80]
 
 
+def test_the_front_page_claims_no_more_than_the_alert(visit: Visit) -> None:
+    title = "One build a side: pf seems 11.4 % lower on bench nic at r303643 , against r303642"
+    assert title in visit("/")
+
+
 def test_the_page_offers_no_bisect_and_states_why(visit: Visit) -> None:
     alert = the_alert()
 

@@ -36,6 +36,10 @@ _BELOW_EDGE = 0.5 - 1e-6
 """How far from a whole number what is surely not on the edge between two may lie; what scaling adds
 is below 10⁻⁹."""
 
+AT_MOST = "\N{LESS-THAN OR EQUAL TO} "
+ROUNDED = 1e-9
+"""Of a level that logarithms were taken of."""
+
 LARGE = 1e15
 SMALL = 1e-4
 RATE_MARK = "/s"
@@ -268,9 +272,14 @@ def cost_figure(ratio: float | None, better: str) -> str:
     return UNKNOWN if ratio is None else f"{_plain(cost(ratio, better))} %"
 
 
-def level_figure(level: float | None, better: str, *, is_cost: bool) -> str:
-    """A level of a series in the metric's unit; of an option what it costs."""
-    return cost_figure(level, better) if is_cost else number(level)
+def level_figure(level: float | None, better: str, *, is_cost: bool, least: float = 0.0) -> str:
+    """A level of a series in the metric's unit; of an option what it costs. ``≤ 1`` where it is the
+    ``least`` that the detector reads for 0.
+    """
+    if is_cost:
+        return cost_figure(level, better)
+    is_least = level is not None and level <= least * (1 + ROUNDED)
+    return f"{AT_MOST}{number(level)}" if is_least else number(level)
 
 
 def cost_moved(before: float, after: float, better: str) -> str:

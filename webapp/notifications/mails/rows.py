@@ -18,6 +18,7 @@ from webapp.charts.text import (
 from webapp.notifications.mails.phrases import AlertFacts, Other, one_line
 from webapp.results.models import Series
 from webapp.stats.compare import MORE_BUILDS, Verdict
+from webapp.stats.metrics import least_of
 
 SHOWN = 3
 LINE_MODE, LINE_MODE_MAX = 22, 40
@@ -144,8 +145,8 @@ def _of_finding(row: Finding) -> Row:
         state += f" by {row.recovered_by}"
     return Row(
         *_names(row.series),
-        before=level_figure(row.level_before, row.series.better, is_cost=row.series.is_cost),
-        after=level_figure(row.level, row.series.better, is_cost=row.series.is_cost),
+        before=_level(row, row.level_before),
+        after=_level(row, row.level),
         change=change_within(row.change_pct, row.low_pct, row.high_pct),
         n=f"{row.revisions_before} / {row.revisions_after}",
         verdict=f"{MARKS[verdict]} {verdict}{state}",
@@ -218,8 +219,15 @@ def _spark(row: Finding, before: str, since: str) -> Spark:
         verdict="" if is_open else str(row.verdict),
         change=row.verdict if row.change_pct is None else f"{percent(row.change_pct)} %",
         interval=interval(row.low_pct, row.high_pct),
-        level_before=number(row.level_before),
-        level=number(row.level),
+        level_before=_level(row, row.level_before),
+        level=_level(row, row.level),
+    )
+
+
+def _level(row: Finding, level: float) -> str:
+    series = row.series
+    return level_figure(
+        level, series.better, is_cost=series.is_cost, least=least_of(series.metric.unit)
     )
 
 

@@ -14,6 +14,7 @@ from webapp.charts import around
 from webapp.charts.text import MARKS, cost_interval, interval, level_figure
 from webapp.charts.trend import Level
 from webapp.pages.alerts.texts import signed, sure
+from webapp.stats.metrics import least_of
 
 CARD = around.Size(640.0, 168.0)
 """Beside the figures of a series."""
@@ -135,7 +136,9 @@ class Card:
         """Before and since, in the metric's unit; of an option what it cost."""
         row, series = self.finding, self.finding.series
         before, since = (
-            level_figure(one, series.better, is_cost=series.is_cost)
+            level_figure(
+                one, series.better, is_cost=series.is_cost, least=least_of(series.metric.unit)
+            )
             for one in (row.level_before, row.level)
         )
         return before, since

@@ -227,16 +227,22 @@ def _of_loss(
     one = next(loss for loss in losses if loss.leads)
     machine = escape(str(machines[one.hardware_id].called))
     title = f"{escape(one.mode)} {_what(one)} on {machine} {_where(one)}"
+    if one.is_one_build:
+        title = f"One build a side: {title}, against {_mono(one.after)}"
     return _headline(title, _rest_of(one, losses, since_text))
 
 
 def _where(one: OpenLoss) -> str:
-    last = f'<span class="mono">{escape(one.last)}</span>'
+    last = _mono(one.last)
     if one.kind == Alert.Kind.EXCURSION:
         return f"at {last}, one revision, back afterwards"
     if one.kind == Alert.Kind.SLOW:
         return f"by {last}, no single commit"
-    return f"at {last}" if one.is_named else f"at the latest in {last}"
+    return f"at {last}" if one.is_named or one.is_one_build else f"at the latest in {last}"
+
+
+def _mono(name: str) -> str:
+    return f'<span class="mono">{escape(name)}</span>'
 
 
 def _what(one: OpenLoss) -> str:
@@ -246,6 +252,8 @@ def _what(one: OpenLoss) -> str:
     if one.option:
         return cost_moved(one.level_before, one.level, one.direction)
     size = half_width(abs(one.percent))
+    if one.is_one_build:
+        return f"seems {size}\N{NO-BREAK SPACE}% {'lower' if one.percent < 0 else 'higher'}"
     return (
         f"lost {size}\N{NO-BREAK SPACE}%"
         if one.percent < 0

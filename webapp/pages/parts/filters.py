@@ -22,6 +22,7 @@ from webapp.pages.parts.summary_rows import finding_item, rows
 from webapp.results.models import Hardware, Run, Series
 from webapp.results.queries import NamedSeries
 from webapp.results.services import as_text
+from webapp.stats.metrics import least_of
 
 register = template.Library()
 
@@ -110,7 +111,9 @@ def change_within(row: object) -> str:
 @register.filter
 def level_of(level: float, series: Series) -> str:
     """`level_figure` of a series."""
-    return level_figure(level, series.better, is_cost=series.is_cost)
+    return level_figure(
+        level, series.better, is_cost=series.is_cost, least=least_of(series.metric.unit)
+    )
 
 
 @register.filter

@@ -28,6 +28,7 @@ from webapp.pages.parts.summaries import CommitSummary, Largest
 from webapp.results.models import Revision
 from webapp.results.queries import Neighbour, Neighbours
 from webapp.stats.false_discovery import Gate
+from webapp.stats.metrics import least_of
 
 CHARTS_SHOWN = 6
 
@@ -177,7 +178,8 @@ def _where(finding: queries.FindingAt, suspicion: queries.Suspicion) -> str:
 
 def _level(finding: queries.FindingAt, part: str) -> str:
     series = finding.series
-    shown = level_figure(getattr(finding, part), series.better, is_cost=series.is_cost)
+    level, unit = getattr(finding, part), series.metric.unit
+    shown = level_figure(level, series.better, is_cost=series.is_cost, least=least_of(unit))
     return f'<span data-figure="level:{finding.pk}:{part}">{escape(shown)}</span>'
 
 

@@ -18,6 +18,7 @@ from webapp.pages.parts.cache import Cache
 from webapp.pages.parts.components import css_class, verdict_mark
 from webapp.pages.parts.conclusions import Conclusion, SeriesText
 from webapp.pages.parts.links import commit_link, job_new_link
+from webapp.stats.metrics import least_of
 
 POINTS_SHOWN = 20
 CHANGES_SHOWN = 25
@@ -213,9 +214,10 @@ def change_rows(trend: Trend) -> SafeString:
 
 
 def _change_row(trend: Trend, found: Found, series: TrendSeries) -> ChangeRow:
-    ends = (found.before, found.since)
+    least = least_of(trend.unit)
     levels = (
-        text.cost_figure(one, series.better) if series.is_cost else text.number(one) for one in ends
+        text.level_figure(level, series.better, is_cost=series.is_cost, least=least)
+        for level in (found.before, found.since)
     )
     return ChangeRow(
         trend.tree,
