@@ -16,7 +16,7 @@ import pytest
 from labagent.readers.formats import FORMATS
 
 from agents.tests.make import bench, label_dir, values_file
-from agents.tests.server import TOKEN, FakeServer, listening
+from agents.tests.server import TOKEN, FakeServer, error, listening
 
 
 @pytest.fixture
@@ -206,6 +206,12 @@ def test_hardware_is_added_and_listed(labagent, server, capsys):
     capsys.readouterr()
     assert labagent("hardware", "list") == 0
     assert capsys.readouterr().out == "A/B  a box\n"
+
+
+def test_a_refused_name_is_named(labagent, server, capsys):
+    server.script = [error(422, "cannot be stored", name="is no name of a machine")]
+    assert labagent("hardware", "add", "A//B") == 4
+    assert "name: is no name of a machine" in capsys.readouterr().err
 
 
 def test_a_fact_needs_a_name_and_a_value(labagent):

@@ -25,6 +25,10 @@ class Detail:
         return f"{self.path}: {self.message}" if self.path else self.message
 
 
+MOST_NAMED = 5
+"""Fields that a message names."""
+
+
 class AgentError(Exception):
     """Anything the agent reports to its user instead of a traceback."""
 
@@ -75,6 +79,11 @@ class RefusedError(AgentError):
         self.status = status
         self.code = code
         self.details = tuple(details)
+
+    def __str__(self) -> str:
+        named = "; ".join(str(one) for one in self.details[:MOST_NAMED])
+        message = f"{self.message} {named}" if named else self.message
+        return f"{message} ({self.remedy})" if self.remedy else message
 
 
 class UnavailableError(AgentError):

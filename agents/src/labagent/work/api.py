@@ -364,7 +364,7 @@ class Delivery:
             self.say(f"job {report.job}: the server does not believe this clock; sent without time")
             self._deliver(self._again(report))
             return
-        reason = "; ".join([str(error), *(f"{d.path}: {d.message}" for d in error.details)])
+        reason = str(error)
         path = self.outbox.refuse(report, reason)
         self.say(f"job {report.job}: {report.kind} refused: {reason}; kept in {path}")
         if report.kind == "result" and error.code not in _COUNTED and error.status != 404:
