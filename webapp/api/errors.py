@@ -121,6 +121,13 @@ class ScopeMissing(Exception):
         super().__init__(f"this token does not have the scope “{scope}”")
 
 
+class OperatorsAlone(Exception):
+    """The token is good, and no token may do this."""
+
+    def __init__(self) -> None:
+        super().__init__("operators alone may do this, signed in; no token may")
+
+
 PARSER_ERRORS = (BadBody, BodyTooLarge, Unprocessable)
 SIMPLE: dict[type[Exception], Kind] = {
     BadBody: Kind(400, "bad_body", "", "Send one JSON object, UTF-8."),
@@ -130,6 +137,9 @@ SIMPLE: dict[type[Exception], Kind] = {
     NoSuchJob: NOT_FOUND,
     ScopeMissing: Kind(
         403, "scope_missing", "", "Ask an operator for a token with this scope (Agents, Issue)."
+    ),
+    OperatorsAlone: Kind(
+        401, "unauthenticated", "", "Send an operator's session with X-CSRFToken, or use the admin."
     ),
     ForeignJob: Kind(403, "forbidden", "", "Use a token of the lab that owns the hardware."),
     LeaseLost: Kind(409, "lease_lost", "", "Ask for another job."),

@@ -65,7 +65,11 @@ class OperatorSession(SessionAuth):
     """
 
     def __call__(self, request: HttpRequest) -> User | None:
-        """The operator; None for everybody else, who is not asked for a CSRF token."""
+        """The operator; None for everybody else, who is not asked for a CSRF token. Raises
+        OperatorsAlone for a token that is good elsewhere.
+        """
+        if not is_operator(request.user) and token_of(request) is not None:
+            raise errors.OperatorsAlone
         return super().__call__(request) if is_operator(request.user) else None
 
 
