@@ -1,6 +1,7 @@
 """What an option costs, on pages, in pictures, mails and the API."""
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -113,6 +114,13 @@ class TestAlert:
         page = client.get(reverse("commit", args=["freebsd-head", "r300026"])).content.decode()
         assert "values with the option in percent of those without, more is better" in page
         assert page.count("values with the option") == 1
+
+    def test_the_machine_lists_its_alert_in_points_of_the_cost(
+        self, visit: Callable[[str], str], grown: Alert
+    ) -> None:
+        page = visit(f"/hardware/{cost_series().hardware.name}/")
+        here = page[page.index("Open here") :][:200]
+        assert re.search(r"\+2\.\d points cost of VIMAGE in forwarding", here), here
 
     def test_no_cell_of_a_cost_links_to_measure_more(self, client: Client, grown: Alert) -> None:
         client.force_login(make.user("tess", role=User.Role.TRIAGER))

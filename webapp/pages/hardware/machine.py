@@ -23,7 +23,7 @@ from webapp.alerts import queries
 from webapp.alerts.models import Alert
 from webapp.analysis.models import Finding, Verdict
 from webapp.charts import small
-from webapp.charts.text import better_text
+from webapp.charts.text import POINTS, better_text, cost_points, percent
 from webapp.events.models import Canary, LabEvent
 from webapp.events.queries import WatchedCanary, watch
 from webapp.events.services import set_canary_active
@@ -45,14 +45,23 @@ NAMED = ("tree", "revision", "after", "likeliest")
 
 @dataclass(frozen=True, slots=True)
 class AlertOnMachine:
-    """What an alert (by number) holds on this machine: its weightiest finding here, in which mode,
-    and how many others.
+    """What an alert (by number) holds on this machine: its weightiest finding here, of which
+    series, and how many others.
     """
 
     alert: int
-    mode: str
+    series: queries.SeriesOnMachine
     worst: queries.FindingOnMachine
     others: int
+
+    @property
+    def size(self) -> str:
+        """``−8.2 %``; of what an option costs ``+2.6 points``."""
+        worst, series = self.worst, self.series
+        if not series.option:
+            return f"{percent(worst.change_pct)} %"
+        grown = cost_points(worst.level_before, worst.change_pct, series.better)
+        return f"{percent(grown)} {POINTS}"
 
     @property
     def is_one_build(self) -> bool:
@@ -266,7 +275,7 @@ def alerts_on(
     ranked = {pk: sorted(its, key=lambda pair: _weight(pair[0])) for pk, its in members.items()}
     wanted = sorted(ranked, key=lambda pk: (*_weight(ranked[pk][0][0]), -pk))[:ALERTS_SHOWN]
     return [
-        AlertOnMachine(pk, mode=its[0][1].mode, worst=its[0][0], others=len(its) - 1)
+        AlertOnMachine(pk, series=its[0][1], worst=its[0][0], others=len(its) - 1)
         for pk, its in ((pk, ranked[pk]) for pk in wanted)
     ]
 
