@@ -122,6 +122,12 @@ class TestAlert:
         here = page[page.index("Open here") :][:200]
         assert re.search(r"\+2\.\d points cost of VIMAGE in forwarding", here), here
 
+    def test_a_list_of_commits_has_what_the_cost_grew_by(
+        self, visit: Callable[[str], str], grown: Alert
+    ) -> None:
+        row = r"\+2\.\d ± 0\.\d+ points cost of VIMAGE in forwarding"
+        assert re.search(row, visit("/commits/freebsd-head/"))
+
     def test_no_cell_of_a_cost_links_to_measure_more(self, client: Client, grown: Alert) -> None:
         client.force_login(make.user("tess", role=User.Role.TRIAGER))
         page = client.get(reverse("commit", args=["freebsd-head", "r300026"])).content.decode()

@@ -52,7 +52,7 @@ SELECT finding.revision_id, finding.verdict, finding.p_value, finding.one_build 
            AND other.state = ANY(%(live)s) AND its.of_id IS NULL))
 """  # noqa: S608 (text of our own; no value of a request is in it)
 ENDS = ("revision", "previous", "after", "last")
-OWN = ("id", "state", "verdict", "change_pct", "low_pct", "high_pct", "here")
+OWN = ("id", "state", "verdict", "change_pct", "low_pct", "high_pct", "level_before", "here")
 # Worse before better, confirmed before candidate, then by size; what an option costs where nothing
 # else is found.
 LARGEST = f"""
@@ -95,6 +95,7 @@ class LargestFinding(NamedTuple):
     change_pct: float | None
     low_pct: float | None
     high_pct: float | None
+    level_before: float
     here: float
     revision: Revision
     previous: Revision

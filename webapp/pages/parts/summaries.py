@@ -12,7 +12,7 @@ from django.db.models import Count, QuerySet
 from webapp.alerts import queries
 from webapp.analysis.models import Finding, Tally, Verdict
 from webapp.analysis.queries import CommitPoint, Side, side_of
-from webapp.charts.text import MARKS, direction, half_width
+from webapp.charts.text import MARKS, cost_points, direction, half_width
 from webapp.pages.parts.links import compare_link
 from webapp.results.models import Hardware, Point, Revision, Series, Variant
 from webapp.results.queries import NamedSeries, variants_at
@@ -25,14 +25,14 @@ ONE_BUILD = "one build a side"
 
 @dataclass(frozen=True, slots=True)
 class Largest:
-    """The change that stands for a commit. ``basis`` is the state of its finding;
-    ``percent_error`` half its 95 % interval.
+    """The change that stands for a commit. ``basis`` is the state of its finding; ``error`` half
+    its 95 % interval. ``size`` is in percent, of what an option costs in points.
     """
 
     series: NamedSeries
     verdict: str
-    percent: float | None
-    percent_error: float | None
+    size: float | None
+    error: float | None
     basis: str
 
     @property
@@ -135,9 +135,13 @@ def _let_through(
 
 
 def _of_finding(row: queries.LargestFinding) -> Largest:
-    ends = (row.low_pct, row.high_pct)
-    half = (ends[1] - ends[0]) / 2 if ends[0] is not None and ends[1] is not None else None
-    return Largest(row.series, row.verdict, row.change_pct, half, row.state)
+    found = (row.change_pct, row.low_pct, row.high_pct)
+    if row.series.is_cost:
+        size, low, high = (cost_points(row.level_before, one, row.series.better) for one in found)
+    else:
+        size, low, high = found
+    half = None if low is None or high is None else abs(high - low) / 2
+    return Largest(row.series, row.verdict, size, half, row.state)
 
 
 def counts_text(counts: Mapping[Outcome, int]) -> str:

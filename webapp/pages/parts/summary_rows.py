@@ -99,9 +99,10 @@ def _of_largest(one: Largest | None) -> str:
         return '<td class="number spare"></td><td class="where spare"></td>'
     series, hardware = one.series, one.series.hardware
     simulated = f" {SIMULATED}" if hardware.lab.simulated else ""
+    unit = f" {text.POINTS}" if series.is_cost else ""
     return (
         f'<td class="number {css_class(one.seen_as)}">'
-        f'{text.change(one.percent, one.percent_error)}</td><td class="where">'
+        f'{text.change(one.size, one.error)}{unit}</td><td class="where">'
         f'<a href="{escape(trend_link(series))}">{escape(series.subject)}</a> '
         f'<span class="muted">{escape(str(hardware))}</span>{simulated}</td>'
     )
