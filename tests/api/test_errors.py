@@ -58,6 +58,12 @@ def test_what_is_missing_is_named_in_the_same_form(
     assert (error["code"], error["message"]) == ("not_found", message)
 
 
+def test_a_query_that_is_refused_is_no_document(client: Client) -> None:
+    error = client.get("/api/v1/alerts?limit=0").json()["error"]
+    assert error["message"] == "The query cannot be answered as it is."
+    assert [one["path"] for one in error["details"]] == ["limit"]
+
+
 def test_the_table_lists_every_code_and_no_other() -> None:
     page = (PROJECT / "docs" / "figures.md").read_text()
     table = page.partition("## Errors of the API")[2].partition("\n## ")[0]

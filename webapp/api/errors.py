@@ -29,6 +29,7 @@ from webapp.outbox.services import absolute
 from webapp.results.services import Conflict, Forbidden, NoSuchRun, Problem, Unprocessable
 
 MOST_DETAILS = 1000
+READING = ("GET", "HEAD")
 LONGEST_PATH = 500
 DATABASE_BACK_SECONDS = 2
 LOAD_PASSES_SECONDS = 30
@@ -280,7 +281,9 @@ def _on_too_big(api: NinjaAPI) -> Any:
 
 def _on_validation(api: NinjaAPI) -> Any:
     def handler(request: HttpRequest, error: ValidationError) -> HttpResponse:
-        return answer(api, request, UNPROCESSABLE, problems=validation_problems(error))
+        asked = "The query cannot be answered as it is." if request.method in READING else None
+        problems = validation_problems(error)
+        return answer(api, request, UNPROCESSABLE, message=asked, problems=problems)
 
     return handler
 
