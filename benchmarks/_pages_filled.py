@@ -12,7 +12,7 @@ from django.utils import timezone
 from benchmarks.pages import MODES
 from tests import make
 from webapp.alerts.models import AlertFinding
-from webapp.analysis.models import Comparison, Finding, SeriesAnalysis
+from webapp.analysis.models import Finding, NotedPoint, SeriesAnalysis
 from webapp.results.models import Hardware, Measurement, Point, Revision, Run, Series
 
 SEED = 2
@@ -25,7 +25,7 @@ what was measured lately count each."""
 
 CPU_NAME = "Atom_C2758"
 COPIED: tuple[type[Model], ...] = (
-    *(Hardware, Series, Run, Measurement, Point, Comparison, SeriesAnalysis, Finding),
+    *(Hardware, Series, Run, Measurement, Point, NotedPoint, SeriesAnalysis, Finding),
 )
 WHY = (
     "Confirmed: 24 revisions from r363457 on lie -7.9 % [-8.3, -7.5] from the 92 revisions "

@@ -3,12 +3,12 @@
 import uuid
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
-from itertools import pairwise
 from typing import Any
 
 from webapp.accounts.models import User
 from webapp.alerts.models import Alert, AlertFinding
-from webapp.analysis.models import Comparison, Finding, Flag, SeriesAnalysis, Verdict
+from webapp.analysis.models import Finding, NotedPoint, SeriesAnalysis, Verdict
+from webapp.analysis.queries.previous import Compared, compared_at, noted_since
 from webapp.labs.models import Agent, Lab
 from webapp.notifications.models import Subscription
 from webapp.results.models import (
@@ -30,7 +30,6 @@ from webapp.stats.changes.explain import TOO_FEW
 
 DAY_ONE = datetime(2026, 1, 1, 12, tzinfo=UTC)
 FIVE_SAMPLES = (100.0, 101.0, 99.0, 100.5, 99.5)
-FLAG_AT_PERCENT = 2.0
 
 
 def user(name: str = "ada", **fields: Any) -> User:
@@ -132,50 +131,23 @@ def point(of: Series, at: Revision, samples: Sequence[float] = FIVE_SAMPLES) -> 
     return made
 
 
-def unsaved_comparison(
-    of: Series,
-    previous: Revision,
-    at: Revision,
-    *,
-    percent: float = -11.4,
-    error: float = 0.9,
-    verdict: str | None = None,
-    flag: str | None = None,
-) -> Comparison:
-    """What ``percent ± error`` means for a metric of which more is better."""
-    verdict = verdict or _verdict(percent, error)
-    return Comparison(
-        series=of,
-        revision=at,
-        previous=previous,
-        position=at.position,
-        delta=percent * 1000,
-        error=error * 1000,
-        percent=percent,
-        percent_error=error,
-        verdict=verdict,
-        flag=_flag(percent, verdict) if flag is None else flag,
-    )
+def pair(of: Series, before: Revision, after: Revision, *, percent: float = -11.4) -> None:
+    """Two points, the second ``percent`` off the first, which ministat finds beyond 1 %."""
+    point(of, before)
+    point(of, after, [one * (1 + percent / 100) for one in FIVE_SAMPLES])
+    note(of)
 
 
-def comparison(of: Series, previous: Revision, at: Revision, **fields: Any) -> Comparison:
-    made = unsaved_comparison(of, previous, at, **fields)
-    made.save()
-    return made
+def compared(at: str = "") -> list[Compared]:
+    """Every point against the one before it along the tree, or those at a revision of that name."""
+    revisions = Revision.objects.filter(name=at) if at else Revision.objects.all()
+    return compared_at(list(revisions))
 
 
-def _verdict(percent: float, error: float) -> Verdict:
-    if abs(percent) <= error:
-        return Verdict.CANNOT_TELL
-    return Verdict.BETTER if percent > 0 else Verdict.WORSE
-
-
-def _flag(percent: float, verdict: str) -> Flag:
-    if abs(percent) < FLAG_AT_PERCENT:
-        return Flag.NONE
-    return {Verdict.WORSE: Flag.REGRESSED, Verdict.BETTER: Flag.IMPROVED}.get(
-        Verdict(verdict), Flag.NONE
-    )
+def note(of: Series) -> None:
+    """Note the points of a series as the analysis does."""
+    NotedPoint.objects.filter(series=of).delete()
+    NotedPoint.objects.bulk_create(NotedPoint(**row) for row in noted_since({of.pk: 0}))
 
 
 def finding(of: Series, previous: Revision, at: Revision, **fields: Any) -> Finding:
@@ -186,7 +158,7 @@ def finding(of: Series, previous: Revision, at: Revision, **fields: Any) -> Find
     percent = fields.setdefault("change_pct", -11.4)
     defaults = {
         "state": Finding.State.CONFIRMED,
-        "verdict": _verdict(percent, 0.0),
+        "verdict": Verdict.BETTER if percent > 0 else Verdict.WORSE,
         "after": previous,
         "first": at,
         "last": at,
@@ -297,25 +269,13 @@ def run(
 def history(
     of: Series, along: Iterable[Revision], levels: Sequence[float], *, spread: float = 0.004
 ) -> None:
-    """A point at each revision around its level, and its comparison with the one before.
-
-    The verdict is what the levels show at a glance, not ministat's: pages only show it.
-    """
+    """A point at each revision around its level, noted as the analysis does."""
     points = [
         unsaved_point(of, at, _around(level, spread, index))
         for index, (at, level) in enumerate(zip(along, levels, strict=True))
     ]
     Point.objects.bulk_create(points)
-    Comparison.objects.bulk_create(
-        unsaved_comparison(
-            of,
-            before.revision,
-            after.revision,
-            percent=100 * (after.mean - before.mean) / before.mean,
-            error=300 * spread,
-        )
-        for before, after in pairwise(points)
-    )
+    note(of)
 
 
 def _around(level: float, spread: float, index: int) -> list[float]:

@@ -11,7 +11,7 @@ from tests.alerts.steps import arrive, runs_of
 from tests.bisects import lab
 from tests.results.steps import analyse
 from webapp.alerts.models import Alert
-from webapp.analysis.models import Comparison, Finding
+from webapp.analysis.models import Finding
 from webapp.bisects.services import start_bisect
 from webapp.notifications.services import notify_events
 from webapp.outbox.messages import compose
@@ -62,16 +62,16 @@ def test_finding_comparison_and_alert_turn_with_their_series() -> None:
     assert Alert.objects.get().verdict == Alert.Verdict.REGRESSION
     turned(series)
     assert Finding.objects.get().verdict == "better"
-    row = Comparison.objects.get(revision__name=AT)
+    row = make.compared(AT)[0]
     assert (row.verdict, row.flag) == ("better", "improved")
     assert Alert.objects.get().verdict == Alert.Verdict.IMPROVEMENT
 
 
 def test_a_young_series_turns_too() -> None:
     series = lost(count=4)
-    assert ("worse", "regressed") in Comparison.objects.values_list("verdict", "flag")
+    assert ("worse", "regressed") in [(row.verdict, row.flag) for row in make.compared()]
     turned(series)
-    verdicts, flags = zip(*Comparison.objects.values_list("verdict", "flag"), strict=True)
+    verdicts, flags = zip(*((row.verdict, row.flag) for row in make.compared()), strict=True)
     assert "better" in verdicts
     assert "worse" not in verdicts
     assert set(flags) == {""}  # two points alone show losses

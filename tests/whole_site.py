@@ -28,7 +28,7 @@ from webapp.experiments.services import keep_comparison
 from webapp.notifications.mails.notices import ADDRESS_KIND, ask_address, asked_in
 from webapp.notifications.queries import Target
 from webapp.outbox.models import Endpoint, Mail
-from webapp.results.models import NameAlias, Revision
+from webapp.results.models import NameAlias, Revision, Series
 from webapp.results.services import AliasNames, add_alias
 
 LINK = re.compile(r'(?:href|hx-get)="([^"#][^"]*)"')
@@ -68,6 +68,8 @@ def fill() -> User:
     keep_comparison(sides=sides, asof=timezone.now(), owner=operator)
     Endpoint.objects.create(name="ci <here>", url="https://ci.example.org/", created_by=operator)
     _for_people_to_decide(operator)
+    for series in Series.objects.all():
+        make.note(series)
     return operator
 
 

@@ -4,25 +4,23 @@ import pytest
 
 from tests import make
 from webapp.alerts.queries import tallies_at
-from webapp.analysis.models import Flag, Tally, Verdict
+from webapp.analysis.models import Tally
 
 pytestmark = pytest.mark.django_db
 
 
 def test_each_commit_has_its_counts_and_whether_any_comparison_has_a_verdict() -> None:
     before, *commits, empty = make.revisions(5)
-    rows = {
-        (0, "a"): (Verdict.WORSE, Flag.REGRESSED),
-        (0, "b"): (Verdict.CANNOT_TELL, Flag.NONE),
-        (0, "c"): (Verdict.BETTER, Flag.IMPROVED),
-        (1, "a"): (Verdict.CANNOT_TELL, Flag.NONE),
-        (1, "b"): (Verdict.CANNOT_TELL, Flag.NONE),
-        (2, "a"): (Verdict.EQUIVALENT, Flag.NONE),
-        (2, "b"): (Verdict.CANNOT_TELL, Flag.NONE),
-    }
-    series = {mode: make.series(in_mode=mode) for mode in "abc"}
-    for (at, mode), (verdict, flag) in rows.items():
-        make.comparison(series[mode], before, commits[at], verdict=verdict, flag=flag)
+    changes = {"a": (-9.0, 0.0, -9.0), "b": (0.0, 0.0, 0.0), "c": (9.0,)}
+    for mode, steps in changes.items():
+        series, levels = make.series(in_mode=mode), [100.0]
+        for step in steps:
+            levels.append(levels[-1] * (1 + step / 100))
+        make.history(series, [before, *commits][: len(levels)], levels, spread=0.001)
+        if mode != "b":
+            make.finding(series, before, commits[0], change_pct=steps[0])
+    make.finding(make.series(in_mode="a"), commits[1], commits[2], state="one build")
+    assert tallies_at([before.pk]) == {before.pk: Tally()}
     found = tallies_at([one.pk for one in (*commits, empty)])
     assert [found[one.pk] for one in commits] == [
         Tally(compared=3, regressed=1, improved=1, cannot_tell=False),

@@ -11,13 +11,13 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from tests import make
 from tests.documents import run_document
 from webapp.alerts.queries.findings import of_interest
 from webapp.alerts.services import analyse_dirty_series
 from webapp.analysis import services
 from webapp.analysis.models import (
     Checkpoint,
-    Comparison,
     Finding,
     FindingEvent,
     SeriesAnalysis,
@@ -113,8 +113,8 @@ def test_a_step_is_found_at_its_revision_and_flagged_there(agent: Agent) -> None
     assert finding.high_pct is not None
     assert finding.low_pct < -10 < finding.high_pct
     assert finding.why.startswith("Confirmed: ")
-    flagged = Comparison.objects.exclude(flag="")
-    assert [row.revision.name for row in flagged] == [finding.revision.name]
+    flagged = [row for row in make.compared() if row.flag]
+    assert [row.revision for row in flagged] == [finding.revision.name]
 
 
 @pytest.mark.parametrize("unit", ["segments", "allocs/op", "%"])
@@ -272,8 +272,8 @@ def test_a_step_that_is_taken_back_is_recovered_by_the_revision_that_did_it(agen
     assert fall.recovered_by is not None
     assert fall.recovered_by.name == rise.revision.name == "r125"
     assert rise.state == "confirmed"
-    flagged = Comparison.objects.exclude(flag="").order_by("position")
-    assert [row.revision.name for row in flagged] == [
+    flagged = [row for row in make.compared() if row.flag]
+    assert [row.revision for row in flagged] == [
         "r115",
         "r125",
     ]

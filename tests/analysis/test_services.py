@@ -12,7 +12,7 @@ from tests import make
 from tests.documents import run_document
 from webapp.alerts.services import analyse_dirty_series
 from webapp.analysis import services
-from webapp.analysis.models import Comparison, Flag, SeriesAnalysis, Verdict
+from webapp.analysis.models import Flag, NotedPoint, SeriesAnalysis, Verdict
 from webapp.analysis.services import steps as analysing
 from webapp.api.schemas.runs import RunIn
 from webapp.labs import services as labs
@@ -56,31 +56,33 @@ def analyse() -> None:
 
 def verdicts() -> dict[str, str]:
     """What ministat finds for each revision."""
-    rows = Comparison.objects.select_related("revision").order_by("position")
-    return {row.revision.name: row.verdict for row in rows}
+    return {row.revision: row.verdict for row in make.compared()}
 
 
 def places_on_disk() -> dict[str, str]:
-    """Where the comparison of each revision stands: elsewhere once it is written again."""
+    """Where the note on each revision stands: elsewhere once it is written again."""
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT revision.name, one.ctid::text FROM analysis_comparison AS one"
+            "SELECT revision.name, one.ctid::text FROM analysis_notedpoint AS one"
             " JOIN results_revision AS revision ON revision.id = one.revision_id"
         )
         return dict(cursor.fetchall())
 
 
-def test_what_ministat_finds_is_stored_and_flags_nothing(agent: Agent) -> None:
+def noted() -> list[tuple[int, bool]]:
+    return [*NotedPoint.objects.values_list("position", "is_compared")]
+
+
+def test_what_ministat_finds_is_noted_and_flags_nothing(agent: Agent) -> None:
     store_runs(agent, *history(1, 1, 0.97, 0.97))
     analyse()
     assert verdicts() == {"r20": "cannot tell", "r30": "worse", "r40": "cannot tell"}
-    assert not Comparison.objects.exclude(flag="").exists()
-    row = Comparison.objects.get(verdict=Verdict.WORSE)
+    assert noted() == [(10, False), (30, True)]
+    (row,) = make.compared("r30")
+    assert (row.previous, row.before, row.flag) == ("r20", 100, Flag.NONE)
     assert row.percent == pytest.approx(-3)
-    assert row.delta == pytest.approx(-3)
-    assert row.verdict == Verdict.WORSE
-    assert row.error is not None
-    assert 0 < row.error < 10
+    assert row.percent_error is not None
+    assert 0 < row.percent_error < 10
 
 
 def test_where_less_is_better_a_rise_is_the_regression(agent: Agent) -> None:
@@ -93,7 +95,7 @@ def test_an_unproven_difference_cannot_be_judged(agent: Agent) -> None:
     noisy = [run_document(revision=f"r{i}", samples=[50.0 + i, 100.0, 150.0]) for i in (1, 9)]
     store_runs(agent, *noisy)
     analyse()
-    row = Comparison.objects.get()
+    (row,) = make.compared()
     assert (row.verdict, row.flag) == (Verdict.CANNOT_TELL, Flag.NONE)
 
 
@@ -101,15 +103,16 @@ def test_an_unproven_difference_cannot_be_judged(agent: Agent) -> None:
 def test_fewer_than_three_samples_cannot_be_judged(agent: Agent, samples: list[float]) -> None:
     store_runs(agent, run_document(revision="r1"), run_document(revision="r2", samples=samples))
     analyse()
-    row = Comparison.objects.get()
-    assert (row.verdict, row.error, row.percent_error) == (Verdict.CANNOT_TELL, None, None)
+    (row,) = make.compared()
+    assert (row.verdict, row.percent_error) == (Verdict.CANNOT_TELL, None)
 
 
 @pytest.mark.parametrize("value", [1e15, 1e-15, 0.0, -5.0])
 def test_extreme_equal_samples_never_make_a_difference(agent: Agent, value: float) -> None:
     store_runs(agent, *(run_document(revision=f"r{i}", samples=[value] * 5) for i in (1, 2)))
     analyse()
-    assert Comparison.objects.get().flag == Flag.NONE
+    (row,) = make.compared()
+    assert (row.verdict, row.flag) == (Verdict.CANNOT_TELL, Flag.NONE)
 
 
 def test_a_filled_gap_is_compared_on_both_sides(agent: Agent) -> None:
@@ -122,15 +125,15 @@ def test_a_filled_gap_is_compared_on_both_sides(agent: Agent) -> None:
     assert verdicts() == {"r20": "worse", "r30": "cannot tell"}
 
 
-def test_comparisons_that_come_out_as_they_were_are_not_written_again(agent: Agent) -> None:
-    first, gap, *others = history(1, 0.9, 0.9, 0.9)
+def test_what_is_noted_as_it_was_is_not_written_again(agent: Agent) -> None:
+    first, gap, *others = history(1, 0.9, 0.9, 0.8)
     store_runs(agent, first, *others)
     analyse()
     before = places_on_disk()
     store_runs(agent, gap)
     analyse()
     late = places_on_disk()
-    assert late["r30"] != before["r30"]
+    assert (before.keys(), late.keys()) == ({"r10", "r30", "r40"}, {"r10", "r20", "r40"})
     assert late["r40"] == before["r40"]
     services.mark_for_analysis(Series.objects.values_list("pk", flat=True))
     analyse()
@@ -174,24 +177,23 @@ def test_a_withdrawn_run_leaves_the_statistics_and_comes_back(agent: Agent) -> N
 def test_analysing_twice_changes_nothing(agent: Agent) -> None:
     store_runs(agent, *history(1, 0.9))
     analyse()
-    before = list(Comparison.objects.values())
+    before = make.compared(), noted()
     Series.objects.update(dirty_from=0, dirty_since="2026-01-01T00:00:00Z")
     analyse()
-    drop = lambda rows: [{k: v for k, v in row.items() if k != "id"} for row in rows]  # noqa: E731
-    assert drop(Comparison.objects.values()) == drop(before)
+    assert (make.compared(), noted()) == before
 
 
 def test_a_series_that_changed_meanwhile_stays_dirty(
     agent: Agent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store_runs(agent, *history(1, 0.9))
-    original = analysing.compare_with_previous
+    original = analysing.note_points
 
     def upload_in_the_middle(*arguments: Any) -> None:
         original(*arguments)
         store_runs(agent, run_document(revision="r40", samples=scaled(0.5)))
 
-    monkeypatch.setattr(analysing, "compare_with_previous", upload_in_the_middle)
+    monkeypatch.setattr(analysing, "note_points", upload_in_the_middle)
     analyse_dirty_series()
     monkeypatch.undo()
     assert Series.objects.get().dirty_from == 10

@@ -2,10 +2,11 @@
 
 import pytest
 
+from tests import make
 from tests.alerts.steps import arrive, log, runs_of
 from tests.results.steps import analyse
 from webapp.alerts.models import Alert
-from webapp.analysis.models import Comparison, Finding
+from webapp.analysis.models import Finding
 from webapp.analysis.services import mark_for_analysis
 from webapp.results.models import Revision, Run, Series
 from webapp.results.services import forget_names, withdraw_run
@@ -42,7 +43,7 @@ def test_a_finding_that_moved_far_is_superseded_and_its_alert_goes_along(finding
     assert (finding.state, finding.superseded_by) == ("superseded", now)
     assert now.revision.name == "r115"
     assert finding.events.last().kind == "superseded"  # type: ignore[union-attr]
-    assert not Comparison.objects.filter(revision__name="r108").exclude(flag="").exists()
+    assert not any(row.flag for row in make.compared("r108"))
     alert = Alert.objects.get()
     assert (alert.pk, alert.likeliest.name, alert.state) == (number, "r115", "new")
     assert "moved" in log(alert)

@@ -7,7 +7,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from tests import make
-from webapp.analysis.models import Comparison, SeriesSettings
+from webapp.analysis.models import SeriesSettings
 from webapp.analysis.queries.verdicts import PointVerdict, judge_points
 from webapp.results.models import Point, Series
 from webapp.stats.compare.comparing import Verdict, compare
@@ -21,12 +21,11 @@ def a_pair(of: Series, samples: Sequence[float] = LOWER) -> None:
     before, after = make.revision("r1"), make.revision("r2")
     make.point(of, before)
     make.point(of, after, samples)
-    make.comparison(of, before, after)
 
 
 def judged() -> dict[int, PointVerdict]:
     points = Point.objects.of_revision(make.revision("r2")).with_subjects()
-    return judge_points(points, Comparison.objects.all())
+    return judge_points(points, make.compared())
 
 
 def the_one() -> PointVerdict:
@@ -102,7 +101,6 @@ def test_what_has_no_interval_cannot_tell(samples: list[float]) -> None:
     before, after = make.revision("r1"), make.revision("r2")
     make.point(series, before)
     make.point(series, after, samples)
-    make.comparison(series, before, after)
     found = the_one()
     assert found.verdict == Verdict.CANNOT_TELL
     assert (found.low, found.high, found.visible) == (None, None, None)
@@ -117,7 +115,7 @@ def test_the_number_of_queries_does_not_grow_with_series() -> None:
     for number in range(4):
         a_pair(make.series(in_mode=f"mode-{number}"))
     points = list(Point.objects.of_revision(make.revision("r2")).with_subjects())
-    comparisons = list(Comparison.objects.all())
+    comparisons = make.compared()
     with CaptureQueriesContext(connection) as statements:
         judge_points(points, comparisons)
     assert len(statements) == 2
@@ -127,7 +125,9 @@ def test_the_number_of_queries_does_not_grow_with_series() -> None:
 def test_runs_that_disagree_on_either_side_cannot_tell_and_show_the_gate_nothing(side: str) -> None:
     a_pair(make.series())
     assert the_one().verdict == Verdict.WORSE
+    pairs = make.compared()
     Point.objects.filter(revision__name=side).update(disagrees=True)
-    found = the_one()
+    points = Point.objects.of_revision(make.revision("r2")).with_subjects()
+    (found,) = judge_points(points, pairs).values()
     assert (found.verdict, found.label, found.look.p) == (Verdict.CANNOT_TELL, "lab?", 1.0)
     assert not found.builds_differ

@@ -71,7 +71,7 @@ def changed(before: dict[str, str], after: dict[str, str]) -> set[str]:
 def test_the_same_runs_in_another_order_and_other_portions_give_the_same(seed: int) -> None:
     documents = runs_of(STEPS)
     whole = taken_in(documents)
-    for part in ("runs", "samples", "points", "comparisons", "analyses", "findings", "alerts"):
+    for part in ("runs", "samples", "points", "noted-points", "analyses", "findings", "alerts"):
         assert not whole[part].endswith(" 0"), part
     shuffled = random.Random(seed).sample(documents, len(documents))
     assert taken_in(shuffled, batch=13) == whole

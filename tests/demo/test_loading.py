@@ -11,8 +11,8 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 from pytest_django.live_server_helper import LiveServer
 
+from tests import make
 from webapp.accounts.models import User
-from webapp.analysis.models import Comparison
 from webapp.demo.loading import DemonstrationError, Loading
 from webapp.demo.parts import Part, published_part, simulated_part
 from webapp.labs import services
@@ -75,7 +75,7 @@ class TestRealPath:
         make_loading(server=live_server.url, parts=[published_part], say=lines.append).load()
         assert Run.objects.filter(agent__lab__simulated=False).count() == PUBLISHED_RUNS
         assert not Series.objects.dirty().exists()
-        assert Comparison.objects.exists()
+        assert make.compared()
         assert Revision.objects.get(name="r303643").author_name == "mjg"
         assert not Token.objects.usable().exists()
         assert User.objects.filter(username="demo", is_superuser=True).exists()

@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from tests import make
 from tests.alerts.steps import Steps, arrive, open_alerts, revision_of, runs_of
 from tests.results.steps import analyse
-from webapp.analysis.models import Checkpoint, Comparison, Finding, SeriesAnalysis
+from webapp.analysis.models import Checkpoint, Finding, SeriesAnalysis
 from webapp.config.management.commands.digest import digest
 from webapp.events.models import LabEvent
 from webapp.events.queries import epochs_of
@@ -65,8 +65,7 @@ def starts(hardware: str = ATOM) -> list[int]:
 
 
 def compared() -> set[str]:
-    rows = Comparison.objects.select_related("revision")
-    return {row.revision.name for row in rows}
+    return {row.revision for row in make.compared()}
 
 
 def test_a_step_at_the_beginning_of_an_epoch_is_no_finding() -> None:

@@ -90,9 +90,9 @@ def test_a_web_server_whose_master_alone_is_killed_comes_back(
 def test_a_worker_killed_in_the_middle_of_an_analysis_leaves_nothing_half_done(
     empty: System, archive: Archive, undisturbed: Content, tmp_path: Path, whole: bool
 ) -> None:
-    with held(empty, "analysis_comparison"):
+    with held(empty, "analysis_notedpoint"):
         empty.upload(archive.whole, spool=tmp_path).wait()
-        wait_until_somebody_waits_for(empty, "analysis_comparison")
+        wait_until_somebody_waits_for(empty, "analysis_notedpoint")
         main = [empty.launch.pid("worker")] if whole else []
         kill(*main, *children(empty, "worker"))
         assert empty.dirty()

@@ -95,11 +95,9 @@ def pair() -> tuple[Revision, Revision]:
     before, after = make.revision("r303642"), make.revision("r303643", subject="Implement backoff")
     for mode, percent in (("forwarding", 82.5), ("ipfw", 19.7), ("pf", -11.4)):
         series = make.series(in_mode=mode)
-        make.point(series, before)
-        make.point(series, after, changed(percent))
+        make.pair(series, before, after, percent=percent)
         for revision in (before, after):
             make.run(revision, in_mode=mode)
-        make.comparison(series, before, after, percent=percent)
         make.known_builds(series)
     return before, after
 

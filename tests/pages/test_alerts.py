@@ -17,9 +17,8 @@ from tests.kept import kept
 from tests.pages.conftest import Counted, words
 from tests.pages.trends import figure
 from webapp.alerts.models import Alert
-from webapp.analysis.models import Comparison, Finding, SeriesSettings
-from webapp.analysis.services.detecting import detect_changes
-from webapp.analysis.services.findings import set_flags
+from webapp.analysis.models import Finding, SeriesSettings
+from webapp.analysis.queries import compared_named
 from webapp.results.models import Hardware, Revision, Series
 
 pytestmark = pytest.mark.django_db
@@ -201,6 +200,11 @@ def test_an_alert_that_smells_of_the_lab_states_it(visit: Visit) -> None:
     assert "lab? Every finding is on Celeron I350" in visit(f"/alerts/{alert.pk}/")
 
 
+def flag_at(finding: Finding) -> str:
+    (one,) = compared_named(finding.series_id, [finding.revision.name])
+    return one.flag
+
+
 def test_what_recovered_and_may_never_have_been_is_not_on_display(visit: Visit) -> None:
     arrive(runs_of({("Celeron/I350", "pf"): {10: 0.9, 20: 1.11}}, first=500))
     lost = Finding.objects.get(state=Finding.State.RECOVERED)
@@ -211,10 +215,9 @@ def test_what_recovered_and_may_never_have_been_is_not_on_display(visit: Visit) 
     }
     texts = {page: visit(page) for page in shown}
     assert all(word in texts[page] for page, word in shown.items())
-    assert Comparison.objects.get(revision=lost.revision).flag == "regressed"
+    assert flag_at(lost) == "regressed"
     Finding.objects.filter(pk=lost.pk).update(change_pct=-3.4, low_pct=-7.6, high_pct=1.1)
-    set_flags(detect_changes([lost.series]))
-    assert Comparison.objects.get(revision=lost.revision).flag == ""
+    assert flag_at(lost) == ""
     for page, word in shown.items():
         assert visit(page).count(word) < texts[page].count(word)
         assert "−3.4" not in visit(page)

@@ -93,7 +93,6 @@ def test_what_cannot_be_judged_is_hatched_with_what_could_have_been_seen(
     series = make.series()
     make.point(series, before, [90, 100, 110])
     make.point(series, after, [88, 97, 108])
-    make.comparison(series, before, after)
     make.analysis(series, noise=make.noise(build_pct=0.0))
     html = client.get(page(after)).content.decode()
     assert "cell cannot-tell" in html
@@ -124,7 +123,6 @@ def test_what_is_surely_the_same_is_equivalent_and_plain(client: Client) -> None
     series = make.series()
     for at in (before, after):
         make.point(series, at)
-    make.comparison(series, before, after)
     make.analysis(series, noise=make.noise(build_pct=0.0))
     html = client.get(page(after)).content.decode()
     assert '<td class="cell equivalent"' in html
@@ -135,7 +133,6 @@ def test_figures_beyond_the_double_range_cannot_tell_and_show_no_number(client: 
     series = make.series()
     make.point(series, before, [1e-300, 1e300, 1e-300])
     make.point(series, after, [1e300, 1e-300, 1e300])
-    make.comparison(series, before, after)
     html = client.get(page(after)).content.decode()
     assert '<td class="cell cannot-tell"' in html
     assert ">nan" not in html.lower()
@@ -156,11 +153,9 @@ def test_a_cell_compared_with_another_revision_than_most_names_it(visit: Visit) 
         series = make.series(in_mode=mode)
         make.point(series, before)
         make.point(series, after)
-        make.comparison(series, before, after)
     odd = make.series(in_mode="odd")
     make.point(odd, old)
     make.point(odd, after)
-    make.comparison(odd, old, after)
     assert f"vs {old.name}" in visit(page(after))
 
 
@@ -244,8 +239,7 @@ def test_the_number_of_queries_does_not_grow_with_cells(
     for number in range(6):
         machine = make.hardware(f"Machine-{number}/em0")
         series = make.series(on=machine)
-        make.point(series, pair[1])
-        make.comparison(series, *pair)
+        make.pair(series, *pair)
         make.finding(series, *pair)
         make.run(pair[1], on=machine)
     assert queries(page(pair[1])) == few <= 13

@@ -83,7 +83,6 @@ def test_of_many_cells_a_single_striking_one_is_no_headline(
         series = make.series(in_mode=f"mode-{number:02}")
         make.point(series, before, [99.0, 100.0, 101.0])
         make.point(series, after, [96.0, 97.0, 98.0] if number == 0 else [98.9, 99.9, 101.0])
-        make.comparison(series, before, after)
         make.known_builds(series)
     response = client.get(page(after))
     approved("pages/commit-answer/of-many-cells-a-single-striking-one", response)
@@ -148,7 +147,6 @@ def test_a_loss_of_the_mean_over_machines_is_named(
         series = make.series(on=make.hardware(f"Box_{number}/ix"), in_mode="bridge")
         for revision, level in zip(pair, (1.0, 0.985), strict=True):
             make.point(series, revision, [level * one for one in make.FIVE_SAMPLES])
-        make.comparison(series, *pair)
         make.known_builds(series)
     html = client.get(page(pair[1])).content.decode()
     named = re.search(

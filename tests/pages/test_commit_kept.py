@@ -11,7 +11,7 @@ from django.test import Client
 from tests import make
 from tests.events.steps import event, release
 from webapp.alerts.models import Alert
-from webapp.analysis.models import Comparison, Finding, SeriesAnalysis, SeriesSettings
+from webapp.analysis.models import Finding, SeriesAnalysis, SeriesSettings
 from webapp.labs.models import Lab
 from webapp.pages.commits import commit as commit_body
 from webapp.pages.commits.commit import BODIES, MEASURED, TABLES
@@ -71,9 +71,7 @@ def _named(name: str) -> Revision:
 
 CHANGES: dict[str, Callable[[Revision], Any]] = {
     "the mean of a point": lambda at: _pooled(Point.objects.filter(revision=at).update(mean=81.0)),
-    "what a point is compared with": lambda _: _conclude(
-        others=Comparison.objects.filter(series__mode__name="ipfw").delete()[0]
-    ),
+    "what a point is compared with": lambda at: SeriesAnalysis.objects.update(epochs=[at.position]),
     "a point of the commit": lambda at: _pooled(
         Point.objects.filter(revision=at, series__mode__name="ipfw").delete()
     ),

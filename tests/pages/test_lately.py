@@ -19,9 +19,8 @@ def commit_that_changed(percent: float, *, first: int = 300_000, mode: str = "pf
     before, after = make.revisions(2, first=first)
     series = make.series(in_mode=mode)
     for revision in (before, after):
-        make.point(series, revision)
         make.run(revision, in_mode=mode, received_at=timezone.now())
-    make.comparison(series, before, after, percent=percent)
+    make.pair(series, before, after, percent=percent)
     make.finding(series, before, after, change_pct=percent)
 
 
@@ -59,7 +58,7 @@ def test_of_a_mixed_commit_the_regression_is_shown_even_when_it_is_the_smaller(
     before, after = make.revisions(2)
     for mode, percent in (("forwarding", 82.5), ("pf", -11.4)):
         series = make.series(in_mode=mode)
-        make.comparison(series, before, after, percent=percent)
+        make.pair(series, before, after, percent=percent)
         make.finding(series, before, after, change_pct=percent)
         make.run(after, in_mode=mode)
     text = visit("/lately/")
@@ -74,7 +73,7 @@ def test_confirmed_findings_come_before_newer_candidates_and_both_are_called_so(
     make.run(along[0])
     for mode, place, state in (("old", 1, "confirmed"), ("new", 3, "candidate")):
         series = make.series(in_mode=mode)
-        make.comparison(series, along[place - 1], along[place])
+        make.pair(series, along[place - 1], along[place])
         make.finding(series, along[place - 1], along[place], state=state)
     text = visit("/lately/")
     assert text.index("regression confirmed") < text.index("regression candidate")
@@ -97,7 +96,7 @@ def test_a_commit_with_a_finding_shows_the_size_that_the_detector_found(visit: V
     before, after = make.revisions(2)
     series = make.series()
     make.run(after)
-    make.comparison(series, before, after, percent=-14.0)
+    make.pair(series, before, after, percent=-14.0)
     make.finding(series, before, after)
     assert "−11.4 ± 0.90 forwarding" in visit("/lately/")
 
@@ -105,7 +104,7 @@ def test_a_commit_with_a_finding_shows_the_size_that_the_detector_found(visit: V
 def test_what_ministat_alone_calls_worse_is_not_headlined(visit: Visit) -> None:
     before, after = make.revisions(2)
     make.run(after)
-    make.comparison(make.series(), before, after, percent=-14.0, flag="")
+    make.pair(make.series(), before, after, percent=-14.0)
     text = visit("/lately/")
     assert "No change for the worse is proven" in text
     assert "regression" not in text
@@ -116,7 +115,7 @@ def test_what_does_not_pass_the_gate_over_all_series_is_not_headlined(visit: Vis
     make.run(after)
     for number in range(20):
         series = make.series(in_mode=f"mode-{number}")
-        make.comparison(series, before, after, percent=0.1)
+        make.pair(series, before, after, percent=0.1)
     make.finding(series, before, after, state="candidate", p_value=0.01)
     assert "cannot tell candidate" in visit("/lately/")
 

@@ -15,7 +15,6 @@ from django.test.utils import CaptureQueriesContext
 from tests import make
 from tests.pages.conftest import Counted, words
 from tests.pages.trends import figure, whole_figure
-from webapp.analysis.models import Comparison
 from webapp.charts.text import percent
 from webapp.pages.trends import data as trend_data
 from webapp.pages.trends import points as trend_points
@@ -56,7 +55,7 @@ def test_without_scripts_the_page_has_the_chart_and_its_numbers(client: Client) 
     assert page.count('<svg viewBox="0 0 1060 ') == page.count('<svg viewBox="0 0 350 ') == 1
     assert page.count('stroke-linecap="round"') == 2 * 2, "the points of two series, twice"
     assert page.count("<li data-series") == 2
-    assert "−9.9 ± 1.2" in words(client.get("/trends/?mode=pf").content.decode())
+    assert "−9.9 ± 0.41" in words(client.get("/trends/?mode=pf").content.decode())
 
 
 @pytest.mark.usefixtures("along")
@@ -245,10 +244,7 @@ def test_what_ministat_finds_is_called_that_and_flags_nothing(visit: Visit) -> N
 def test_nothing_is_coloured_on_what_ministat_alone_finds(client: Client) -> None:
     before, after = make.revisions(2, first=400_000)
     series = make.series(in_mode="solo")
-    for at in (before, after):
-        make.point(series, at)
-    make.comparison(series, before, after, percent=-11.4)
-    Comparison.objects.update(flag="")
+    make.pair(series, before, after, percent=-11.4)
     html = client.get("/trends/?mode=solo").content.decode()
     assert "−11.4" in html
     assert not re.search(r'<t[dh] class="[^"]*\b(worse|better)\b|class="mark (worse|better)"', html)

@@ -2,10 +2,10 @@
 
 from typing import Any
 
+from tests import make
 from tests.documents import run_document
 from webapp.alerts.services import analyse_dirty_series
 from webapp.analysis import services
-from webapp.analysis.models import Comparison
 from webapp.api.schemas.runs import RunIn
 from webapp.labs import services as labs
 from webapp.labs.models import Agent
@@ -46,8 +46,7 @@ def analyse() -> None:
 
 def ministat_verdicts() -> dict[str, str]:
     """Revision → what ministat finds for it, in the order of positions (of one series)."""
-    rows = Comparison.objects.select_related("revision").order_by("position")
-    return {row.revision.name: row.verdict for row in rows}
+    return {row.revision: row.verdict for row in make.compared()}
 
 
 def places() -> list[tuple[str, int]]:

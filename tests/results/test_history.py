@@ -9,7 +9,6 @@ from django.test.utils import CaptureQueriesContext
 
 from tests import make
 from tests.results.steps import analyse, measured, ministat_verdicts, names_of, places, upload
-from webapp.analysis.models import Comparison
 from webapp.merging.services import merge_revisions
 from webapp.results.commit_documents import CommitDocument
 from webapp.results.documents import Unprocessable
@@ -210,7 +209,7 @@ def test_a_renumbered_tree_is_analysed_anew() -> None:
     assert places() == [("a", 10), ("c", 20), ("b", 30)]
     analyse()
     assert ministat_verdicts() == {"c": "cannot tell", "b": "worse"}
-    assert list(Comparison.objects.values_list("position", flat=True)) == [20, 30]
+    assert [row.position for row in make.compared()] == [20, 30]
 
 
 def test_revisions_may_change_places_with_one_another() -> None:

@@ -12,11 +12,12 @@ from tests.results.steps import FLAT, an_agent, analyse, measured, mode, upload
 from tests.system.running import wait_for
 from webapp.accounts.models import User
 from webapp.analysis import services
-from webapp.analysis.models import Comparison, Finding
+from webapp.analysis.models import Finding
+from webapp.analysis.queries import compared_at
 from webapp.api.schemas.runs import RunIn
 from webapp.labs import services as labs
 from webapp.results.documents import Conflict, Forbidden, Recorded, Unprocessable
-from webapp.results.models import Hardware, Kernel, Point, Run
+from webapp.results.models import Hardware, Kernel, Point, Revision, Run
 from webapp.results.services import forget_names, restore_run, withdraw_run
 
 pytestmark = pytest.mark.django_db
@@ -69,11 +70,11 @@ def test_points_and_conclusions_are_those_of_the_new_run_alone() -> None:
 def _concluded(tree: str) -> list[list[tuple[Any, ...]]]:
     columns = ["position", "n", "runs", "builds", "boots", "mean", "median", "variance"]
     points = Point.objects.filter(series__tree__name=tree).order_by("position")
-    comparisons = Comparison.objects.filter(series__tree__name=tree).order_by("position")
+    revisions = Revision.objects.filter(tree__name=tree)
     findings = Finding.objects.filter(series__tree__name=tree).exclude(state="retracted")
     return [
         list(points.values_list(*columns)),
-        list(comparisons.values_list("position", "previous__name", "verdict", "percent", "flag")),
+        [one._replace(series_id=0, revision_id=0, previous_id=0) for one in compared_at(revisions)],
         list(findings.values_list("position", "state", "verdict", "change_pct", "low_pct")),
     ]
 

@@ -12,7 +12,6 @@ from tests.analysis.test_at_once import at_once
 from tests.operators import act, operator, text_of, url
 from tests.results.steps import analyse, measured, places, upload
 from webapp.alerts.models import Alert
-from webapp.analysis.models import Comparison
 from webapp.merging.services import merge_revisions
 from webapp.results.commit_documents import CommitDocument
 from webapp.results.documents import Unprocessable
@@ -66,7 +65,7 @@ def test_a_place_far_off_is_stored_and_neither_placed_nor_analysed(
     assert revision(name).is_waiting
     analyse()
     assert Point.objects.count() == 20
-    assert Comparison.objects.filter(revision__name=name).count() == 0
+    assert not make.compared(name)
     assert Series.objects.get().dirty_from is None
 
 
@@ -112,7 +111,7 @@ def test_imported_history_places_it_and_it_is_analysed_without_another_upload() 
     assert places()[-1] == (HASH, 300_050)
     assert Series.objects.get().dirty_from == 300_050
     analyse()
-    assert Comparison.objects.get(revision__name=HASH).verdict == "worse"
+    assert make.compared(HASH)[0].verdict == "worse"
     assert revision(HASH).decided
 
 
@@ -253,7 +252,7 @@ def test_another_direction_is_stored_with_a_warning_and_an_operator_decides() ->
     metric.refresh_from_db()
     assert (metric.better, Series.objects.exclude(dirty_from=0).count()) == ("more", 0)
     analyse()
-    assert Comparison.objects.get(revision__name="r30").verdict == "worse"
+    assert make.compared("r30")[0].verdict == "worse"
     assert sent(measured("r40")) == []
 
 

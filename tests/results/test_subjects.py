@@ -6,6 +6,7 @@ from collections.abc import Callable
 import pytest
 from django.db import connection, connections, transaction
 
+from tests import make
 from tests.documents import run_document
 from tests.results.steps import (
     FLAT,
@@ -18,7 +19,7 @@ from tests.results.steps import (
     upload,
 )
 from webapp.alerts.services import analyse_dirty_series
-from webapp.analysis.models import Comparison, SeriesAnalysis
+from webapp.analysis.models import NotedPoint, SeriesAnalysis
 from webapp.merging.services import merge_hardware, merge_modes, merge_revisions
 from webapp.results.documents import Forbidden, Unprocessable
 from webapp.results.models import (
@@ -133,7 +134,7 @@ def test_a_merge_gives_what_uploading_under_one_name_would_have_given() -> None:
     merge_modes(source=Mode.objects.get(name="y"), into=Mode.objects.get(name="x"))
     analyse()
     merged = everything_concluded()
-    for model in (Comparison, Point, Run, Series, Hardware, ModeAlias, Mode):
+    for model in (NotedPoint, Point, Run, Series, Hardware, ModeAlias, Mode):
         model.objects.all().delete()
     upload(*(one | {"hardware": "a", "mode": mode("x")} for one in documents))
     analyse()
@@ -142,8 +143,8 @@ def test_a_merge_gives_what_uploading_under_one_name_would_have_given() -> None:
 
 def everything_concluded() -> list[object]:
     points = Point.objects.order_by("position").values_list("position", "n", "mean", "variance")
-    compared = Comparison.objects.order_by("position").values_list("position", "delta", "verdict")
-    return [list(points), list(compared)]
+    compared = [(one.position, one.percent, one.verdict) for one in make.compared()]
+    return [list(points), compared]
 
 
 def test_a_series_that_only_the_source_had_stays_the_same_series() -> None:
@@ -281,6 +282,6 @@ def test_uploads_and_analyses_in_the_middle_of_merges_lose_nothing() -> None:
     assert Run.objects.count() == 48
     assert Series.objects.count() == 1
     analyse()
-    assert Comparison.objects.count() == Point.objects.count() - 1
+    assert len(make.compared()) == Point.objects.count() - 1
     with connection.cursor() as cursor:
         cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")

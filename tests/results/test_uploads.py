@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from tests import make
 from tests.documents import run_document
 from tests.results.steps import FLAT, analyse, upload
-from webapp.analysis.models import Comparison, Finding, SeriesAnalysis
+from webapp.analysis.models import Finding, SeriesAnalysis
 from webapp.outbox.models import Mail
 from webapp.results.documents import Unprocessable
 from webapp.results.models import Point, PoolingDecision, Run, Series
@@ -230,8 +230,8 @@ class TestAnalysis:
         two_apart()
         upload(measured("r300002", 1.001, build_id="after"))
         analyse()
-        rows = list(Comparison.objects.order_by("position").select_related("previous", "revision"))
-        assert [(row.revision.name, row.previous.name, row.verdict) for row in rows] == [
+        rows = make.compared()
+        assert [(row.revision, row.previous, row.verdict) for row in rows] == [
             ("r300001", "r300000", "cannot tell"),
             ("r300002", "r300000", rows[1].verdict),
         ]
@@ -242,8 +242,8 @@ class TestAnalysis:
         analyse()
         upload(measured("r300002", build_id="after"))
         analyse()
-        last = Comparison.objects.get(revision__name="r300002")
-        assert last.previous.name == "r300000"
+        last = make.compared("r300002")[0]
+        assert last.previous == "r300000"
 
     def test_a_finding_that_rested_on_it_goes_and_comes_back_with_the_decision(self) -> None:
         flat = [1.0, 1.004, 0.998, 1.002, 0.997, 1.003]

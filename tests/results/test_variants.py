@@ -12,7 +12,7 @@ from tests import make
 from tests.documents import SAMPLES, run_document
 from tests.results.steps import FLAT, analyse, measured, mode, upload
 from webapp.alerts.models import Alert
-from webapp.analysis.models import Comparison, Finding, SeriesSettings
+from webapp.analysis.models import Finding, SeriesSettings
 from webapp.api.schemas.runs import RunIn
 from webapp.merging.services import adopt_builtin_rules, refile_by_label_rules
 from webapp.results.documents import Conflict
@@ -147,7 +147,7 @@ def test_nothing_is_found_in_a_variant_whatever_it_does() -> None:
     analyse()
     assert not Series.objects.dirty().exists()
     assert not Finding.objects.exists()
-    assert not Comparison.objects.exists()
+    assert not make.compared()
     upload(*(run | {"uuid": str(uuid4()), "mode": mode("pf")} for run in runs))
     analyse()
     assert {row.series.variant for row in Finding.objects.select_related("series__variant")} == {
@@ -263,7 +263,7 @@ def test_what_was_found_in_a_series_that_becomes_a_variant_is_withdrawn_and_kept
     refile_by_label_rules()
     analyse()
     assert not Finding.objects.live().exists()
-    assert not Comparison.objects.exists()
+    assert not make.compared()
     assert Alert.objects.exists()
     assert not Alert.objects.filter(state=Alert.State.NEW, is_active=True).exists()
     assert Point.objects.of_variants().count() == 23

@@ -36,13 +36,11 @@ QUERIES = {
           JOIN results_revision AS revision ON revision.id = point.revision_id
           JOIN results_series AS series ON series.id = point.series_id {SERIES}
          ORDER BY {NAMES}""",
-    "comparisons": f"""
-        SELECT {NAMES}, previous.name, comparison.position, delta, error, percent, percent_error,
-               verdict, flag
-          FROM analysis_comparison AS comparison
-          JOIN results_revision AS revision ON revision.id = comparison.revision_id
-          JOIN results_revision AS previous ON previous.id = comparison.previous_id
-          JOIN results_series AS series ON series.id = comparison.series_id {SERIES}
+    "noted points": f"""
+        SELECT {NAMES}, noted.position, is_compared
+          FROM analysis_notedpoint AS noted
+          JOIN results_revision AS revision ON revision.id = noted.revision_id
+          JOIN results_series AS series ON series.id = noted.series_id {SERIES}
          ORDER BY {NAMES}""",
     "findings": f"""
         SELECT {NAMES}, finding.position, state, finding.verdict, here, change_pct, low_pct,
@@ -57,7 +55,7 @@ Content = dict[str, list[tuple[Any, ...]]]
 
 
 def content(system: System) -> Content:
-    """Runs, measurements, points, comparisons and findings by name, once all is analysed.
+    """Runs, measurements, points, those noted, and findings by name, once all is analysed.
 
     Row ids, times of arrival and versions of series are left out.
     """

@@ -22,7 +22,7 @@ UPLOAD_SECONDS = 90
 ANALYSIS_SECONDS = 180
 SUPERVISORCTL = (sys.executable, "-m", "supervisor.supervisorctl")
 RECORDS = """
-    analysis_comparison, analysis_seriesanalysis, results_point, results_measurement,
+    analysis_notedpoint, analysis_seriesanalysis, results_point, results_measurement,
     results_run, results_series, results_revisionalias, results_revision, results_tree,
     results_hardwarealias, results_hardware, results_modealias, results_mode, results_metric,
     results_variant

@@ -5,19 +5,9 @@ from django.http import HttpRequest
 
 from webapp.accounts.admin import Admin, ModelForm, ReadOnlyAdmin
 from webapp.analysis import services
-from webapp.analysis.models import Comparison, Finding, SeriesAnalysis, SeriesSettings
+from webapp.analysis.models import Finding, SeriesAnalysis, SeriesSettings
 
 PARTS = [f"series__{part}" for part in ("tree", "hardware", "mode", "metric")]
-
-
-@admin.register(Comparison)
-class ComparisonAdmin(ReadOnlyAdmin):
-    list_display = ["series", "revision", "previous", "percent", "percent_error", "verdict", "flag"]
-    list_filter = ["flag", "verdict", "series__tree", "series__metric"]
-    list_select_related = ["revision", "previous", *PARTS]
-    search_fields = ["=revision__name", "series__hardware__name", "series__mode__name"]
-    ordering = ["-pk"]
-    show_full_result_count = False
 
 
 @admin.register(SeriesAnalysis)

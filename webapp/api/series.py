@@ -9,8 +9,8 @@ from django.utils.cache import get_conditional_response
 from ninja import Query, Router, Schema
 from pydantic import Field
 
-from webapp.analysis.models import Comparison, Finding, SeriesAnalysis
-from webapp.analysis.queries import stands_in
+from webapp.analysis.models import Finding, SeriesAnalysis
+from webapp.analysis.queries import compared_since, stands_in
 from webapp.api.compare import left_out_of, net_loss_out
 from webapp.api.requests import bounded, csv_response
 from webapp.api.schemas.series import PointsOut, SeriesList
@@ -159,7 +159,7 @@ def _cost(metric: Metric, parents: Parents | None) -> dict[str, Any] | None:
 def columns(series: Series) -> dict[str, list[Any]]:
     """The points of ``series`` as columns, in order along the tree, in two queries."""
     found = list(Point.objects.of_series(series).select_related("revision"))
-    compared = {row.revision_id: row for row in Comparison.objects.filter(series=series)}
+    compared = {row.revision_id: row for row in compared_since({series.pk: 0})}
     begun = series.begun_sessions
     judged = [compared.get(point.revision_id) for point in found]
     summaries = [point.summary for point in found]
@@ -183,7 +183,7 @@ def columns(series: Series) -> dict[str, list[Any]]:
         "max": [point.maximum for point in found],
         "change_percent": [one and one.percent for one in judged],
         "change_percent_error": [one and one.percent_error for one in judged],
-        "verdict": [one and one.verdict for one in judged],
+        "verdict": [one and one.verdict.value for one in judged],
         "flag": [(one.flag or None) if one else None for one in judged],
         "runs_disagree": [point.disagrees for point in found],
         "disagreement": [_disagreement_out(point) if point.disagrees else None for point in found],

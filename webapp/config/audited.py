@@ -44,7 +44,7 @@ LEFT_OUT: Mapping[str, str] = {
     "jobs.Worker": "who asked for work lately",
     "events.CanaryJob": "which canary asked for which job",
     "analysis.Checkpoint": "follows from the points",
-    "analysis.Comparison": "follows from the points",
+    "analysis.NotedPoint": "follows from the points",
     "analysis.Finding": "follows from the points",
     "analysis.FindingEvent": "follows from the points",
     "analysis.SeriesAnalysis": "how far the analysis is",

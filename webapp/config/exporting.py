@@ -2,30 +2,32 @@
 
 import re
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from webapp.analysis.models import Comparison, Finding, Flag, Verdict
+from webapp.analysis.models import Finding, Flag, Verdict
+from webapp.analysis.queries import Compared, compared_at
 from webapp.outbox.messages import absolute
-from webapp.results.models import Measurement, Point, RevisionAlias, Tree
+from webapp.results.models import Measurement, Point, Revision, RevisionAlias, Tree
+from webapp.results.queries import NamedSeries, series_by_id
 
-CHUNK = 2000
+CHUNK, REVISIONS = 2000, 100
 HASH = re.compile(r"[0-9a-f]{40}")
 NOTES = "refs/notes/driftline"
-PASSED = (Verdict.BETTER, Verdict.EQUIVALENT)
 Row = dict[str, Any]
+T = TypeVar("T")
 
 
 class GitError(Exception):
     """git refused; the message is its own."""
 
 
-def chunks(rows: Iterator[Row]) -> Iterator[list[Row]]:
-    """The rows in lists of up to ``CHUNK``."""
-    while found := list(islice(rows, CHUNK)):
+def chunks(rows: Iterator[T], size: int | None = None) -> Iterator[list[T]]:
+    """The rows in lists of up to ``size``, else ``CHUNK``."""
+    while found := list(islice(rows, size or CHUNK)):
         yield found
 
 
@@ -102,17 +104,11 @@ def hashes_of(tree: Tree) -> dict[int, str]:
 def kcidb_reports(tree: Tree, origin: str) -> Iterator[Row]:
     """Reports of KCIDB 5.3 with a test for each verdict about a revision whose hash is known.
 
-    FAIL is a regression that the detector found; PASS an improvement, or a revision proven
-    equivalent or better; DONE where nothing is proven.
+    FAIL is a regression that the detector found; PASS an improvement, or a revision that ministat
+    finds better; DONE where nothing is proven.
     """
     hashes = hashes_of(tree)
-    found = (
-        Comparison.objects.filter(series__tree=tree, revision__in=hashes)
-        .select_related("series__hardware", "series__mode", "series__metric", "series__variant")
-        .select_related("revision", "previous")
-        .order_by("revision__position", "series")
-    )
-    tests = (_kcidb_test(one, hashes[one.revision_id], origin) for one in found.iterator(CHUNK))
+    tests = _kcidb_tests(hashes, origin)
     for some in chunks(tests):
         builds = {one["build_id"]: None for one in some}
         commits = [build.partition(":")[2].partition(":")[0] for build in builds]
@@ -135,31 +131,39 @@ def kcidb_reports(tree: Tree, origin: str) -> Iterator[Row]:
         }
 
 
-def _kcidb_test(one: Comparison, commit: str, origin: str) -> Row:
-    series = one.series
-    variant = series.variant.name if series.variant else "plain"
+def _kcidb_tests(hashes: Mapping[int, str], origin: str) -> Iterator[Row]:
+    """Of the revisions (ids) in the order of the tree."""
+    along = Revision.objects.filter(pk__in=hashes).order_by("position").values_list("pk", flat=True)
+    for some in chunks(iter(along), REVISIONS):
+        found = compared_at(some)
+        series = series_by_id({one.series_id for one in found})
+        for one in found:
+            yield _kcidb_test(one, series[one.series_id], hashes[one.revision_id], origin)
+
+
+def _kcidb_test(one: Compared, series: NamedSeries, commit: str, origin: str) -> Row:
     return {
         "id": f"{origin}:{series.pk}:{commit}",
         "origin": origin,
-        "build_id": f"{origin}:{commit}:{variant}",
+        "build_id": f"{origin}:{commit}:plain",
         "path": re.sub(r"[^A-Za-z0-9_.-]", "_", f"{series.mode.name}.{series.metric.name}"),
         "status": _status(one),
         "environment": {"comment": series.hardware.name},
         "misc": {
             "hardware": series.hardware.name,
             "metric": series.metric.name,
-            "verdict": one.verdict,
-            "previous": one.previous.name,
+            "verdict": one.verdict.value,
+            "previous": one.previous,
             "change_percent": one.percent,
             "change_percent_error": one.percent_error,
         },
     }
 
 
-def _status(one: Comparison) -> str:
+def _status(one: Compared) -> str:
     if one.flag == Flag.REGRESSED:
         return "FAIL"
-    return "PASS" if one.flag == Flag.IMPROVED or one.verdict in PASSED else "DONE"
+    return "PASS" if one.flag == Flag.IMPROVED or one.verdict == Verdict.BETTER else "DONE"
 
 
 def notes_of(tree: Tree) -> tuple[dict[str, list[str]], datetime | None]:

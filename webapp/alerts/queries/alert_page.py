@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from webapp.alerts.models import Alert
 from webapp.alerts.queries.findings import candidates_beside
 from webapp.alerts.queries.members import SUBJECTS, WRITTEN
-from webapp.analysis.models import Comparison, Finding
-from webapp.analysis.queries import JudgedPair, PointVerdict, claims_of, judge_points
+from webapp.analysis.models import Finding
+from webapp.analysis.queries import JudgedPair, PointVerdict, claims_of, compared_at, judge_points
 from webapp.labs.models import Lab
 from webapp.results.models import Hardware, Point, Series
 from webapp.results.queries import machine_of, rows_of
@@ -225,7 +225,7 @@ def _unmoved(alert: Alert, moved: Collection[int]) -> list[Unmoved]:
     """The series measured at the likeliest commit and before it, but for those that ``moved``."""
     measured = Point.objects.of_revision(alert.likeliest).plain().with_subjects()
     points = {row.series_id: row for row in measured.exclude(series__in=moved)}
-    compared = Comparison.objects.of_revision(alert.likeliest).exclude(series__in=moved)
+    compared = [one for one in compared_at([alert.likeliest]) if one.series_id in points]
     judged = judge_points(points.values(), compared)
     rows = [Unmoved(points[pk].series, one) for pk, one in judged.items()]
     return sorted(rows, key=_rank)

@@ -6,35 +6,36 @@ less than half of its columns is shown.
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from webapp.analysis.models import Finding, Flag, Tally, Verdict
+from webapp.analysis.models import Finding, Tally, Verdict
+from webapp.analysis.queries.previous import (
+    FLAGGED,
+    OF_ANY_KIND,
+    ON_DISPLAY,
+    on_display,
+)
 from webapp.results import queries
 from webapp.results.models import Revision
 from webapp.stats.metrics import ALONE
 
-# Of many comparisons the index alone is read: few are flagged, and one that has a verdict is soon
-# met.
-TALLIES = """
+# Of many points the indexes alone are read.
+TALLIES = f"""
 SELECT wanted.id,
-       (SELECT count(*) FROM analysis_comparison WHERE revision_id = wanted.id),
-       flagged.regressed, flagged.improved,
-       NOT EXISTS (SELECT FROM analysis_comparison
-                    WHERE revision_id = wanted.id AND verdict <> %(cannot_tell)s)
+       (SELECT count(*) FROM results_point WHERE revision_id = wanted.id)
+       - (SELECT count(*) FROM analysis_notedpoint
+           WHERE revision_id = wanted.id AND NOT is_compared),
+       COALESCE(flagged.regressed, 0), COALESCE(flagged.improved, 0),
+       NOT EXISTS (SELECT FROM analysis_notedpoint
+                    WHERE revision_id = wanted.id AND is_compared)
   FROM unnest(%(revisions)s::bigint[]) AS wanted (id)
- CROSS JOIN LATERAL (
-       SELECT count(*) FILTER (WHERE flag = %(regressed)s) AS regressed,
-              count(*) FILTER (WHERE flag = %(improved)s) AS improved
-         FROM analysis_comparison
-        WHERE revision_id = wanted.id AND flag <> '') AS flagged
-"""
-# As `FindingQuerySet.on_display` chooses them; and of these, changes of level alone.
-OF_ANY_KIND = """
-       finding.state = ANY(%(live)s)
-   AND NOT (finding.state = %(recovered)s
-            AND COALESCE(finding.low_pct < 0 AND finding.high_pct > 0, false))
-"""
-ON_DISPLAY = f"finding.kind = %(kind)s AND {OF_ANY_KIND}"
+  LEFT JOIN (SELECT finding.revision_id AS id,
+                    count(*) FILTER (WHERE finding.verdict = %(worse)s) AS regressed,
+                    count(*) FILTER (WHERE finding.verdict <> %(worse)s) AS improved
+               FROM analysis_finding AS finding
+              WHERE finding.revision_id = ANY(%(revisions)s) AND {FLAGGED}
+              GROUP BY finding.revision_id) AS flagged ON flagged.id = wanted.id
+"""  # noqa: S608 (text of our own; no value of a request is in it)
 # Without what options cost at revisions where something that was measured changed: the cost repeats
 # it.
 VERDICTS = f"""
@@ -42,8 +43,7 @@ SELECT finding.revision_id, finding.verdict, finding.p_value, finding.one_build 
   FROM analysis_finding AS finding
   JOIN results_series AS series ON series.id = finding.series_id
   JOIN results_metric AS metric ON metric.id = series.metric_id
- WHERE finding.revision_id = ANY(%(revisions)s) AND {ON_DISPLAY}
-   AND finding.state <> %(one_build)s
+ WHERE finding.revision_id = ANY(%(revisions)s) AND {FLAGGED}
    AND (metric.of_id IS NULL OR NOT EXISTS (
         SELECT FROM analysis_finding AS other
           JOIN results_series AS measured ON measured.id = other.series_id
@@ -147,21 +147,13 @@ class FindingAt(NamedTuple):
 
 def tallies_at(revisions: Sequence[int]) -> dict[int, Tally]:
     """What the comparisons of each revision (id) are."""
-    asked = {
-        "revisions": list(revisions),
-        "regressed": Flag.REGRESSED,
-        "improved": Flag.IMPROVED,
-        "cannot_tell": Verdict.CANNOT_TELL,
-    }
+    asked = on_display() | {"revisions": list(revisions), "worse": Verdict.WORSE}
     return {row[0]: Tally(*row[1:]) for row in queries.rows_of(TALLIES, asked)}
 
 
 def verdicts_at(revisions: Sequence[int]) -> list[VerdictAt]:
     """The verdicts of the findings at ``revisions`` (ids), without those of one build a side."""
-    asked = on_display() | {
-        "revisions": list(revisions),
-        "one_build": Finding.State.ONE_BUILD,
-    }
+    asked = on_display() | {"revisions": list(revisions)}
     return [
         VerdictAt(revision, Verdict(verdict), p_value, is_detected)
         for revision, verdict, p_value, is_detected in queries.rows_of(VERDICTS, asked)
@@ -182,15 +174,6 @@ def largest_at(revisions: Sequence[int]) -> list[LargestFinding]:
         own = row[queries.SERIES_WIDTH : first]
         found.append(LargestFinding(reader.read(row), *own, *map(queries.revision_from, ends)))
     return found
-
-
-def on_display() -> dict[str, Any]:
-    """The parameters of `ON_DISPLAY`."""
-    return {
-        "kind": Finding.Kind.LEVEL,
-        "live": list(Finding.LIVE),
-        "recovered": Finding.State.RECOVERED,
-    }
 
 
 def findings_suspecting(

@@ -14,6 +14,7 @@ from webapp.alerts.queries import commit_findings
 from webapp.alerts.queries.alert_page import profiled_sql
 from webapp.alerts.queries.suspicion import Suspicion, suspicions_of_findings
 from webapp.analysis.models import SeriesAnalysis, Verdict
+from webapp.analysis.queries.previous import ON_DISPLAY, on_display
 from webapp.results.models import Revision
 from webapp.results.queries import NamedSeries, rows_of
 from webapp.stats.changes import LEFT_OUT, Analysis, At, Noise, Segment, why_not_at
@@ -36,7 +37,7 @@ SELECT finding.id, concat_ws(' ', finding.id, finding.xmin, revision.xmin, previ
   JOIN results_revision AS last ON last.id = finding.last_id
   LEFT JOIN results_revision AS recovered ON recovered.id = finding.recovered_by_id
  WHERE after.tree_id = %(tree)s AND after.position < %(at)s AND last.position >= %(at)s
-   AND {commit_findings.ON_DISPLAY}
+   AND {ON_DISPLAY}
 """  # noqa: S608 (text of our own; no value of a request is in it)
 # The machines whose points a page shows: all of them, as nearly always, else first the one that is
 # asked for and those where something is found.
@@ -53,7 +54,7 @@ SELECT measured.id
   LEFT JOIN (SELECT series.hardware_id AS id, count(*) AS count
                FROM analysis_finding AS finding
                JOIN results_series AS series ON series.id = finding.series_id
-              WHERE finding.revision_id = %(id)s AND {commit_findings.ON_DISPLAY}
+              WHERE finding.revision_id = %(id)s AND {ON_DISPLAY}
               GROUP BY series.hardware_id) AS found ON found.id = measured.id
  ORDER BY hardware.name <> %(hardware)s, found.count DESC NULLS LAST, hardware.name
  LIMIT %(machines)s
@@ -61,9 +62,8 @@ OFFSET LEAST(%(skipped)s, (SELECT (GREATEST(count(*), 1) - 1) / %(machines)s FRO
                           * %(machines)s)
 """  # noqa: S608 (text of our own; no value of a request is in it)
 # ``xmin`` is the transaction that wrote a row last. A point written anywhere raises the version of
-# its series, and so does another name of a revision that has points; comparisons are written with
-# the analysis of their series. Neither points nor comparisons are read for it: two hundred of each
-# took a third of the statement's time.
+# its series, and so does another name of a revision that has points. No point is read for it: two
+# hundred took a third of the statement's time.
 STAMP = """
 SELECT md5(ROW((SELECT string_agg(id::text, ',' ORDER BY id) FROM shown),
        (SELECT string_agg(concat_ws(' ', series.id, series.xmin, tree.xmin, hardware.xmin,
@@ -147,10 +147,12 @@ SELECT ARRAY(SELECT alias.name FROM results_revisionalias AS alias
 """  # noqa: S608 (text of our own; no value of a request is in it)
 ELSEWHERE = """
 SELECT count(*)
-  FROM analysis_comparison AS comparison
-  JOIN results_series AS series ON series.id = comparison.series_id
- WHERE comparison.revision_id = %(id)s AND series.variant_id IS NULL
-   AND series.hardware_id <> ALL(%(machines)s)
+  FROM results_point AS point
+  JOIN results_series AS series ON series.id = point.series_id
+  LEFT JOIN analysis_notedpoint AS noted
+    ON noted.revision_id = point.revision_id AND NOT noted.is_compared
+   AND noted.series_id = point.series_id
+ WHERE point.revision_id = %(id)s AND noted.id IS NULL AND series.hardware_id <> ALL(%(machines)s)
 """
 AROUND = """
 SELECT series.id,
@@ -334,7 +336,7 @@ def beside_commit(commit: Revision, *, hardware: str = "", page: int = 1) -> Bes
     those of a ``page`` (the last, where there are not so many), the named ``hardware`` first. One
     query.
     """
-    asked = commit_findings.on_display() | {
+    asked = on_display() | {
         "hardware": hardware,
         "machines": MOST_MACHINES,
         "skipped": MOST_MACHINES * (page - 1),

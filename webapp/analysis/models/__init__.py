@@ -2,8 +2,8 @@
 
 from webapp.analysis.models.analysis import (
     Checkpoint,
-    Comparison,
     Flag,
+    NotedPoint,
     Repeated,
     SeriesAnalysis,
     SeriesSettings,

@@ -1,14 +1,13 @@
-"""The analysis of a series: its state, where it can be resumed, its settings, and each point
-against the one before it.
+"""The analysis of a series: its state, where it can be resumed, its settings, and which of its
+points are unlike most.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
-from django.db.models import Count, F, Q, Value
+from django.db.models import Count, Q, Value
 
 from webapp.results.models import Revision, Series, StateField
 from webapp.stats import changes, metrics
@@ -83,6 +82,13 @@ class SeriesAnalysis(models.Model):
         db_default=[],
         blank=True,
         help_text="The first position of each epoch but the first, as it was analysed.",
+    )
+    late = ArrayField(
+        models.BigIntegerField(),
+        default=list,
+        db_default=[],
+        blank=True,
+        help_text="Positions measured after an event, before the first of its epoch.",
     )
     judged: Any = models.JSONField(
         default=list,
@@ -194,69 +200,28 @@ class Tally(NamedTuple):
     cannot_tell: bool = True
 
 
-class ComparisonQuerySet(models.QuerySet["Comparison"]):
-    """Comparisons of revisions with those before them."""
-
-    def of_revision(self, revision: Revision) -> Self:
-        """What a revision did to each series."""
-        return self.filter(revision=revision)
-
-    def of_all(
-        self, series: Iterable[Series | int], *, since: int = 0, until: int | None = None
-    ) -> Self:
-        """The comparisons of several series from position ``since`` to ``until``."""
-        found = self.filter(series__in=list(series), position__gte=since)
-        return found if until is None else found.filter(position__lte=until)
-
-    def with_subjects(self) -> Self:
-        """With everything a row of a table names."""
-        return self.select_related(
-            "revision",
-            "previous",
-            "series__tree",
-            "series__hardware__lab",
-            "series__mode",
-            "series__metric",
-        )
-
-
-class Comparison(models.Model):
-    """A point against the one before it in its series, by ministat at 95 %.
-
-    ``verdict`` is ministat's. It is shown as such, and nothing is alerted, flagged, coloured or
-    headlined on it: builds scatter too, which five samples of one build cannot know. ``flag``
-    follows the findings.
+class NotedPoint(models.Model):
+    """A point that is not compared with one before it, or that ministat finds better or worse, at
+    95 %, than that: lists of commits count these. All else of a pair is computed where it is read.
     """
 
     series = models.ForeignKey(
-        Series, on_delete=models.CASCADE, related_name="comparisons", db_index=False
-    )  # comparison_once_at_a_position begins with it
-    revision = models.ForeignKey(Revision, on_delete=models.CASCADE, related_name="comparisons")
-    previous = models.ForeignKey(Revision, on_delete=models.CASCADE, related_name="+")
+        Series, on_delete=models.CASCADE, related_name="+", db_index=False
+    )  # noted_point_once begins with it
+    revision = models.ForeignKey(
+        Revision, on_delete=models.CASCADE, related_name="+", db_index=False
+    )  # noted_points_of_a_revision begins with it
     position = models.BigIntegerField()
-    delta = models.FloatField(help_text="Mean minus previous mean, in the metric's unit.")
-    error = models.FloatField(null=True, help_text="Half the 95 % interval; null: unknown.")
-    percent = models.FloatField(null=True, help_text="Of the previous mean; null when that is 0.")
-    percent_error = models.FloatField(null=True)
-    verdict = models.CharField(max_length=12, choices=Verdict)
-    flag = models.CharField(max_length=10, choices=Flag, blank=True, default=Flag.NONE)
-
-    objects = ComparisonQuerySet.as_manager()
+    is_compared = models.BooleanField()
 
     class Meta:
         ordering = ["series", "position"]
         constraints = [
-            models.UniqueConstraint(
-                fields=["series", "position"], name="comparison_once_at_a_position"
-            ),
-            models.CheckConstraint(
-                condition=~Q(revision=F("previous")), name="comparison_of_two_revisions"
-            ),
+            models.UniqueConstraint(fields=["series", "position"], name="noted_point_once")
         ]
         indexes = [
-            models.Index(fields=["revision"], name="comparisons_flagged", condition=~Q(flag="")),
-            models.Index(fields=["series"], name="flags_of_a_series", condition=~Q(flag="")),
+            models.Index(fields=["revision", "is_compared"], name="noted_points_of_a_revision")
         ]
 
     def __str__(self) -> str:
-        return f"{self.series_id}@{self.position}: {self.verdict}"
+        return f"series {self.series_id} at {self.position}"

@@ -47,6 +47,12 @@ from webapp.analysis.queries.options import (
     measured_options,
     newest_with_both,
 )
+from webapp.analysis.queries.previous import (
+    Compared,
+    compared_at,
+    compared_named,
+    compared_since,
+)
 from webapp.analysis.queries.profiled import (
     ProfiledPair,
     ProfiledSide,

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from webapp.analysis.queries import verdicts
 from webapp.analysis.queries.compared import digests_of
+from webapp.analysis.queries.previous import BEFORE
 from webapp.analysis.queries.series_state import BLIND, NOISES, Beliefs, SeriesFacts, noise_from
 from webapp.results import queries
 from webapp.results.models import LeftOut, Revision
@@ -25,8 +26,7 @@ BUILDS = """ARRAY(
                AND measurement.series_id = {point}.series_id)"""
 """The builds of a ``point``, where what it keeps does not distinguish them from others."""
 
-# A revision is compared with the one that its comparison names; where that point is gone, it is not
-# compared. What a point without one before it holds of its levels is not read.
+# What a point without one before it holds of its levels is not read.
 POINTS = f"""
 SELECT {queries.SERIES_COLUMNS},
        point.n, point.mean, point.disagrees, point.uploads, point.left_out,
@@ -46,13 +46,10 @@ SELECT {queries.SERIES_COLUMNS},
             THEN {NOISES.format(revision="%(revision)s")} END
   FROM results_point AS point
   JOIN results_series AS series ON series.id = point.series_id {queries.SERIES_JOINS}
-  LEFT JOIN analysis_comparison AS comparison
-    ON comparison.series_id = point.series_id AND comparison.revision_id = point.revision_id
-  LEFT JOIN results_revision AS previous ON previous.id = comparison.previous_id
-  LEFT JOIN results_point AS before
-    ON before.series_id = point.series_id AND before.revision_id = comparison.previous_id
   LEFT JOIN analysis_seriessettings AS settings ON settings.series_id = series.id
   LEFT JOIN analysis_seriesanalysis AS analysis ON analysis.series_id = series.id
+  LEFT JOIN {BEFORE}
+  LEFT JOIN results_revision AS previous ON previous.id = before.revision_id
  WHERE point.revision_id = %(revision)s AND series.hardware_id = ANY(%(machines)s)
  ORDER BY tree.name, hardware.name, mode.name, metric.name, series.id
 """  # noqa: S608 (names of columns and tables; no value of a request is in this text)
@@ -84,9 +81,9 @@ class CommitPoint(NamedTuple):
     """What a commit gave one series: ``n`` samples with their ``mean`` in the metric's unit.
 
     ``uploads`` and ``left_out`` are those of `Point`. ``previous`` is the revision it is compared
-    with, if any; ``pair`` the point there and this one, where both are still there. ``foreign`` is
-    its session, where that is one from elsewhere. ``recurs``: revisions far off their level recur
-    in the series, so that one revision against another shows no change.
+    with, if any; ``pair`` the point there and this one. ``foreign`` is its session, where that is
+    one from elsewhere. ``recurs``: revisions far off their level recur in the series, so that one
+    revision against another shows no change.
     """
 
     series: queries.NamedSeries

@@ -17,7 +17,8 @@ import numpy as np
 from django.db.models import Q
 from numpy.typing import NDArray
 
-from webapp.analysis.models import Comparison, Finding
+from webapp.analysis.models import Finding
+from webapp.analysis.queries.previous import Compared
 from webapp.analysis.queries.series_state import SeriesFacts, facts_of
 from webapp.results.models import Point
 from webapp.stats import compare
@@ -139,7 +140,7 @@ Name = TypeVar("Name", bound=Hashable)
 
 
 def judge_points(
-    points: Iterable[Point], comparisons: Iterable[Comparison]
+    points: Iterable[Point], comparisons: Iterable[Compared]
 ) -> dict[int, PointVerdict]:
     """For each series the verdict on its point, where there is one before it.
 
@@ -152,7 +153,7 @@ def judge_points(
     return judge_pairs({pk: (before[pk], at[pk], its) for pk, its in facts.items()})
 
 
-def _points_before(comparisons: Iterable[Comparison]) -> dict[int, Point]:
+def _points_before(comparisons: Iterable[Compared]) -> dict[int, Point]:
     wanted = {row.series_id: row.previous_id for row in comparisons}
     rows = Point.objects.filter(Q(series__in=wanted.keys()) & Q(revision__in=set(wanted.values())))
     return {row.series_id: row for row in rows if wanted[row.series_id] == row.revision_id}

@@ -6,10 +6,9 @@ from datetime import datetime
 from math import isfinite
 from typing import Any
 
-from django.db.models import Case, Exists, OuterRef, Q, Value, When
 from django.utils import timezone
 
-from webapp.analysis.models import Comparison, Finding, Flag, Verdict
+from webapp.analysis.models import Finding
 from webapp.analysis.services import stored_findings
 from webapp.analysis.services.detecting import Detected
 from webapp.analysis.services.shown import REASONS, JudgedPair, Shown, say_why_withdrawn, shown_by
@@ -54,8 +53,6 @@ COMPARED = (
     "one_build",
     "detector",
 )
-
-FLAGGED = (Finding.State.CANDIDATE, *Finding.PROVEN)
 
 NOTHING_JUDGED: Mapping[int, Sequence[JudgedPair]] = {}
 
@@ -160,24 +157,6 @@ def _reconcile_others(
     for each, stored in zip(others, match_others(others, left), strict=True):
         draft.put(one, each.fields(ids[one.series.tree_id]), stored)
     draft.gone += left
-
-
-def set_flags(detected: Sequence[Detected]) -> None:
-    """Flag the comparisons at findings on display, and no others. One build a side is no fact about
-    its commit: it has no flag.
-    """
-    known = [one.series.pk for one in detected]
-    if not known:
-        return
-    shown = Finding.objects.on_display().filter(state__in=FLAGGED)
-    at_it = shown.filter(series=OuterRef("series"), revision=OuterRef("revision"))
-    flag = Case(
-        When(Exists(at_it.filter(verdict=Verdict.WORSE)), then=Value(Flag.REGRESSED)),
-        When(Exists(at_it), then=Value(Flag.IMPROVED)),
-        default=Value(""),
-    )
-    compared = Comparison.objects.filter(series__in=known)
-    compared.filter(~Q(flag="") | Exists(at_it)).update(flag=flag)
 
 
 def _revision_ids(

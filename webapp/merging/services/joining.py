@@ -14,7 +14,7 @@ from django.db.models import ForeignKey, Q
 
 from webapp.accounts.models import User
 from webapp.alerts import services as alerts
-from webapp.analysis.models import Checkpoint, Comparison, Finding, SeriesAnalysis
+from webapp.analysis.models import Checkpoint, Finding, NotedPoint, SeriesAnalysis
 from webapp.bisects import services as bisects
 from webapp.events.services import end_twins
 from webapp.results import models, services
@@ -31,7 +31,7 @@ GOES_WITH_SERIES = (
     *_fields(models.CostSamples, "series"),
     *_fields(SeriesAnalysis, "series"),
     *_fields(Checkpoint, "series"),
-    *_fields(Comparison, "series"),
+    *_fields(NotedPoint, "series"),
     *_fields(Finding, "series"),
 )
 """Computed anew from the measurements, which are of the other series now."""
@@ -45,7 +45,7 @@ GOES_WITH_HARDWARE = (
 GOES_WITH_REVISION = (
     *_fields(models.Point, "revision"),
     *_fields(models.CostSamples, "revision"),
-    *_fields(Comparison, "revision", "previous"),
+    *_fields(NotedPoint, "revision"),
     *_fields(models.PlaceProposal, "revision"),
 )
 """Computed anew, or settled: the one that stays keeps its place."""

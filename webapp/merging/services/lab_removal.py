@@ -45,7 +45,7 @@ GOES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("alerts.MinEffect", ("hardware__lab",)),
     ("analysis.FindingEvent", ("finding__series__hardware__lab",)),
     ("analysis.Finding", ("series__hardware__lab",)),
-    ("analysis.Comparison", ("series__hardware__lab",)),
+    ("analysis.NotedPoint", ("series__hardware__lab",)),
     ("analysis.Checkpoint", ("series__hardware__lab",)),
     ("analysis.SeriesAnalysis", ("series__hardware__lab",)),
     ("analysis.SeriesSettings", ("series__hardware__lab",)),

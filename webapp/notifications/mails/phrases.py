@@ -12,7 +12,7 @@ from django.template.loader import render_to_string
 from webapp.alerts import queries
 from webapp.alerts.models import Alert, AlertEvent
 from webapp.analysis import queries as analysis
-from webapp.analysis.models import Comparison, Finding, Verdict
+from webapp.analysis.models import Finding, Verdict
 from webapp.charts.text import (
     MINUS,
     POINTS,
@@ -47,13 +47,9 @@ class Other:
     """A series measured on both sides of the commit that no finding of the alert is about."""
 
     point: Point
-    comparison: Comparison
+    before: float
+    """The mean at the revision before, in the metric's unit."""
     judged: analysis.PointVerdict
-
-    @property
-    def before(self) -> float:
-        """The mean at the revision before, in the metric's unit."""
-        return self.point.mean - self.comparison.delta
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +121,7 @@ def _others(alert: Alert, findings: Sequence[Finding]) -> list[Other]:
     covered = {row.series_id for row in findings}
     comparisons = {
         row.series_id: row
-        for row in Comparison.objects.filter(revision=alert.likeliest_id)
+        for row in analysis.compared_at([alert.likeliest_id])
         if row.series_id not in covered
     }
     points = Point.objects.filter(revision=alert.likeliest_id, series__in=comparisons)
@@ -133,7 +129,7 @@ def _others(alert: Alert, findings: Sequence[Finding]) -> list[Other]:
     found = list(points.select_related(*parts).order_by("series__hardware__name", "series"))
     judged = analysis.judge_points(found, comparisons.values())
     return [
-        Other(point, comparisons[point.series_id], judged[point.series_id])
+        Other(point, comparisons[point.series_id].before, judged[point.series_id])
         for point in found
         if point.series_id in judged
     ]

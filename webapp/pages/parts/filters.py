@@ -11,7 +11,7 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import get_text_list
 
 from webapp.alerts.queries import FindingAt, Gated, Scope, Suspecting
-from webapp.analysis.models import Comparison, Finding, FindingEvent
+from webapp.analysis.models import Finding, FindingEvent
 from webapp.analysis.queries import address_of, today_beside
 from webapp.charts import text
 from webapp.charts.text import cost_sentence, cost_within, level_figure, today_short
@@ -80,11 +80,11 @@ def profile_url(run: Run) -> str:
 
 
 @register.simple_tag
-def comparison_url(comparison: Comparison | Finding) -> str:
-    """The compare page of the two points around a comparison or a finding."""
-    series = comparison.series
+def comparison_url(finding: Finding) -> str:
+    """The compare page of the two points around a finding."""
+    series = finding.series
     return links.compare_link(
-        links.side_of(series, comparison.previous), links.side_of(series, comparison.revision)
+        links.side_of(series, finding.previous), links.side_of(series, finding.revision)
     )
 
 

@@ -107,7 +107,7 @@ def summarise(revisions: Sequence[Revision]) -> list[CommitSummary]:
     return [
         CommitSummary(
             revision,
-            tallies.get(revision.pk, Tally()),
+            tallies[revision.pk],
             let_through.get(revision.pk, frozenset()),
             found.get(revision.pk),
             shared.get(revision.pk),
@@ -130,7 +130,7 @@ def _let_through(
         else:
             passed[one.revision].add(one.verdict)
     for revision, found in gated.items():
-        passed[revision] |= queries.passing(found, tallies.get(revision, Tally()).compared)
+        passed[revision] |= queries.passing(found, tallies[revision].compared)
     return {revision: frozenset(verdicts) for revision, verdicts in passed.items()}
 
 

@@ -7,11 +7,10 @@ from html import escape
 from math import inf
 from typing import NamedTuple
 
-from django.db import connection
 from django.template.loader import get_template
 from django.utils.safestring import SafeString, mark_safe
 
-from webapp.analysis.queries import RUNS_DISAGREE
+from webapp.analysis.queries import RUNS_DISAGREE, Compared, compared_named
 from webapp.charts import text
 from webapp.charts.trend import Found, Trend, TrendSeries
 from webapp.pages.parts.cache import Cache
@@ -86,24 +85,6 @@ class TextRow(NamedTuple):
     why: str
 
 
-class Judged(NamedTuple):
-    """As much of a comparison as a row shows, of a point against the one before it."""
-
-    percent: float | None
-    percent_error: float | None
-    verdict: str
-    flag: str
-
-
-NOT_COMPARED = Judged(None, None, "", "")
-JUDGED = f"""
-SELECT revision.name, {", ".join(Judged._fields)}
-  FROM analysis_comparison AS comparison
-  JOIN results_revision AS revision ON revision.id = comparison.revision_id
- WHERE comparison.series_id = %s AND revision.name = ANY(%s)
-"""  # noqa: S608 (names of columns; no value of a request is in this text)
-
-
 def newest_points(trend: Trend, here: str) -> SafeString:
     """The rows of the newest points, the last first, where there is but one series; in one query.
     ``here``: see `_shown` of the page.
@@ -113,12 +94,10 @@ def newest_points(trend: Trend, here: str) -> SafeString:
     (series,) = trend.series
     shown = range(max(len(series.indices) - POINTS_SHOWN, 0), len(series.indices))
     names = [trend.revisions.names[series.indices[at]] for at in shown]
-    with connection.cursor() as cursor:
-        cursor.execute(JUDGED, [series.id, names])
-        judged = {row[0]: Judged(*row[1:]) for row in cursor.fetchall()}
+    judged = {one.revision: one for one in compared_named(series.id, names)}
     means = {one.at: one.means for one in series.apart}
     rows = [
-        _row(trend, series, at, _judged(judged.get(name, NOT_COMPARED), means.get(at, ())), here)
+        _row(trend, series, at, _judged(judged.get(name), means.get(at, ())), here)
         for at, name in zip(shown, names, strict=True)
     ]
     return mark_safe("".join(reversed(rows)))  # noqa: S308 (escaped below)
@@ -143,17 +122,18 @@ def _row(trend: Trend, series: TrendSeries, at: int, judged: str, here: str) -> 
     )
 
 
-def _judged(judged: Judged, runs: Sequence[float]) -> str:
+def _judged(judged: Compared | None, runs: Sequence[float]) -> str:
     """The change and the verdict; ``runs`` are means that disagree. The verdict of ministat alone
     is a word: nothing is coloured on it.
     """
-    verdict = RUNS_DISAGREE if runs else judged.verdict
-    is_marked = bool(judged.flag or runs)
+    flag = judged.flag.value if judged else ""
+    verdict = RUNS_DISAGREE if runs else judged.verdict.value if judged else ""
+    is_marked = bool(flag or runs)
     css = f" {css_class(verdict)}" if is_marked else ""
     mark = f"{verdict_mark(verdict)} " if is_marked and verdict else ""
     means = f" runs disagree: {', '.join(map(text.number, runs))}" if runs else ""
-    change = text.change(judged.percent, judged.percent_error)
-    word = escape(judged.flag or verdict)
+    change = text.change(*(judged.percent, judged.percent_error) if judged else (None, None))
+    word = escape(flag or verdict)
     return f'<td class="number">{change}</td><td class="nowrap{css}">{mark}{word}{means}</td>'
 
 

@@ -175,7 +175,7 @@ PARTS = (
     Part("variants", "results.Variant"),
     Part("label-rules", "results.LabelRule"),
     Part("dismissed-twins", "results.DismissedTwins"),
-    Part("comparisons", "analysis.Comparison"),
+    Part("noted-points", "analysis.NotedPoint"),
     Part("analyses", "analysis.SeriesAnalysis", ("version",)),
     Part(
         "findings",
