@@ -9,10 +9,13 @@ from typing import Any
 import psycopg
 import pytest
 from django.db import connection, transaction
+from django.db.models import Max
 from django.db.models.functions import Coalesce
+from django.utils import timezone
 
 from tests import make
 from tests.results.steps import measured, upload
+from webapp.jobs.queries import machines
 from webapp.merging.services import merge_hardware
 from webapp.results.models import Hardware, HourlyRuns, Run
 from webapp.results.services import restore_run, withdraw_run
@@ -32,6 +35,13 @@ def counted() -> Counts:
     live = Run.objects.counted().filter(history=False)
     rows = live.values_list("hardware", Coalesce("measured_at", "received_at"))
     return Counter((on, at.replace(minute=0, second=0, microsecond=0)) for on, at in rows)
+
+
+def newest() -> dict[int, datetime]:
+    """When the newest live run of each machine was measured, else received."""
+    live = Run.objects.counted().filter(history=False).order_by("hardware")
+    found = live.values("hardware").annotate(at=Max(Coalesce("measured_at", "received_at")))
+    return {row["hardware"]: row["at"] for row in found}
 
 
 def at(hour: int, minute: int = 0) -> dict[str, Any]:
@@ -70,6 +80,9 @@ def test_they_follow_whatever_becomes_of_runs() -> None:
     for live in ways():
         assert kept() == counted()
         assert kept().total() == live
+        assert {
+            one.id: one.live_at for one in machines(now=timezone.now(), days=1) if one.live_at
+        } == newest()
 
 
 @pytest.mark.django_db

@@ -27,7 +27,8 @@ MOST_IMPORTED = 10_000
 """Runs imported lately are counted so far: an archive is loaded at once, and may be any size."""
 
 # Any run is looked for among the series first, which are few: of the indexes of runs the planner
-# takes one by time, and reads all that other machines measured since.
+# takes one by time, and reads all that other machines measured since. The newest live run lies in
+# the last hour that has one.
 # A day is 24 hours back from the end of this one: runs are counted by the hour, and a calendar day
 # would begin elsewhere for each reader.
 MACHINES = """
@@ -47,10 +48,18 @@ SELECT hardware.id, hardware.name, hardware.display_name, hardware.cpu, hardware
        measuring.name
   FROM results_hardware AS hardware
   JOIN labs_lab AS lab ON lab.id = hardware.lab_id
+  LEFT JOIN LATERAL (SELECT counted.hour
+                       FROM results_hourlyruns AS counted
+                      WHERE counted.hardware_id = hardware.id
+                      GROUP BY counted.hour HAVING sum(counted.runs) > 0
+                      ORDER BY counted.hour DESC LIMIT 1) AS newest ON true
   LEFT JOIN LATERAL (SELECT COALESCE(run.measured_at, run.received_at) AS at
                        FROM results_run AS run
                       WHERE run.hardware_id = hardware.id AND NOT run.history
-                        AND run.withdrawn_at IS NULL
+                        AND run.withdrawn_at IS NULL AND run.superseded_by_id IS NULL
+                        AND COALESCE(run.measured_at, run.received_at) >= newest.hour
+                        AND COALESCE(run.measured_at, run.received_at)
+                            < newest.hour + interval '1 hour'
                       ORDER BY COALESCE(run.measured_at, run.received_at) DESC
                       LIMIT 1) AS live ON true
   LEFT JOIN LATERAL (

@@ -175,13 +175,6 @@ class Run(models.Model):
                 name="runs_of_hardware_in_time",
                 condition=Q(superseded_by__isnull=True),
             ),
-            # Runs a day and the newest of each machine, however much history was imported.
-            models.Index(
-                "hardware",
-                Coalesce("measured_at", "received_at"),
-                name="live_runs_of_hardware_in_time",
-                condition=Q(history=False, withdrawn_at__isnull=True),
-            ),
             # What was imported lately; a machine without history is looked at without its runs.
             models.Index(
                 fields=["hardware", "received_at"],
