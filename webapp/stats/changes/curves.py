@@ -338,8 +338,8 @@ def best_curve(
     screen = Screen(locations, state.scatter, alone, [basis for basis, _ in curves])
     mosts, of_steps = screen.beside_all(), turns.PENALTY * (len(alone.starts) - 1)
     for number, ((basis, price), most) in enumerate(zip(curves, mosts, strict=True)):
-        # With all the levels it explains the most that it can; a bend is one of a trend.
-        if most + price >= best or (price == BEND_PRICE and chosen[1] is None):
+        # With all the levels it explains the most that it can.
+        if most + price >= best:
             continue
         pays = most + of_steps + price < best
         if not pays and (
