@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from webapp.analysis.models import Finding, Tally, Verdict
-from webapp.analysis.queries.previous import (
+from webapp.analysis.queries import (
     FLAGGED,
     OF_ANY_KIND,
     ON_DISPLAY,

@@ -14,7 +14,7 @@ from webapp.alerts.queries import commit_findings
 from webapp.alerts.queries.alert_page import profiled_sql
 from webapp.alerts.queries.suspicion import Suspicion, suspicions_of_findings
 from webapp.analysis.models import SeriesAnalysis, Verdict
-from webapp.analysis.queries.previous import ON_DISPLAY, on_display
+from webapp.analysis.queries import ON_DISPLAY, on_display
 from webapp.results.models import Revision
 from webapp.results.queries import NamedSeries, rows_of
 from webapp.stats.changes import LEFT_OUT, Analysis, At, Noise, Segment, why_not_at

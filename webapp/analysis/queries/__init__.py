@@ -48,10 +48,14 @@ from webapp.analysis.queries.options import (
     newest_with_both,
 )
 from webapp.analysis.queries.previous import (
+    FLAGGED,
+    OF_ANY_KIND,
+    ON_DISPLAY,
     Compared,
     compared_at,
     compared_named,
     compared_since,
+    on_display,
 )
 from webapp.analysis.queries.profiled import (
     ProfiledPair,
