@@ -356,3 +356,20 @@ def test_levels_that_scatter_apart_have_welchs_degrees_of_freedom():
     assert freedom((1.0, 4.0), (1.0, 12.0)) == pytest.approx(12)
     assert freedom((1.0, 4.0), (2.0, 8.0)) == pytest.approx(12)
     assert freedom((1.0, 7.0), (2.0, 7.0)) == 7
+
+
+@pytest.mark.parametrize(("before", "after", "scatter"), [(100.0, 60.0, 3.0), (1.0, 30.0, 3.0)])
+def test_equal_values_before_a_step_do_not_make_noise_after_it_into_changes(before, after, scatter):
+    """A counter that stood still: the calm of its first half is not that of the second."""
+    others = 0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        values = np.full((44, 5), before)
+        values[24:] = np.maximum(rng.normal(after, scatter, (20, 5)), 1.0)
+        found = detect(series_of(values))
+        near = [abs(one.revision.position - 24) <= 2 for one in found.analysis.changes]
+        assert any(near)
+        others += len(near) - 1
+        assert found.others.noise_pct > 20 * scatter / after  # 45 is true
+
+    assert others <= 10

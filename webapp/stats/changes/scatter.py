@@ -212,8 +212,10 @@ def _of_revisions(locations: Floats, finest: float) -> list[int]:
     far = np.divide.outer(squares, TAIL * states)
     np.log1p(far, out=far)
     far *= TAIL + 1
-    costs = np.minimum(far, DIFFERENCE_CAP, out=far)
-    costs += np.log(states)
+    # An odd difference is as likely in a calm stretch as in another: else one so calm that all of
+    # another are odd would be the cheapest for both.
+    logs = np.log(states)
+    costs = np.minimum(far + logs, DIFFERENCE_CAP + np.maximum(logs, log(middle)), out=far)
     costs *= EFFICIENCY
     # Difference i is that of the revisions i and i + 1.
     return [at + 1 for at in _begun(*partition(costs, PRICE, LEAST), log(STATES_APART))]
