@@ -67,6 +67,8 @@ def test_a_direction_that_the_format_states_wins(labagent, side):
         ("a", "a", "--format", "nonsense"),
         ("a", "a", "--better", "most"),
         ("a", "a", "--min-effect", "-1"),
+        ("a", "a", "--min-effect", "nan"),
+        ("a", "a", "--min-effect", "inf"),
         ("a", "time"),
     ],
 )

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from labagent.cli_shared import one_line
+from labagent.cli_shared import FiniteRange, one_line
 from labagent.compare import MARGIN_PCT, Comparison, Side, Verdict, compare, gated
 from labagent.compare.ministat import LEAST_POINTS, ministat
 from labagent.errors import AgentError
@@ -280,7 +280,7 @@ side_path = click.Path(exists=True, path_type=Path)
 @click.option(
     "--min-effect",
     default=MARGIN_PCT,
-    type=click.FloatRange(min=0),
+    type=FiniteRange(min=0),
     metavar="PCT",
     show_default=True,
     help="Changes that surely lie within it are equivalent.",

@@ -8,7 +8,7 @@ from uuid import UUID
 import click
 
 from labagent import errors
-from labagent.cli_shared import World, reason_lines, server_options, spool_option
+from labagent.cli_shared import FiniteRange, World, reason_lines, server_options, spool_option
 from labagent.client import KEPT, Client
 from labagent.files import UnreadFileError, read_file
 from labagent.model import ProfileFile, Run, Skip
@@ -141,7 +141,7 @@ class ProfileSender:
 )
 @click.option(
     "--pps",
-    type=click.FloatRange(min=0, min_open=True),
+    type=FiniteRange(min=0, min_open=True),
     help="Packets/s while these profiles were taken.",
 )
 @server_options

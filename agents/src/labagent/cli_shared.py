@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from math import isfinite
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -54,6 +55,19 @@ class ModeType(click.ParamType[Mode]):
     def convert(self, value: object, _param: object, _ctx: object) -> Mode:
         """The mode that is spelt. Raises what ``Mode.parse`` raises."""
         return value if isinstance(value, Mode) else Mode.parse(str(value))
+
+
+class FiniteRange(click.FloatRange):
+    """A number within bounds: ``nan`` is below none of them, and ``inf`` ends nothing."""
+
+    def convert(
+        self, value: float, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """The number. Raises click.BadParameter for what is none, or lies outside."""
+        number: float = super().convert(value, param, ctx)
+        if not isfinite(number):
+            self.fail(f"{value!r} is not a finite number.", param, ctx)
+        return number
 
 
 def combined(*decorators: Callable[[Any], Any]) -> Callable[[Any], Any]:

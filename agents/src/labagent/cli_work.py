@@ -11,7 +11,7 @@ import click
 import platformdirs
 
 from labagent.cli_setup import service_file
-from labagent.cli_shared import World
+from labagent.cli_shared import FiniteRange, World
 from labagent.errors import SettingsError
 from labagent.job import Job
 from labagent.model import Mode, safe_name
@@ -131,11 +131,11 @@ def work(
 @click.command()
 @click.option("--truth", "--config", "path", required=True, type=config_path, help="What is true.")
 @click.option("--check", is_flag=True, help="Say whether the file is good.")
-@click.option("--speed", default=60.0, type=click.FloatRange(min=1e-3), show_default=True)
+@click.option("--speed", default=60.0, type=FiniteRange(min=1e-3), show_default=True)
 @click.option("--seed", type=int, help="Of all noise and faults; else that of the file.")
 @click.option("--name", default="sim-1", show_default=True, help="The worker's name.")
 @click.option("--workers", default=1, type=click.IntRange(1, 64), show_default=True)
-@click.option("--wait", default=5.0, type=click.FloatRange(0.0, LONGEST_POLL), show_default=True)
+@click.option("--wait", default=5.0, type=FiniteRange(0.0, LONGEST_POLL), show_default=True)
 @click.option("--parent", type=int, hidden=True, help="Leave when this process is gone.")
 @server_option
 @token_option
