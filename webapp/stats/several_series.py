@@ -14,7 +14,7 @@ its build and mostly its boot: an excursion is of this machine at this revision,
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import chain, combinations
 from math import log, sqrt
 
 import numpy as np
@@ -172,7 +172,7 @@ def _expected(values: Sequence[Value], found: Findings) -> tuple[Floats, Floats]
     """The log level of each revision and how far one scatters around it, (revisions,)."""
     at = np.array([value.position for value in values])
     levels = np.empty(len(values))
-    for one in found.stretches:
+    for one in chain.from_iterable(each.lines for each in found.stretches):
         inside = at >= one.first.position
         span = max(one.last.position - one.first.position, 1)
         way = np.clip((at[inside] - one.first.position) / span, 0.0, 1.0)

@@ -120,6 +120,34 @@ def test_before_a_slow_move_that_began_late_nothing_goes_the_other_way(calm, los
     assert wrong <= 3
 
 
+@pytest.mark.parametrize(("calm", "lost"), [(30, 70), (100, 70), (150, 100)])
+def test_a_slow_loss_that_began_late_is_reported_from_there_and_drawn_with_two_lines(calm, lost):
+    steps = 0
+    for seed in range(5):
+        rng = np.random.default_rng([seed, calm, lost])
+        shift = np.log(0.85) * np.maximum(np.arange(calm + lost) - calm + 1, 0) / lost
+        logs = shift[:, None] + 0.003 * rng.standard_normal((calm + lost, 1))
+        logs = logs + 0.004 * rng.standard_normal((calm + lost, 5))
+        found = detect(series_of(1000 * np.exp(logs)))
+
+        [slow] = found.others.slow
+        assert slow.first.position == pytest.approx(calm, abs=5)
+        assert slow.low_pct - 0.5 < -15.0 < slow.high_pct + 0.5
+        steps += len(found.analysis.changes)
+        if found.analysis.changes:
+            continue
+        before, since = found.analysis.segments
+        assert before.last == since.first
+        assert since.first.position == pytest.approx(slow.first.position, abs=2)
+        assert (before.count + since.count, before.bend) == (calm + lost, None)
+        assert before.level == pytest.approx(before.end_level, rel=0.005)
+        assert before.end_level == since.level
+        assert since.end_level == pytest.approx(850, rel=0.01)
+        assert since.high / since.low == pytest.approx(before.high / before.low)
+
+    assert steps <= 2
+
+
 @pytest.mark.parametrize("seed", [1, 21])
 def test_two_slopes_one_behind_the_other_are_no_steps_up(seed):
     """Half as many cosines with two steps up explain it as well: a gain that never was."""

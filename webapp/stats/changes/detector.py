@@ -324,7 +324,7 @@ def _segments(
     stretches: Sequence[Segment], updated: Sequence[Segment], fresh: Sequence[Change]
 ) -> tuple[Segment, ...]:
     """The levels; the last one ends where a change begins that only the update reports yet."""
-    segments = [_segment(one) for one in stretches]
+    segments = [_segment(line) for one in stretches for line in one.lines]
     last = segments[-1]
     own = updated[-1] if updated else None
     begins = any(own is not None and one.revision == own.first for one in fresh)

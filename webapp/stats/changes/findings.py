@@ -3,7 +3,7 @@ stands lost now, or was taken back: pure functions of these.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import exp, expm1, hypot, log
 from typing import Literal, NamedTuple
 
@@ -78,7 +78,8 @@ class Segment:
 
     `level` is in the metric's unit, at the first revision, with its 95 % interval; `end_level`
     at the last. They differ where the series drifts: by `drift_pct` in all (0 where level, and in
-    `Findings`).
+    `Findings`). Where the drift begins or ends within, it has `bend_level` at `bend`, and
+    `after_bend` of its revisions come later.
     """
 
     first: At
@@ -89,6 +90,22 @@ class Segment:
     high: float
     end_level: float
     drift_pct: float = 0.0
+    bend: At | None = None
+    bend_level: float = 0.0
+    after_bend: int = 0
+
+    @property
+    def lines(self) -> "tuple[Segment, ...]":
+        """The straight lines that it is drawn with: one, or two that meet where it bends."""
+        at, whole = self.bend, replace(self, bend=None, bend_level=0.0, after_bend=0)
+        if at is None or not self.first.position < at.position < self.last.position:
+            return (whole,)
+        level, later, ratio = self.bend_level, self.after_bend, self.bend_level / self.level
+        low, high = self.low * ratio, self.high * ratio
+        return (
+            replace(whole, last=at, count=self.count - later, end_level=level),
+            replace(whole, first=at, count=later, level=level, low=low, high=high),
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import sqrt
 
@@ -47,7 +47,7 @@ over 200 revisions are found by the 120th."""
 
 SHORTEST, WINDOWS = 60, (1.0, 0.5)
 """Revisions that a trend holds at least, and shares of the series, its end, over which one is
-looked for; the strongest counts."""
+looked for; and from where it bends; the strongest counts."""
 
 LEAST_WINDOW = SHORTEST + 6
 """Revisions of the shorter window at least, of which some may be left out. Half of a series of a
@@ -190,6 +190,8 @@ def _slow(locations: Floats, found: Levels, values: Sequence[Value]) -> Iterator
     """
     count = len(locations)
     lengths = {max(int(share * count), min(LEAST_WINDOW, count)) for share in WINDOWS}
+    if found.bend is not None:
+        lengths.add(count - found.bend)
     moves = [_trend(locations, found, count - length, values) for length in sorted(lengths)[::-1]]
     move = max(filter(None, moves), key=lambda one: one.score, default=None)
     if move is not None:
@@ -313,8 +315,15 @@ def _stretches(
         start = one.level + float(found.curve[first])
         end = one.level + float(found.curve[stop - 1])
         margin = sqrt(scale.as_student(TWO_SIDED_95, one.freedom) * one.variance)
-        levels = (scale.exponential(log) for log in (start, start - margin, start + margin, end))
-        yield findings.Segment(_at(values[first]), _at(values[stop - 1]), stop - first, *levels)
+        logs = (start, start - margin, start + margin, end)
+        level, low, high, end_level = map(scale.exponential, logs)
+        ends = _at(values[first]), _at(values[stop - 1])
+        segment = findings.Segment(*ends, stop - first, level, low, high, end_level)
+        if (at := found.bend) is not None and first < at < stop - 1:
+            level = scale.exponential(one.level + float(found.curve[at]))
+            rest = stop - 1 - at
+            segment = replace(segment, bend=_at(values[at]), bend_level=level, after_bend=rest)
+        yield segment
 
 
 def _sized(

@@ -9,7 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webapp.stats.changes import scale, turns
-from webapp.stats.changes.curves import best_curve, fitted, variances_of_gaps
+from webapp.stats.changes.curves import (
+    best_curve,
+    fitted,
+    place_of_bend,
+    variances_of_gaps,
+)
 from webapp.stats.changes.points import FINEST, Floats
 from webapp.stats.changes.scatter import guesses_of, inflation_of_mean, jumps_of, stretches
 
@@ -177,6 +182,7 @@ class Levels:
     `calm` are the first revisions of stretches of equal scatter, `curve` how the series moves by
     and by, and `of_curve` what it adds to the variance of each gap between two levels. Levels whose
     numbers are in `rollouts` were reached over these revisions (first, and the one after the last).
+    `bend` is the revision at which the curve bends, if it is a trend that does.
     """
 
     levels: tuple[Level, ...]
@@ -188,6 +194,7 @@ class Levels:
     curve: Floats
     of_curve: tuple[float, ...]
     rollouts: dict[int, tuple[int, int]]
+    bend: int | None = None
 
 
 def levels_of(
@@ -234,6 +241,7 @@ def levels_of(
         curve,
         tuple(of_curve.tolist()),
         {fit.starts.index((one.first + one.stop) // 2): (one.first, one.stop) for one in moves},
+        place_of_bend(basis),
     )
 
 
