@@ -125,7 +125,7 @@ def bend_of(values: Floats, weights: Floats, kept: NDArray[np.bool_]) -> Floats 
     return np.column_stack([index - 0.5, bends[:, int(explained.argmax())]])
 
 
-def place_of_bend(basis: Floats | None) -> int | None:
+def index_of_bend(basis: Floats | None) -> int | None:
     """Return the revision at which a trend bends; None for other curves, or none."""
     if basis is None or basis.shape[1] != 2 or basis[:LEAST_BESIDE, 1].any():
         return None

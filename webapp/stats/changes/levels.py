@@ -12,7 +12,7 @@ from webapp.stats.changes import scale, turns
 from webapp.stats.changes.curves import (
     best_curve,
     fitted,
-    place_of_bend,
+    index_of_bend,
     variances_of_gaps,
 )
 from webapp.stats.changes.points import FINEST, Floats
@@ -241,7 +241,7 @@ def levels_of(
         curve,
         tuple(of_curve.tolist()),
         {fit.starts.index((one.first + one.stop) // 2): (one.first, one.stop) for one in moves},
-        place_of_bend(basis),
+        index_of_bend(basis),
     )
 
 
