@@ -113,6 +113,27 @@ def test_that_nothing_changed_is_claimed_of_the_revisions_shown_alone(
     assert of_one == "No proven change in this revision"
 
 
+def test_a_slow_change_is_the_headline_where_no_level_changed(
+    client: Client, along: list[Revision]
+) -> None:
+    """What everybody can see is never called no proven change."""
+    pf, forwarding = (make.series(in_mode=mode) for mode in ("pf", "forwarding"))
+    make.finding(pf, along[0], along[3], kind="slow", change_pct=-14.9)
+    for series in (pf, forwarding):
+        make.analysis(series, count=4, smallest={"pct": 2.0})
+
+    def headline(query: str) -> str:
+        return str(client.get(f"/trends/?{query}").context["headline"])
+
+    assert headline("mode=pf&mode=forwarding") == "pf lost 14.9 % by and by"
+    make.finding(forwarding, along[0], along[3], kind="slow", change_pct=3.2, verdict="better")
+    assert headline("mode=pf&mode=forwarding") == (
+        "pf lost 14.9 % by and by; forwarding gained 3.2 % by and by"
+    )
+    make.finding(forwarding, along[0], along[1], change_pct=-5.0)
+    assert headline("mode=pf&mode=forwarding") == f"forwarding lost 5.0 % at {along[1].name}"
+
+
 def test_levels_are_drawn_as_far_as_they_show(client: Client, along: list[Revision]) -> None:
     make.analysis(
         make.series(in_mode="pf"),

@@ -230,8 +230,8 @@ def too_few_known(trend: Trend) -> int:
 
 
 def headline(trend: Trend, *, too_few: int) -> str:
-    """The last proven change, with its figure and its place; that there is none where there is, and
-    of how many series, ``too_few``, too little is known to prove one.
+    """The last proven change, with its figure and its place, else what moved slowly; that there is
+    none, and of how many series, ``too_few``, too little is known to prove one.
     """
     count = len(trend.series)
     if not count:
@@ -241,7 +241,7 @@ def headline(trend: Trend, *, too_few: int) -> str:
         (one, found) for one in trend.costs for found in one.found if found.is_confirmed
     ]
     if not changes:
-        return _unproven(trend, too_few)
+        return _slowly(trend) or _unproven(trend, too_few)
     last = max(found.index for _, found in changes)
     here = [(one, found) for one, found in changes if found.index == last]
     revision = trend.revisions.names[last]
@@ -278,6 +278,19 @@ def _today(one: TrendSeries, unit: str) -> str:
     """``today 13.0 % slower […] than before r357934``."""
     stands = one.stands or {}
     return today_sentence(stands, better=one.better, unit=unit, is_cost=one.is_cost)
+
+
+def _slowly(trend: Trend) -> str:
+    """``forwarding lost 14.9 % by and by``; empty where no slow change is proven."""
+    moves = [
+        (one, found)
+        for one in trend.series
+        for found in one.marks
+        if found.kind == "slow" and found.is_confirmed
+    ]
+    lost = _side(trend, moves, verdict="worse", verb="lost")
+    gained = _side(trend, moves, verdict="better", verb="gained")
+    return "; ".join(f"{one} by and by" for one in (lost, gained) if one)
 
 
 def _unproven(trend: Trend, too_few: int) -> str:
