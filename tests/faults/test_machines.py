@@ -68,6 +68,8 @@ class Uploads(Work):
         assert not self.live.is_alive()
         assert self.refused == []
         self.rig.wait_until(DIRTY, "the analysis")
+        # An alert is written before its mail.
+        wait_for(lambda: self.rig.count("SELECT count(*) FROM outbox_mail") > 0, UPLOAD_SECONDS)
         self._let_time_pass()
         self.rig.wait_until(WAITING, "the mails")
 
