@@ -320,6 +320,16 @@ def test_what_was_typed_for_a_refused_act_stands_in_its_fields_once(
     assert [one for one in fields if one in ada.get(alone).content.decode()] == []
 
 
+def test_a_refused_press_of_a_button_opens_no_menu(ada: Client, mixed: Alert) -> None:
+    address = f"/alerts/{mixed.pk}/act/"
+    menu = '<details class="menu end act-menu" open>'
+    for reason, is_open in (("", False), ("expected", True)):
+        form = {"act": "acknowledge", "version": "0", "reason": reason, "revision": ""}
+        page = ada.post(address, form, follow=True).content.decode()
+        assert "look again" in page
+        assert (menu in page) == is_open
+
+
 def test_undo_is_offered_after_an_act_of_ones_own_that_was_done(ada: Client, mixed: Alert) -> None:
     form = {"act": "acknowledge", "version": mixed.version}
     grace = Client()

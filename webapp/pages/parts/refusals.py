@@ -11,9 +11,14 @@ MOST = 100_000
 """Characters of all fields; of more none comes back."""
 
 
+NOT_TYPED = ("csrfmiddlewaretoken", "version", "act")
+"""What the form or the pressed button fills in."""
+
+
 def refuse(request: HttpRequest, why: str) -> None:
     """A message for the next page, which takes the fields of the form there."""
-    typed = {name: text.replace("\0", "") for name, text in request.POST.dict().items()}
+    given = request.POST.dict().items()
+    typed = {name: text.replace("\0", "") for name, text in given if text and name not in NOT_TYPED}
     packed = json.dumps(typed)
     messages.error(request, why, extra_tags=packed if len(packed) <= MOST else "")
 
