@@ -11,7 +11,7 @@ from math import expm1, log1p, pi
 
 import numpy as np
 
-from benchmarks.worlds.figures import Figure, Goal, at_least, at_most, percent
+from benchmarks.worlds.figures import Figure, Goal, Interval, at_least, at_most, percent
 from benchmarks.worlds.reading import USUAL, Floats, Reading, draw, mean, read
 from webapp.stats.simulate import Scatter
 
@@ -27,6 +27,15 @@ YOUNG, LATE, DROP = 110, 60, -6.0
 
 CALM, LOSS, LOSES = 8, -0.003, (32, 52, 92)
 """Revisions before a loss, what each after them loses, and how many do."""
+
+FEW = (30, 45, 60)
+"""Lengths of series that are young all through."""
+
+OVER, AGED, FOUND = (10, 20, 28), 80, at_least(90.0)
+"""Revisions over which a level loses 10 % for good, revisions of that series, and what is asked."""
+
+PLACES = {"early": 6, "in the middle": 30, "late": 48}
+"""Where such a loss begins."""
 
 QUIET = Scatter(run=0.004, build=0.003)
 """How those scatter."""
@@ -88,6 +97,7 @@ def measure(trials: int, seed: int) -> list[Figure]:
     rows += _beside_a_step(trials, seed)
     rows += _after_calm(trials, seed)
     rows += _after_few(trials, seed)
+    rows += _by_and_by(trials, seed)
     rows += _nulls(trials, seed)
     for period in PERIODS:
         rows += _wave(period, trials, [seed, 3, period])
@@ -158,16 +168,51 @@ def _after_calm(trials: int, seed: int) -> list[Figure]:
 
 
 def _after_few(trials: int, seed: int) -> list[Figure]:
-    """A loss that begins after a few calm revisions: how often a gain is reported before it."""
+    """A loss that begins after a few calm revisions: how often it is reported, and a gain before
+    it; a loss that a young series holds alone, and young series without any.
+    """
     rows = []
     for number, lost in enumerate(LOSES):
         rng = np.random.default_rng([seed, 6, number])
         shift = LOSS * np.maximum(np.arange(CALM + lost) - CALM + 1, 0)
         readings = [read(draw(rng, shift, QUIET)) for _ in range(trials)]
         gains = sum(any(one.pct > 0 for one in reading.changes) for reading in readings)
-        name = f"{100 * LOSS:g} % each of the last {lost} of {CALM + lost}: a gain reported"
-        rows.append(Figure(name, percent(gains, trials), at_most(10.0)))
+        slow = sum(bool(reading.slow) for reading in readings)
+        name = f"{100 * LOSS:g} % each of the last {lost} of {CALM + lost}"
+        rows.append(Figure(f"{name}: a gain reported", percent(gains, trials), at_most(10.0)))
+        rows.append(Figure(f"{name}: a loss reported", _lost(readings), FOUND))
+    for count in FEW:
+        rng = np.random.default_rng([seed, 7, count])
+        shift = log1p(-0.10) * (np.arange(count) + 0.5) / count
+        lost = _lost([read(draw(rng, shift)) for _ in range(trials)])
+        rows.append(Figure(f"-10 % evenly over {count} revisions: a loss reported", lost, FOUND))
+        for memory in REMEMBERING:
+            nulls = (_remembering(rng, memory, count) for _ in range(trials))
+            slow = sum(bool(read(one).slow) for one in nulls)
+            name = f"builds 3 %, AR(1) {memory:g}, {count} revisions: reported as slow"
+            rows.append(Figure(name, percent(slow, trials), at_most(5.0)))
     return rows
+
+
+def _by_and_by(trials: int, seed: int) -> list[Figure]:
+    """A level that is lost over some revisions, and stays: neither a step nor slow to the end."""
+    rows = []
+    for over in OVER:
+        for place, at in PLACES.items():
+            rng = np.random.default_rng([seed, 8, over, at])
+            shift = log1p(-0.10) * np.clip((np.arange(AGED) - at) / over, 0, 1)
+            readings = [read(draw(rng, shift)) for _ in range(trials)]
+            name = f"-10 % over {over} revisions, {place} in {AGED}"
+            rows.append(Figure(f"{name}: a loss reported", _lost(readings), FOUND))
+            gains = sum(any(one.pct > 0 for one in reading.changes) for reading in readings)
+            rows.append(Figure(f"{name}: a gain reported", percent(gains, trials), at_most(5.0)))
+    return rows
+
+
+def _lost(readings: list[Reading]) -> Interval:
+    """How often a loss is reported, slow or of a level."""
+    reported = (any(one.pct < 0 for one in (*each.slow, *each.changes)) for each in readings)
+    return percent(sum(reported), len(readings))
 
 
 def _nulls(trials: int, seed: int) -> list[Figure]:
@@ -182,8 +227,8 @@ def _nulls(trials: int, seed: int) -> list[Figure]:
     return rows
 
 
-def _remembering(rng: np.random.Generator, memory: float) -> Floats:
-    return draw(rng, np.zeros(REVISIONS), Scatter(run=0.01, build=0.03, memory=memory))
+def _remembering(rng: np.random.Generator, memory: float, count: int = REVISIONS) -> Floats:
+    return draw(rng, np.zeros(count), Scatter(run=0.01, build=0.03, memory=memory))
 
 
 def _walk(rng: np.random.Generator) -> Floats:

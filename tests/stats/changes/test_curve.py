@@ -159,4 +159,9 @@ def test_two_slopes_one_behind_the_other_are_no_steps_up(seed):
 
     found = levels_of(values.mean(axis=1), values.var(axis=1, ddof=1), 0.2)
 
-    assert len(found.levels) == 1
+    levels = [one.level for one in found.levels]
+    assert levels == sorted(levels, reverse=True)
+    assert len(levels) == 1 or list(found.rollouts.values()) == [
+        (pytest.approx(39, abs=5), pytest.approx(65, abs=5)),
+        (pytest.approx(78, abs=5), pytest.approx(104, abs=5)),
+    ]

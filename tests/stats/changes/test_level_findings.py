@@ -210,6 +210,30 @@ def test_a_slow_loss_that_fills_the_end_of_a_young_series_is_reported():
     assert slow.low_pct < -10 < slow.high_pct
 
 
+@pytest.mark.parametrize("count", [30, 45])
+def test_a_slow_loss_that_fills_a_young_series_is_reported(count):
+    """Of 40 series of either length none had any finding while a trend had to hold sixty."""
+    falling = log1p(-0.10) * np.arange(count) / count
+
+    reported = [bool(find(series(falling, seed=seed)).slow) for seed in range(20)]
+    calm = [find(series(np.zeros(count), seed=seed)).slow for seed in range(20)]
+
+    assert sum(reported) >= 17
+    assert not any(calm)
+
+
+@pytest.mark.parametrize("over", [10, 20, 28])
+@pytest.mark.parametrize("begins", [6, 48])
+def test_a_loss_over_some_revisions_that_stays_is_a_change_wherever_it_lies(begins, over):
+    """A trend that bends, or a wave, explained it better than steps, and nothing was reported."""
+    shift = log1p(-0.10) * np.clip((np.arange(80) - begins) / over, 0, 1)
+
+    found = [find(series(shift, seed=seed)) for seed in range(10)]
+
+    lost = [any(one.pct < 0 for one in (*each.slow, *each.changes)) for each in found]
+    assert sum(lost) >= 7
+
+
 def test_a_slow_loss_with_a_step_inside_ends_at_the_level_as_it_is():
     shift = log1p(-0.10) * np.arange(200) / 200
     shift[120:] += log1p(0.08)

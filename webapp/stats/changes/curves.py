@@ -324,20 +324,20 @@ def _is_well_posed(products: Floats) -> bool:
     return bool(values[0] > WELL_POSED * values[-1])
 
 
-def _unexplained(fit: turns.Fit) -> float:
-    """What levels leave (`unexplained`), and what they cost."""
+def unexplained(fit: turns.Fit) -> float:
+    """What levels leave unexplained, and what they cost."""
     left = turns.unexplained(fit.off[None], fit.inside[None])
     return float(left[0]) + turns.PENALTY * (len(fit.starts) - 1)
 
 
 def best_curve(
-    locations: Floats, state: turns.NoiseState, alone: turns.Fit
+    locations: Floats, state: turns.NoiseState, alone: turns.Fit, known: float
 ) -> tuple[Floats, Floats | None]:
-    """The curve that explains the series better than the levels `alone`, and its basis; 0 and None
-    where none does.
+    """The curve that explains the series better than the levels `alone`, and than what is `known`
+    to cost less, and its basis; 0 and None where none does.
     """
     chosen: tuple[Floats, Floats | None] = np.zeros(len(locations)), None
-    best = _unexplained(alone) - turns.LEAD
+    best = min(unexplained(alone), known) - turns.LEAD
     curves = curves_of(locations, 1 / state.scatter, alone.inside, len(alone.starts) - 1)
     if not curves:
         return chosen
@@ -358,11 +358,11 @@ def best_curve(
         for first, kept in (([0], everything), (alone.starts, alone.inside)):
             worst = inf if is_trend else best - price + HOPELESS
             curve, left = search.beside(first, kept, worst)
-            cost = _unexplained(left) + price
+            cost = unexplained(left) + price
             # Half of a wave with a step either way beside it would pass for a wave and a half.
             if is_trend and cost - min(turns.PENALTY * (len(left.starts) - 1), FREED) < best:
                 curve, left = search.spared(curve, left)
-                cost = _unexplained(left) + price
+                cost = unexplained(left) + price
             if cost < best:
                 best, chosen = cost, (curve, basis)
     return chosen
@@ -391,10 +391,10 @@ class _Search:
             screen = Screen(self.locations, self.state.scatter, fit, [self.basis])
             joined = screen.beside_fewer(0)
             at = int(np.argmin(joined)) + 1
-            if joined[at - 1] + turns.PENALTY * (len(fit.starts) - 2) >= _unexplained(fit) + SPARED:
+            if joined[at - 1] + turns.PENALTY * (len(fit.starts) - 2) >= unexplained(fit) + SPARED:
                 break
             other, fewer = self.beside([*fit.starts[:at], *fit.starts[at + 1 :]], fit.inside, inf)
-            if _unexplained(fewer) >= _unexplained(fit):
+            if unexplained(fewer) >= unexplained(fit):
                 break
             curve, fit = other, fewer
         return curve, fit
@@ -418,6 +418,6 @@ class _Search:
             curve, fit = self.known[key]
             is_settled = fit.starts == starts and np.array_equal(fit.inside, kept)
             starts, kept = fit.starts, fit.inside
-            if is_settled or (most < inf and _unexplained(fit) > most):
+            if is_settled or (most < inf and unexplained(fit) > most):
                 break
         return curve, fit

@@ -3,7 +3,7 @@ the moves over several revisions between them.
 """
 
 from dataclasses import dataclass
-from math import isclose
+from math import inf, isclose
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,12 +13,13 @@ from webapp.stats.changes.curves import (
     best_curve,
     fitted,
     index_of_bend,
+    unexplained,
     variances_of_gaps,
 )
 from webapp.stats.changes.points import FINEST, Floats
 from webapp.stats.changes.scatter import guesses_of, inflation_of_mean, jumps_of, stretches
 
-SHORTEST, LONGEST = 3, 16
+SHORTEST, LONGEST = 3, 28
 """Revisions between both levels of a move: with fewer it is a step whose place is not sure, with
 more a slow loss or gain, or levels of their own."""
 
@@ -216,14 +217,15 @@ def levels_of(
     state = turns.NoiseState(scatter, 1.0, freedom, calm, guesses, jumps, price, doubt)
     starts = turns.by_turns(locations, state)
     fit = turns.fit_levels(locations, state.scatter, starts)
-    curve, basis = best_curve(locations, state, fit)
+    moves = _paying(fit, state)
+    curve, basis = best_curve(locations, state, fit, _cost_of(moves, fit, state))
     if basis is not None:
         starts = turns.by_turns(locations - curve, state)
         fit = turns.fit_levels(locations - curve, state.scatter, starts)
         # These levels need not be those that the curve was fitted beside; sizes are of both.
         curve = fitted(locations, 1 / state.scatter, basis, starts, fit.inside)
         fit = turns.fit_levels(locations - curve, state.scatter, starts)
-    moves = [one for one in rollouts(fit, state) if _pays(one, fit, state)]
+        moves = _paying(fit, state)
     if moves:
         values, starts = straightened(fit.values, fit, moves)
         fit = turns.fit_levels(values, state.scatter, starts)
@@ -243,6 +245,18 @@ def levels_of(
         {fit.starts.index((one.first + one.stop) // 2): (one.first, one.stop) for one in moves},
         index_of_bend(basis),
     )
+
+
+def _paying(fit: turns.Fit, state: turns.NoiseState) -> list[Rollout]:
+    return [one for one in rollouts(fit, state) if _pays(one, fit, state)]
+
+
+def _cost_of(moves: list[Rollout], fit: turns.Fit, state: turns.NoiseState) -> float:
+    """What levels leave unexplained, with the moves between them."""
+    if not moves:
+        return inf
+    values, starts = straightened(fit.values, fit, moves)
+    return unexplained(turns.fit_levels(values, state.scatter, starts)) + MOVE_PRICE * len(moves)
 
 
 def _pays(move: Rollout, fit: turns.Fit, state: turns.NoiseState) -> bool:
