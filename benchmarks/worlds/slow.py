@@ -31,7 +31,7 @@ CALM, LOSS, LOSES = 8, -0.003, (32, 52, 92)
 FEW = (30, 45, 60)
 """Lengths of series that are young all through."""
 
-OVER, AGED, FOUND = (10, 20, 28), 80, at_least(90.0)
+OVER, AGED, FOUND = (10, 20, 28), 80, at_least(75.0)
 """Revisions over which a level loses 10 % for good, revisions of that series, and what is asked."""
 
 PLACES = {"early": 6, "in the middle": 30, "late": 48}

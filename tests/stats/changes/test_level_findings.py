@@ -234,6 +234,15 @@ def test_a_loss_over_some_revisions_that_stays_is_a_change_wherever_it_lies(begi
     assert sum(lost) >= 7
 
 
+def test_a_loss_over_some_revisions_that_has_just_ended_is_followed_by_no_gain():
+    """The update's line goes on falling, from which the new level seems to come back."""
+    shift = log1p(-0.10) * np.clip((np.arange(80) - 40) / 28, 0, 1)
+
+    found = [detect(series(shift, seed=seed)).analysis.changes for seed in (9, 12, 21, 27, 33)]
+
+    assert all(one.change_pct < 0 for each in found for one in each)
+
+
 def test_a_slow_loss_with_a_step_inside_ends_at_the_level_as_it_is():
     shift = log1p(-0.10) * np.arange(200) / 200
     shift[120:] += log1p(0.08)

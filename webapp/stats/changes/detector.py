@@ -1,7 +1,7 @@
 """What the online update reported first and what levels show still stands, as one."""
 
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf, log, sqrt
 from typing import Any
@@ -161,7 +161,10 @@ def present(state: State, better: Better) -> Report:
     if not found.stretches:
         return Report(analysis, found)
     positions = state.window.rows.positions()
-    rows, dropped = _join(analysis.changes, found, positions, better)
+    is_curved = any(one.level != one.end_level for one in found.stretches)
+    lines = [one for one in state.online.regimes if one.slope and not is_curved]
+    drifts = {one.last_position for one in lines}
+    rows, dropped = _join(analysis.changes, found, positions, better, drifts)
     as_updated = {id(one) for one in analysis.changes}
     fresh = [one for one in rows if id(one) in as_updated]
     segments = _segments(_shown_levels(found.stretches, rows), analysis.segments, fresh)
@@ -180,9 +183,17 @@ def present(state: State, better: Better) -> Report:
 
 
 def _join(
-    updated: Sequence[Change], found: Findings, positions: Sequence[int], better: Better
+    updated: Sequence[Change],
+    found: Findings,
+    positions: Sequence[int],
+    better: Better,
+    drifts: Container[int],
 ) -> tuple[list[Change], list[Change]]:
-    """The changes that stand, and those of the update that levels do not bear out."""
+    """The changes that stand, and those of the update that levels do not bear out.
+
+    At ``drifts`` (positions) a line ends that the update has in place of a level, and levels do
+    not: where it went on too long, the series seems to come back.
+    """
     # Settled changes are held against each other too, and there may be many: by place alone.
     places = {
         i: (one.after.position, one.last.position, one.revision.position)
@@ -211,7 +222,10 @@ def _join(
     stands = [
         one
         for one in left
-        if _is_fresh(one, positions) and _is_beyond(one, found) and not _is_part(one, found.steps)
+        if _is_fresh(one, positions)
+        and _is_beyond(one, found)
+        and not _is_part(one, found.steps)
+        and one.previous.position not in drifts
     ]
     return [*rows, *stands], [one for one in left if one not in stands]
 
