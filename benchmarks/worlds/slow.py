@@ -184,8 +184,8 @@ def _after_few(trials: int, seed: int) -> list[Figure]:
     for count in FEW:
         rng = np.random.default_rng([seed, 7, count])
         shift = log1p(-0.10) * (np.arange(count) + 0.5) / count
-        lost = _lost([read(draw(rng, shift)) for _ in range(trials)])
-        rows.append(Figure(f"-10 % evenly over {count} revisions: a loss reported", lost, FOUND))
+        reported = _lost([read(draw(rng, shift)) for _ in range(trials)])
+        rows.append(Figure(f"-10 % evenly over {count} revisions: a loss reported", reported, FOUND))
         for memory in REMEMBERING:
             nulls = (_remembering(rng, memory, count) for _ in range(trials))
             slow = sum(bool(read(one).slow) for one in nulls)
