@@ -9,8 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from webapp.stats.profiles.calls import Calls, Function, Ints
-from webapp.stats.profiles.costs import Boot, Floats, Side
+from webapp.stats.arrays import Floats, Ints
+from webapp.stats.profiles.calls import Calls, Function
+from webapp.stats.profiles.costs import Boot, Side
 
 FUNCTIONS = 200
 """Leaves of a simulated call tree."""

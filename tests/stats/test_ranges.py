@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from tests.stats.series import worlds
-from webapp.stats.ranges import FEWEST, Floats, compare_ranges, verdicts
+from webapp.stats.arrays import Floats
+from webapp.stats.ranges import FEWEST, compare_ranges, verdicts
 
 RUN, BUILD = 0.01 / 5**0.5, 0.02
 

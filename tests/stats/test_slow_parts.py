@@ -6,7 +6,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from webapp.stats.slow_parts import STRETCHES, Floats, largest_parts
+from webapp.stats.arrays import Floats
+from webapp.stats.slow_parts import STRETCHES, largest_parts
 
 Shape = Callable[[Floats], Floats]
 

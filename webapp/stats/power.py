@@ -15,10 +15,10 @@ from math import inf, isfinite, sqrt
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
 from webapp.stats import sensitivity
+from webapp.stats.arrays import Floats, Indices
 from webapp.stats.compare.relative import percent_of_log
 from webapp.stats.errors import OutOfRangeError
 
@@ -199,17 +199,17 @@ times better; whatever lies within is computed exactly."""
 class _Grid:
     """Every plan up to a largest one, as columns: thousands at the price of a few by themselves."""
 
-    builds: NDArray[np.float64]
-    boots: NDArray[np.float64]
-    runs: NDArray[np.float64]
+    builds: Floats
+    boots: Floats
+    runs: Floats
 
     @property
-    def all_boots(self) -> NDArray[np.float64]:
+    def all_boots(self) -> Floats:
         """Boots of a side."""
         return self.builds * self.boots
 
     @property
-    def all_runs(self) -> NDArray[np.float64]:
+    def all_runs(self) -> Floats:
         """Runs of a side."""
         return self.all_boots * self.runs
 
@@ -218,7 +218,7 @@ class _Grid:
         builds, boots, runs = self.builds[index], self.boots[index], self.runs[index]
         return Plan(int(builds), int(boots), int(runs))
 
-    def by_cost(self, durations: Durations | None) -> NDArray[np.intp]:
+    def by_cost(self, durations: Durations | None) -> Indices:
         """Indices, the cheapest first."""
         cost = self.all_runs
         if durations is not None:
@@ -228,7 +228,7 @@ class _Grid:
 
     def changes(
         self, noise: NoiseLevels, baseline: Plan | None, confidence: float, power: float
-    ) -> NDArray[np.float64]:
+    ) -> Floats:
         """`provable_change` of each within `GRID_ERROR`; infinite where it is None, and of single
         builds where builds scatter."""
         others = self if baseline is None else _grid_of(baseline)
@@ -268,7 +268,7 @@ def _grid(most: Plan) -> _Grid:
     return _Grid(*(axis.ravel() for axis in np.meshgrid(*axes, indexing="ij")))
 
 
-def _shifts(df: NDArray[np.float64], confidence: float, power: float) -> NDArray[np.float64]:
+def _shifts(df: Floats, confidence: float, power: float) -> Floats:
     """`visible_shift` of each, from the table where there is one. NaN, of no noise, is let be."""
     df = np.where(np.isfinite(df), df, 1e9)
     if power == sensitivity.DEFAULT_POWER:

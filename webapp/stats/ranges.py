@@ -12,12 +12,10 @@ from dataclasses import dataclass
 from math import exp, expm1, isfinite, sqrt
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import stdtr, stdtrit
 
+from webapp.stats.arrays import Floats
 from webapp.stats.false_discovery import LEVEL, gate
-
-Floats = NDArray[np.float64]
 
 FEWEST = 5
 """Measured revisions of a range, at least: with fewer its scatter is a guess."""

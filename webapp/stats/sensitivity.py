@@ -4,16 +4,15 @@ from functools import cache
 from math import isfinite
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
+from webapp.stats.arrays import Floats
 from webapp.stats.errors import OutOfRangeError
 
 CONFIDENCES = (80.0, 90.0, 95.0, 98.0, 99.0)
 """Two-sided levels, percent, for verdicts; ministat's 99.5 is not the level it names and is left
 out."""
 
-Floats = NDArray[np.float64]
 
 DEFAULT_CONFIDENCE = 95.0
 DEFAULT_POWER = 80.0

@@ -18,8 +18,8 @@ from itertools import chain, combinations
 from math import log, sqrt
 
 import numpy as np
-from numpy.typing import NDArray
 
+from webapp.stats.arrays import Floats
 from webapp.stats.changes import At, Finding, Findings, scale
 from webapp.stats.changes.points import Value
 from webapp.stats.changes.regimes import SURE_SHARE, shortest_range
@@ -81,7 +81,7 @@ def common_location(locations: Sequence[Location]) -> CommonLocation:
     return CommonLocation(grid[low], grid[best + 1], grid[high + 1], float(mass[best]))
 
 
-def _log_likelihood(location: Location, grid: Sequence[int]) -> NDArray[np.float64]:
+def _log_likelihood(location: Location, grid: Sequence[int]) -> Floats:
     """Of each step of the grid: that of the series' own step which it lies in."""
     found = []
     own = 0
@@ -109,8 +109,6 @@ def clusters_of(machines: Sequence[int], builds: Iterable[tuple[int, str]] = ())
             cluster = {m: low if c == high else c for m, c in cluster.items()}
     return cluster
 
-
-Floats = NDArray[np.float64]
 
 TOGETHER = 5.0
 """Standard deviations of each where several modes agree. See docs/figures.md for how often none of

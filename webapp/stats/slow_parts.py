@@ -6,9 +6,8 @@ from itertools import pairwise
 from math import expm1
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from webapp.stats.arrays import Floats
 
 STRETCHES = 8
 """Stretches of equally many revisions that a window is cut into: of 60 revisions, the fewest that a

@@ -6,7 +6,8 @@ from itertools import pairwise
 import numpy as np
 
 from webapp.charts.flame.layout import Flame, Frame, Kind
-from webapp.stats.profiles.calls import Bools, Calls, Function, added, calls_of
+from webapp.stats.arrays import Bools
+from webapp.stats.profiles.calls import Calls, Function, added, calls_of
 
 MODULES = ("kernel", "pf.ko", "if_igb.ko", "")
 HOSTILE = (

@@ -31,8 +31,8 @@ from webapp.pages.profiles.profile import (
     warnings_of,
 )
 from webapp.results.models import Run
-from webapp.stats.profiles.calls import Bools, Calls
-from webapp.stats.profiles.costs import Floats
+from webapp.stats.arrays import Bools, Floats
+from webapp.stats.profiles.calls import Calls
 from webapp.stats.profiles.function_series import MOST_FUNCTIONS
 from webapp.stats.profiles.headline import Cell, combined
 from webapp.stats.profiles.judging import Difference, Row

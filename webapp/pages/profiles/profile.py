@@ -20,7 +20,8 @@ from webapp.charts.text import number
 from webapp.pages.parts.links import diff_link, functions_link, side_link, with_query
 from webapp.pages.pictures import NoPicture, picture_of
 from webapp.results.models import Profile, Run
-from webapp.stats.profiles.calls import Bools, Calls, idle_nodes, idle_share
+from webapp.stats.arrays import Bools
+from webapp.stats.profiles.calls import Calls, idle_nodes, idle_share
 from webapp.stats.profiles.testing import TESTED
 
 LISTED = 200

@@ -4,9 +4,7 @@ from collections.abc import Callable, Sequence
 from itertools import groupby
 from math import expm1
 
-import numpy as np
-from numpy.typing import NDArray
-
+from webapp.stats.arrays import Floats
 from webapp.stats.bisection import validation
 from webapp.stats.bisection.ending import LIKELY, is_sharp
 from webapp.stats.bisection.plan import Evidence, Plan
@@ -270,7 +268,7 @@ def signed(value: float, digits: int = 2) -> str:
 
 
 def leaders(
-    candidates: NDArray[np.float64],
+    candidates: Floats,
     *,
     render: Callable[[float], str],
     name: Callable[[int], str],

@@ -15,6 +15,7 @@ from math import inf, prod, sqrt
 
 import numpy as np
 
+from webapp.stats.arrays import Floats
 from webapp.stats.bisection import forecast_labs
 from webapp.stats.bisection.ending import Kind
 from webapp.stats.bisection.joint import View, views
@@ -165,7 +166,7 @@ def forecast_from(
     )
 
 
-def quantile(values: forecast_labs.Floats, weights: forecast_labs.Floats, share: float) -> float:
+def quantile(values: Floats, weights: Floats, share: float) -> float:
     """The value that a further one stays within with the chance ``share``: of n equal weights the
     k-th value has k/(n + 1) (Weibull 1939; Hyndman and Fan 1996, definition 6). With k/n, as a
     sample's own quantile, one of a dozen would be kept in less often than its level.
@@ -217,7 +218,7 @@ def _played(play_one: Play, seed: list[int], trials: int, least: int, enough: in
     return found
 
 
-def _way(trials: Sequence[Trial], weights: forecast_labs.Floats | None = None) -> Way:
+def _way(trials: Sequence[Trial], weights: Floats | None = None) -> Way:
     weights = np.full(len(trials), 1 / len(trials)) if weights is None else weights
     boots = np.array([trial.boots for trial in trials], np.float64)
     hours = np.array([trial.hours for trial in trials])
@@ -297,7 +298,7 @@ def _labs(
     rng: np.random.Generator,
 ) -> list[SimulatedLab]:
     """One for each subject. Those of one machine have its boots behind them and move alike."""
-    paths: dict[str, forecast_labs.Floats] = {}
+    paths: dict[str, Floats] = {}
     begin: dict[str, int] = {}
     labs = []
     for subject, one, truth in zip(subjects, series, truths, strict=True):

@@ -15,8 +15,8 @@ from functools import cached_property
 from math import sqrt
 
 import numpy as np
-from numpy.typing import NDArray
 
+from webapp.stats.arrays import Floats, Indices
 from webapp.stats.bisection.hypotheses import EFFECT_SPREAD, Joint, lab_step_spread, weigh
 from webapp.stats.bisection.noise import Noise
 from webapp.stats.bisection.plan import Boot, Evidence, Plan
@@ -32,9 +32,6 @@ from webapp.stats.bisection.timeline import (
     Timeline,
     timeline,
 )
-
-Floats = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 FAR_OFF = 2.0
 """How far a boot that goes wrong lies, in the distance from which it is set aside. Its size hardly

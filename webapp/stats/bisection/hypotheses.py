@@ -13,15 +13,13 @@ from math import log, sqrt
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from webapp.stats.arrays import Floats, Indices
 from webapp.stats.bisection.noise import WITHIN_FACTORS, build_ratios
 from webapp.stats.bisection.plan import Plan
 from webapp.stats.bisection.tally import Tally
 from webapp.stats.bisection.timeline import FOLLOWS, STEP_WEIGHT, Timeline
 
-Floats = NDArray[np.float64]
-Indices = NDArray[np.intp]
 TINY = float(np.finfo(np.float64).tiny)
 EFFECT_SPREAD = 0.25
 """Prior standard deviation of the step as a share of the alerted effect. Alerts pick large

@@ -16,13 +16,12 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from webapp.stats.arrays import Bools, Floats, Indices
 from webapp.stats.bisection.confirming import Case, Measure
 from webapp.stats.bisection.plan import Plan, Purpose
 from webapp.stats.bisection.posterior import Posterior
 
-Floats = NDArray[np.float64]
 ANSWER_NODES = 16
 """Gauss-Hermite nodes for the expectation over an answer."""
 MOST_BRANCHES = 32
@@ -55,7 +54,7 @@ class Outlook:
     chances: Floats
     likely: Floats
     weight: Floats
-    built: NDArray[np.bool_]
+    built: Bools
     variance: float
     build_variance: float
     step: float
@@ -161,7 +160,7 @@ def anchors(case: Case) -> list[Measure]:
 
 def _best(
     outlook: Outlook,
-    revisions: NDArray[np.intp],
+    revisions: Indices,
     after: Floats,
     weight: Floats,
     cost: Floats,
@@ -175,7 +174,7 @@ def _best(
     return float(rate[first]), Option(int(revisions[first]), rebuild, float(bits[first]))
 
 
-def _revisions(outlook: Outlook, skipped: frozenset[int]) -> NDArray[np.intp]:
+def _revisions(outlook: Outlook, skipped: frozenset[int]) -> Indices:
     count = outlook.chances.shape[1]
     if count <= MOST_REVISIONS:
         chosen = np.arange(count)

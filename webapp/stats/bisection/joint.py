@@ -24,8 +24,8 @@ from math import exp, inf, log
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from webapp.stats.arrays import Bools, Floats, Indices
 from webapp.stats.bisection.hypotheses import TINY, Joint, log_sum, weigh
 from webapp.stats.bisection.plan import Subject
 from webapp.stats.bisection.posterior import (
@@ -44,9 +44,6 @@ from webapp.stats.bisection.timeline import (
     step_times,
     timeline,
 )
-
-Floats = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +83,7 @@ class Seen:
         line = self.joint.line
         return step_times(line.fresh[line.own], line.time[line.own])
 
-    def separates(self, first: Indices, second: Indices) -> NDArray[np.bool_]:
+    def separates(self, first: Indices, second: Indices) -> Bools:
         """For which pairs of common gaps its boots distinguish two steps from one."""
         one, other = self.own[first], self.own[second]
         return np.asarray((one > 0) & (other < len(self.by_lab) - 2) & (one < other))

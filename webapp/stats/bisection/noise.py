@@ -14,11 +14,9 @@ from functools import cache
 from math import inf, isfinite, pi, sqrt
 
 import numpy as np
-from numpy.typing import NDArray
 
+from webapp.stats.arrays import Floats
 from webapp.stats.errors import OutOfRangeError, TooFewSamplesError
-
-Floats = NDArray[np.float64]
 
 NO_NOISE = 1e-3
 """Percent. Nothing is believed to scatter less than this between boots: without a floor one

@@ -9,15 +9,13 @@ from dataclasses import dataclass, field, replace
 from math import inf
 
 import numpy as np
-from numpy.typing import NDArray
 
+from webapp.stats.arrays import Floats
 from webapp.stats.bisection.confirming import Measure
 from webapp.stats.bisection.deciding import Asked, decide, with_builds
 from webapp.stats.bisection.ending import Kind, Outcome
 from webapp.stats.bisection.noise import Noise
 from webapp.stats.bisection.plan import Boot, Evidence, Plan, Subject
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

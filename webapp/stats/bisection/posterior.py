@@ -18,14 +18,13 @@ from math import inf, log, sqrt
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr
 
+from webapp.stats.arrays import Floats, Indices
 from webapp.stats.bisection import hypotheses
 from webapp.stats.bisection.plan import Plan
 from webapp.stats.bisection.timeline import STATES, STEP_WEIGHT
 
-Floats = NDArray[np.float64]
 SHARE = 0.5
 """Of the alerted step: a second change of this size is looked for before one commit is named."""
 
@@ -168,7 +167,7 @@ class Posterior:
     boot_sd: float
     build_sd: float
     two_gaps: tuple[tuple[int, int], tuple[int, int]] | None
-    gap_of: NDArray[np.intp]
+    gap_of: Indices
     lab: Lab
     rest: Remainder
 

@@ -7,14 +7,12 @@ from math import log, sqrt
 from statistics import median
 
 import numpy as np
-from numpy.typing import NDArray
 
+from webapp.stats.arrays import Bools, Floats, Indices
 from webapp.stats.bisection.noise import NoiseNodes, noise_nodes
 from webapp.stats.bisection.plan import LEAST_WEIGHT, PERSON, Boot, Evidence, Plan, Purpose
 from webapp.stats.errors import OutOfRangeError
 
-Floats = NDArray[np.float64]
-Indices = NDArray[np.intp]
 OUTLIER_SCORE = 6.0
 """Standard deviations beyond both levels; chance reaches that once in a billion boots."""
 LEAST_BOOTS = 3
@@ -174,7 +172,7 @@ def _prior_weights(plan: Plan, evidence: Evidence) -> tuple[Floats, Floats]:
     """
     candidates, weights = np.arange(1, plan.bad + 1), np.array(plan.weights, np.float64)
 
-    def is_in(chosen: frozenset[int]) -> NDArray[np.bool_]:
+    def is_in(chosen: frozenset[int]) -> Bools:
         return np.isin(candidates, list(chosen))
 
     usual = weights.max()

@@ -10,12 +10,11 @@ from enum import StrEnum
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from webapp.stats.arrays import Bools, Floats, Indices
 from webapp.stats.bisection.plan import Boot, Plan, Purpose
 from webapp.stats.bisection.tally import Tally, slot_of
 
-Floats = NDArray[np.float64]
 STEP_WEIGHT = 0.1
 """Prior chance that the lab steps once between any two boots of the bisect or before its first."""
 
@@ -80,16 +79,16 @@ class Timeline:
 
     value: Floats
     variance: Floats
-    slot: NDArray[np.intp]
-    build: NDArray[np.intp]
-    fresh: NDArray[np.bool_]
+    slot: Indices
+    build: Indices
+    fresh: Bools
     time: Floats
-    series: NDArray[np.intp]
-    can_step: NDArray[np.bool_]
+    series: Indices
+    can_step: Bools
     origin: float
 
     @cached_property
-    def own(self) -> NDArray[np.bool_]:
+    def own(self) -> Bools:
         """The rows of the series itself."""
         return np.asarray(self.series == 0)
 
@@ -104,7 +103,7 @@ class Timeline:
         return STATES if self.is_alone else STATES_BESIDE
 
     @cached_property
-    def slots(self) -> NDArray[np.intp]:
+    def slots(self) -> Indices:
         """The distinct slots, in order."""
         return np.unique(self.slot)
 
@@ -190,7 +189,7 @@ def timeline(plan: Plan, data: Tally) -> Timeline:
     return _with_companions(plan, line, boots[begin:], len(builds))
 
 
-def step_times(fresh: NDArray[np.bool_], time: Floats) -> Floats:
+def step_times(fresh: Bools, time: Floats) -> Floats:
     """The times (U,) from which on each of the columns of the lab's steps is 1."""
     when = np.unique(time[fresh])
     positions = when if (~fresh).any() else when[1:]

@@ -18,14 +18,13 @@ from enum import StrEnum
 from math import ceil, inf, log
 
 import numpy as np
-from numpy.typing import NDArray
 
+from webapp.stats.arrays import Bools, Floats
 from webapp.stats.bisection import tally
 from webapp.stats.bisection.hypotheses import EFFECT_SPREAD
 from webapp.stats.bisection.noise import noise_nodes
 from webapp.stats.bisection.plan import Evidence, Plan, Purpose
 
-Floats = NDArray[np.float64]
 TINY = float(np.finfo(np.float64).tiny)
 
 SHARE = 0.7
@@ -225,7 +224,7 @@ def _verdict(ratio: float, limit: float, fresh: tuple[int, int], owed: bool) -> 
     return Verdict.EXHAUSTED if max(fresh) >= MOST_BOOTS else Verdict.OPEN
 
 
-def _average(z: Floats, chosen: NDArray[np.bool_]) -> float:
+def _average(z: Floats, chosen: Bools) -> float:
     return float(z[chosen].mean()) if chosen.any() else 0.0
 
 

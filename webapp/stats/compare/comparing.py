@@ -10,8 +10,9 @@ import numpy as np
 from scipy import special
 
 from webapp.stats import sensitivity
+from webapp.stats.arrays import Floats
 from webapp.stats.compare.exact_tests import RankTest, rank_test
-from webapp.stats.compare.levels import Floats, Level, Samples, Summary, summarize
+from webapp.stats.compare.levels import Level, Samples, Summary, summarize
 from webapp.stats.compare.relative import (
     NO_SCATTER,
     Change,

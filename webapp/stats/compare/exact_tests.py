@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from math import comb, erfc, sqrt
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
+
+from webapp.stats.arrays import Floats, Ints
 
 MOST_EXACT = 40
 """Up to this many samples on both sides together the p-value is exact."""
 
-Floats = NDArray[np.float64]
 
 MOST_COUNTED = 2.0**53
 """Whole numbers below are exact in a double."""
@@ -39,7 +39,7 @@ class RankTest:
     exact: bool
 
 
-def rank_test(a: NDArray[np.float64], b: NDArray[np.float64]) -> RankTest:
+def rank_test(a: Floats, b: Floats) -> RankTest:
     """Compare two non-empty arrays of finite samples by their ranks.
 
     Above `MOST_EXACT` samples p is the normal approximation, corrected for ties and continuity.
@@ -57,15 +57,15 @@ def smallest_p(n1: int, n2: int) -> float:
 
 
 def _doubled_midranks(
-    values: NDArray[np.float64],
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    values: Floats,
+) -> tuple[Ints, Floats]:
     """Twice the midranks, so that they are whole, and the sizes of the groups of equal values."""
     _, group, sizes = np.unique(values, return_inverse=True, return_counts=True)
     doubled = 2 * np.cumsum(sizes) - sizes + 1
     return doubled[group].astype(np.int64), sizes.astype(np.float64)
 
 
-def _exact_p(doubled: NDArray[np.int64], n1: int) -> float:
+def _exact_p(doubled: Ints, n1: int) -> float:
     """Count, for each rank sum, the choices of ``n1`` samples that have it (in doubles: C(40, 20)
     is below 2**53)."""
     observed = int(doubled[:n1].sum())
@@ -80,7 +80,7 @@ def _exact_p(doubled: NDArray[np.int64], n1: int) -> float:
     return float(ways[n1, extreme].sum() / ways[n1].sum())
 
 
-def _normal_p(u: float, n1: int, n2: int, ties: NDArray[np.float64]) -> float:
+def _normal_p(u: float, n1: int, n2: int, ties: Floats) -> float:
     n = n1 + n2
     correction = float((ties**3 - ties).sum()) / (n * (n - 1))
     variance = n1 * n2 / 12 * (n + 1 - correction)

@@ -18,13 +18,12 @@ from math import copysign, frexp, fsum, inf, isfinite, ldexp, log, sqrt
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from webapp.stats.arrays import Floats
 from webapp.stats.compare.exact_tests import MOST_COUNTED
 from webapp.stats.errors import NotFiniteError, OutOfRangeError, TooFewSamplesError
 from webapp.stats.student import critical_value
 
-Floats = NDArray[np.float64]
 Codes = Sequence[int]
 Scale = Literal["log", "linear"]
 

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from webapp.stats import sensitivity
+from webapp.stats.arrays import Bools, Floats, Indices, Ints
 from webapp.stats.compare.comparing import Verdict
 from webapp.stats.compare.exact_tests import counts_limits, counts_p
 from webapp.stats.compare.levels import Level
@@ -16,9 +17,6 @@ from webapp.stats.compare.single_builds import believed
 from webapp.stats.compare.summaries import LEVELS, Summaries
 from webapp.stats.metrics import MARGIN_PCT, Better
 from webapp.stats.single_build.chance import BuildNoise, NoisePrior
-
-Floats = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 
 VERDICTS = (Verdict.CANNOT_TELL, Verdict.EQUIVALENT, Verdict.WORSE, Verdict.BETTER)
 """What the codes in `Comparisons.verdict` stand for."""
@@ -50,12 +48,12 @@ class Comparisons:
     p: Floats
     visible: Floats
     proven: NDArray[np.int8]
-    inside: Flags
-    negligible: Flags
+    inside: Bools
+    negligible: Bools
     verdict: NDArray[np.int8]
     unit: NDArray[np.int8]
-    one_build: Flags
-    builds_differ: Flags
+    one_build: Bools
+    builds_differ: Bools
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +69,7 @@ class _Rows:
     share: Floats
     df: Floats
     units: Floats
-    between: Flags
+    between: Bools
     own: Floats
     extra: Floats
     floor: Floats
@@ -81,7 +79,7 @@ class _Rows:
 class _Pairs:
     """Both sides of every row: logarithms where both have them (``log``)."""
 
-    log: Flags
+    log: Bools
     a: _Rows
     b: _Rows
     extra_df: Floats
@@ -109,7 +107,7 @@ class _Spread:
 class _Noise:
     """NaN in ``df`` where nothing scatters or nothing is known of the scatter."""
 
-    known: Flags
+    known: Bools
     var_a: Floats
     var_b: Floats
     df: Floats
@@ -193,7 +191,7 @@ def compare_many(
 
 
 def _of_counts(
-    a: Summaries, b: Summaries, rows: Flags, confidence: float
+    a: Summaries, b: Summaries, rows: Bools, confidence: float
 ) -> tuple[Floats, Floats, Floats]:
     """The p-values and limits of the exact test of counts for ``rows``."""
     sums = a.totals[rows], a.n[rows], b.totals[rows], b.n[rows]
@@ -208,7 +206,7 @@ def _around(low: Floats, high: Floats, lowest: Floats, highest: Floats) -> tuple
     return low, high
 
 
-def _common_unit(a: Summaries, b: Summaries) -> NDArray[np.intp]:
+def _common_unit(a: Summaries, b: Summaries) -> Indices:
     """The index in `LEVELS` of the highest level of which both sides have two."""
     boots = np.minimum(a.boots, b.boots) >= 2
     builds = np.minimum(a.builds, b.builds) >= 2
@@ -216,13 +214,13 @@ def _common_unit(a: Summaries, b: Summaries) -> NDArray[np.intp]:
 
 
 def _one_build(
-    unit: NDArray[np.intp], noises: Sequence[BuildNoise | None], same: Sequence[bool | None]
-) -> Flags:
+    unit: Indices, noises: Sequence[BuildNoise | None], same: Sequence[bool | None]
+) -> Bools:
     """The rows of different builds of whose noise nothing is known."""
     unknown = [
         noise is None and is_same is False for noise, is_same in zip(noises, same, strict=True)
     ]
-    rows: Flags = np.array(unknown, np.bool_)
+    rows: Bools = np.array(unknown, np.bool_)
     rows[unit == LEVELS.index(Level.BUILD)] = False
     return rows
 
@@ -230,7 +228,7 @@ def _one_build(
 def _pairs(
     a: Summaries,
     b: Summaries,
-    unit: NDArray[np.intp],
+    unit: Indices,
     noises: Sequence[BuildNoise | None],
 ) -> _Pairs:
     log = a.log & b.log
@@ -244,9 +242,9 @@ def _pairs(
 
 def _rows(
     side: Summaries,
-    unit: NDArray[np.intp],
-    log: Flags,
-    exponent: NDArray[np.int64],
+    unit: Indices,
+    log: Bools,
+    exponent: Ints,
     percent: Floats,
 ) -> _Rows:
     rows = np.arange(len(side))
@@ -288,7 +286,7 @@ def _smallest_p(n1: Floats, n2: Floats) -> Floats:
     return smallest
 
 
-def _welch(pairs: _Pairs, scattered: Flags, confidence: float) -> _Spread:
+def _welch(pairs: _Pairs, scattered: Bools, confidence: float) -> _Spread:
     a, b, extra = pairs.a, pairs.b, pairs.extra
     total = np.where(scattered, a.own + b.own + extra, 1.0)
     inverse = (
@@ -301,7 +299,7 @@ def _welch(pairs: _Pairs, scattered: Flags, confidence: float) -> _Spread:
     return _Spread(a.own + a.extra, b.own + b.extra, df, reach)
 
 
-def _pooled(pairs: _Pairs, scattered: Flags, confidence: float) -> _Spread:
+def _pooled(pairs: _Pairs, scattered: Bools, confidence: float) -> _Spread:
     """Only ever wider than Welch's where the sides differ in size."""
     a, b, extra = pairs.a, pairs.b, pairs.extra
     pooled_df = np.maximum(a.df + b.df, 1)
@@ -346,7 +344,7 @@ def _intervals(pairs: _Pairs, noise: _Noise) -> tuple[Floats, Floats, Floats]:
     return percent, low, high
 
 
-def _linear(pairs: _Pairs, noise: _Noise, which: Flags) -> tuple[Floats, Floats, Floats]:
+def _linear(pairs: _Pairs, noise: _Noise, which: Bools) -> tuple[Floats, Floats, Floats]:
     """Fieller's limits (1954), as in `webapp.stats.compare.relative`, for the rows ``which``."""
     x1, x2 = pairs.a.x[which], pairs.b.x[which]
     var1, var2 = noise.var_a[which], noise.var_b[which]
@@ -384,7 +382,7 @@ def _visible(pairs: _Pairs, noise: _Noise, low: Floats, confidence: float) -> Fl
 
 
 def _verdicts(
-    inside: Flags, proven: NDArray[np.int8], better: Better | Sequence[Better]
+    inside: Bools, proven: NDArray[np.int8], better: Better | Sequence[Better]
 ) -> NDArray[np.int8]:
     more = np.asarray(better) == "more"
     improved = np.where((proven > 0) == more, _BETTER, _WORSE)

@@ -12,14 +12,11 @@ from math import log
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
+from webapp.stats.arrays import Floats
 from webapp.stats.compare.summaries import LEVELS, Summaries
 from webapp.stats.single_build.chance import LEAST_SD, RUN_TAIL, NoisePrior
-
-Floats = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 
 CAUTIOUS_PCT = 6.4
 """Builds of the noisiest of a real lab's year series: 4.9 % as estimated, of 25 degrees of freedom

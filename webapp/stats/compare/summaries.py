@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from webapp.stats.compare.levels import FINEST, Floats, Level, Summary, Units
+from webapp.stats.arrays import Bools, Floats, Ints
+from webapp.stats.compare.levels import FINEST, Level, Summary, Units
 
 LEVELS = (Level.RUN, Level.BOOT, Level.BUILD)
 """What the codes of a unit in `Comparisons`, and the places in `Summaries.sides`, stand for."""
@@ -62,7 +63,7 @@ class Summaries:
     def __len__(self) -> int:
         return len(self.builds)
 
-    def only(self, rows: NDArray[np.bool_]) -> "Summaries":
+    def only(self, rows: Bools) -> "Summaries":
         """The same columns of some rows."""
         found = Summaries(())
         for name in ("builds", "boots", "n", "totals", "exponent", "log", "floors"):
@@ -70,18 +71,18 @@ class Summaries:
         found.sides = self.sides[..., rows]
         return found
 
-    def units(self, level: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
+    def units(self, level: NDArray[np.integer[Any]]) -> Ints:
         """How many units each row has at its ``level``, a place in `LEVELS`."""
-        counts: NDArray[np.int64] = self.sides[0, level, _UNITS, np.arange(len(self))].astype(int)
+        counts: Ints = self.sides[0, level, _UNITS, np.arange(len(self))].astype(int)
         return counts
 
 
 def _floors(
-    digits: NDArray[np.float64],
-    exponent: NDArray[np.int64],
-    level: NDArray[np.float64],
-    log: NDArray[np.bool_],
-) -> NDArray[np.float64]:
+    digits: Floats,
+    exponent: Ints,
+    level: Floats,
+    log: Bools,
+) -> Floats:
     """`Summary.floor` of every row, on both scales; 0 where there are no logarithms."""
     linear = np.maximum(np.ldexp(digits / 2, -exponent), FINEST * level)
     return np.stack([linear, np.where(log, linear / np.where(log, level, 1.0), 0.0)], axis=1)

@@ -11,10 +11,8 @@ from functools import cache, lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
+from webapp.stats.arrays import Bools, Ints
 
 NOTHING = -1
 """The parent of a node that nothing called."""

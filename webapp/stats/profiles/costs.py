@@ -11,12 +11,10 @@ from math import log, sqrt
 from statistics import fmean
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import stdtr
 
+from webapp.stats.arrays import Floats
 from webapp.stats.profiles.calls import IDLE, Calls, counts_unhalted_only, idle_share
-
-Floats = NDArray[np.float64]
 
 BUSY = 0.05
 """Cost is claimed of sides with a smaller share of idle samples."""

@@ -18,10 +18,11 @@ from math import sqrt
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
+from webapp.stats.arrays import Bools, Floats, Ints
 from webapp.stats.false_discovery import gate
 from webapp.stats.profiles import judging, testing
-from webapp.stats.profiles.calls import IDLE, Bools, Function, Ints, idle_functions
-from webapp.stats.profiles.costs import Floats, Side, basis
+from webapp.stats.profiles.calls import IDLE, Function, idle_functions
+from webapp.stats.profiles.costs import Side, basis
 from webapp.stats.profiles.sides import Pair, are_builds_enough, is_enough, pair, scatter_in
 
 CLOCKS = ("cpu-clock", "task-clock", "cpu")

@@ -13,11 +13,12 @@ from itertools import groupby
 import numpy as np
 
 from webapp.stats import changes
+from webapp.stats.arrays import Floats, Ints
 from webapp.stats.changes import Analysis, At, Change, Findings, Point, Segment
 from webapp.stats.compare import Samples, summarize
 from webapp.stats.false_discovery import gate_among
-from webapp.stats.profiles.calls import IDLE, Function, Ints, idle_functions
-from webapp.stats.profiles.costs import Basis, Floats, Side, basis
+from webapp.stats.profiles.calls import IDLE, Function, idle_functions
+from webapp.stats.profiles.costs import Basis, Side, basis
 from webapp.stats.profiles.sides import counted, same_functions
 from webapp.stats.profiles.testing import TESTED
 

@@ -9,10 +9,11 @@ from typing import Literal
 import numpy as np
 from scipy.special import ndtri
 
+from webapp.stats.arrays import Bools, Floats
 from webapp.stats.false_discovery import gate
 from webapp.stats.profiles import testing
-from webapp.stats.profiles.calls import Bools, Function
-from webapp.stats.profiles.costs import Basis, Floats
+from webapp.stats.profiles.calls import Function
+from webapp.stats.profiles.costs import Basis
 from webapp.stats.profiles.sides import Pair
 
 Verdict = Literal["dearer", "cheaper", "equivalent", "cannot tell"]

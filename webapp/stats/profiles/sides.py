@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from webapp.stats.profiles.calls import Bools, Calls, Function, Ints, summed
-from webapp.stats.profiles.costs import Basis, Boot, Floats, Rates, Side
+from webapp.stats.arrays import Bools, Floats, Ints
+from webapp.stats.profiles.calls import Calls, Function, summed
+from webapp.stats.profiles.costs import Basis, Boot, Rates, Side
 from webapp.stats.profiles.testing import TESTED, Seen, own_scatter
 
 SAME_CALLERS = 0.5

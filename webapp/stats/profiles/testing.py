@@ -25,8 +25,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import digamma, fdtri, polygamma, stdtr, stdtrit
 
-from webapp.stats.profiles.calls import Bools, Ints
-from webapp.stats.profiles.costs import Basis, Floats, Rates
+from webapp.stats.arrays import Bools, Floats, Ints
+from webapp.stats.profiles.costs import Basis, Rates
 
 MOST_FREEDOM = 60.0
 """The most degrees of freedom that functions of like share lend: they scatter together.

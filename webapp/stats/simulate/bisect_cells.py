@@ -22,8 +22,8 @@ from multiprocessing import get_context
 from typing import Protocol, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from webapp.stats.arrays import Floats
 from webapp.stats.bisection.ending import Kind, Outcome
 from webapp.stats.bisection.noise import Noise, estimate_noise
 from webapp.stats.bisection.plan import (
@@ -48,7 +48,6 @@ ONE_THREAD = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 CHUNK = 5
 """Trials that a process takes at a time: they take from 20 ms to seconds each."""
 
-Floats = NDArray[np.float64]
 
 HISTORY_BOOTS = 5
 """Boots of each revision in a history."""

@@ -5,13 +5,10 @@ from itertools import pairwise
 from math import log1p
 
 import numpy as np
-from numpy.typing import NDArray
 
+from webapp.stats.arrays import Floats
 from webapp.stats.bisection.playing import LabChanges
 from webapp.stats.errors import OutOfRangeError
-
-Floats = NDArray[np.float64]
-
 
 MOST_BESIDE = 10
 """Modes beside the one that is bisected."""

@@ -12,8 +12,8 @@ from datetime import UTC, datetime, timedelta
 from math import prod
 
 import numpy as np
-from numpy.typing import NDArray
 
+from webapp.stats.arrays import Floats
 from webapp.stats.simulate.series import (
     Drift,
     Event,
@@ -174,7 +174,7 @@ def make_lab(seed: int = 2025) -> Lab:
     )
 
 
-def _with_days(series: Simulated, days: NDArray[np.float64] | None) -> Simulated:
+def _with_days(series: Simulated, days: Floats | None) -> Simulated:
     """The same with each revision as many times as fast as its day was."""
     if days is None:
         return series

@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from math import log1p, sqrt
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from webapp.stats.arrays import Floats, Indices
 
 HEAVY_TAIL_DF = 3
 """Degrees of freedom of the heavy-tailed cells: the smallest whole number with a variance."""
@@ -196,7 +195,7 @@ def _check(event: Event, revisions: int) -> None:
         raise ValueError(f"{event} ends before it begins")
 
 
-def _true_positions(kept: NDArray[np.intp], events: Sequence[Event]) -> tuple[int, ...]:
+def _true_positions(kept: Indices, events: Sequence[Event]) -> tuple[int, ...]:
     steps = [event.at for event in events if isinstance(event, Step)]
     positions = np.searchsorted(kept, steps)
     return tuple(int(kept[i]) for i in positions if i < kept.size)

@@ -21,9 +21,9 @@ from functools import lru_cache
 from math import ceil, exp, expm1, fsum, isfinite, log, sqrt
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
+from webapp.stats.arrays import Floats
 from webapp.stats.errors import OutOfRangeError
 from webapp.stats.metrics import Better
 
@@ -54,7 +54,6 @@ MEDIAN_STEP, SPREAD_STEP = 1.2, 1.1
 """The belief moves in steps of these factors: a belief that followed every upload would change
 what was concluded of other series with each of them."""
 
-Floats = NDArray[np.float64]
 
 BELIEF_NODES = np.linspace(-5.0, 6.0, 89)
 """Standard deviations of the logarithm of s around its median."""
