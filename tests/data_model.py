@@ -15,7 +15,7 @@ from django.apps import AppConfig, apps
 from django.db import models
 
 from tests.places import PROJECT
-from webapp.config.variables import VARIABLES
+from tests.variables import VARIABLES
 
 PAGE = PROJECT / "docs" / "figures.md"
 BLOCK = re.compile(r"(?<=<!-- tables -->\n).*?(?=<!-- end of tables -->)", re.DOTALL)

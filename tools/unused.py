@@ -38,7 +38,6 @@ ALLOWED: Mapping[str, str] = {
     "webapp/config/middleware.py": _HOOKS,
     "webapp/config/logging.py": _HOOKS,
     "webapp/config/staticfiles.py": _HOOKS,
-    "webapp/config/variables.py: VARIABLES": "the table of variables in the docs is made of it",
     "webapp/labs/distribution.py": _HOOKS,
     "webapp/outbox/channels.py": _HOOKS,
     "webapp/encryption.py: from_db_value": _HOOKS,

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
+from tests.variables import VARIABLES
 from webapp.config import settings
 from webapp.config.environment import Environment
-from webapp.config.variables import VARIABLES
 
 
 def test_an_empty_variable_counts_as_unset() -> None:
