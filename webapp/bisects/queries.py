@@ -8,8 +8,6 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from django.db import connection
-
 from webapp.bisects.draft import Draft
 from webapp.bisects.forecasting import forecast_of
 from webapp.bisects.models import Bisect, BisectAct, BisectBoot, BisectDecision, BisectSettings
@@ -17,6 +15,7 @@ from webapp.bisects.question import agents_for
 from webapp.bisects.sentences import LEAST_LEAD, chance_text, lane_document, with_what_is_left
 from webapp.bisects.view import NOT_YET, BisectView, Suspect, view_of
 from webapp.results.models import HASH_PATTERN, Revision, Series
+from webapp.results.queries import rows_of
 from webapp.stats.bisection.ending import SET_MASS
 
 __all__ = [
@@ -92,11 +91,9 @@ class RunningBisect(NamedTuple):
 
 def running_bisects(most: int) -> list[RunningBisect]:
     """The ``most`` newest that have not ended."""
-    with connection.cursor() as cursor:
-        cursor.execute(RUNNING, {"most": most})
-        rows = cursor.fetchall()
     return [
-        RunningBisect._make([*row[:-1], json.loads(row[-1]) if row[-1] else {}]) for row in rows
+        RunningBisect._make([*row[:-1], json.loads(row[-1]) if row[-1] else {}])
+        for row in rows_of(RUNNING, {"most": most})
     ]
 
 

@@ -10,13 +10,11 @@ from functools import lru_cache
 from statistics import median
 from typing import Any, NamedTuple
 
-from django.db import connection
-
 from webapp.jobs.capability import Capability, takes
 from webapp.jobs.models import SILENT_AFTER as WORKER_SILENT_AFTER
 from webapp.jobs.models import Job, Worker
 from webapp.results.models import MachineName
-from webapp.results.queries import machine_of
+from webapp.results.queries import machine_of, rows_of
 
 SILENT_AFTER = timedelta(days=14)
 """A lab that tests each week may miss one."""
@@ -148,10 +146,7 @@ def machines(*, now: datetime, days: int) -> list[Machine]:
         "heard": now - WORKER_SILENT_AFTER,
         "imported": MOST_IMPORTED,
     }
-    with connection.cursor() as cursor:
-        cursor.execute(MACHINES, given)
-        rows = cursor.fetchall()
-    return [_machine(row, now, days) for row in rows]
+    return [_machine(row, now, days) for row in rows_of(MACHINES, given)]
 
 
 @lru_cache(maxsize=4096)
@@ -190,10 +185,8 @@ class Durations:
     def of(cls, hardware: Collection[int]) -> "Durations":
         """Of some hardware (ids), in one query."""
         found: dict[tuple[int, int], list[float]] = defaultdict(list)
-        with connection.cursor() as cursor:
-            cursor.execute(LAST_DONE, [list(hardware), LOOKED_AT])
-            for hardware_id, mode_id, seconds in cursor.fetchall():
-                found[hardware_id, mode_id].append(float(seconds))
+        for hardware_id, mode_id, seconds in rows_of(LAST_DONE, [list(hardware), LOOKED_AT]):
+            found[hardware_id, mode_id].append(float(seconds))
         return cls(found)
 
     def estimate(self, *, hardware: int, mode: int, boots: int) -> float:

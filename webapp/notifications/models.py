@@ -4,11 +4,12 @@ import secrets
 from collections.abc import Iterable
 from typing import NamedTuple, Self
 
-from django.db import connection, models
+from django.db import models
 from django.db.models import Q
 
 from webapp.accounts.models import User
 from webapp.results.models import Hardware, Metric, Mode, Tree
+from webapp.results.queries import rows_of
 
 
 class Match(NamedTuple):
@@ -52,9 +53,8 @@ class SubscriptionQuerySet(models.QuerySet["Subscription"]):
         With ``ever`` also those that it held once: a retracted alert has none left.
         """
         chosen, parameters = self.order_by().values("pk").query.sql_with_params()
-        with connection.cursor() as cursor:
-            cursor.execute(MATCHING.format(chosen=chosen), [list(alerts), *parameters, ever])
-            return [Match(*row) for row in cursor.fetchall()]
+        rows = rows_of(MATCHING.format(chosen=chosen), [list(alerts), *parameters, ever])
+        return [Match(*row) for row in rows]
 
 
 MATCHING = """

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from itertools import compress
 from typing import Any, NamedTuple
 
-from django.db import connection
-
 from webapp.alerts.queries import commit_findings
 from webapp.alerts.queries.alert_page import profiled_sql
 from webapp.alerts.queries.suspicion import Suspicion, suspicions_of_findings
@@ -326,9 +324,8 @@ def compared_elsewhere(commit: Revision, machines: Sequence[int]) -> int:
     """How many plain series were compared at ``commit`` on other ``machines`` than these (ids). One
     query.
     """
-    with connection.cursor() as cursor:
-        cursor.execute(ELSEWHERE, {"id": commit.pk, "machines": list(machines)})
-        return int(cursor.fetchone()[0])
+    ((count,),) = rows_of(ELSEWHERE, {"id": commit.pk, "machines": list(machines)})
+    return int(count)
 
 
 def beside_commit(commit: Revision, *, hardware: str = "", page: int = 1) -> BesideCommit:
@@ -345,9 +342,8 @@ def beside_commit(commit: Revision, *, hardware: str = "", page: int = 1) -> Bes
         "tree": commit.tree_id,
         "at": commit.position,
     }
-    with connection.cursor() as cursor:
-        cursor.execute(BESIDE, asked)
-        return BesideCommit._make(cursor.fetchone())
+    (row,) = rows_of(BESIDE, asked)
+    return BesideCommit._make(row)
 
 
 def points_around(series: Collection[int], position: int, *, most: int) -> dict[int, PointsAround]:

@@ -8,7 +8,6 @@ from functools import cache, lru_cache
 from typing import NamedTuple
 from urllib.parse import quote_plus
 
-from django.db import connection
 from django.urls import reverse
 
 from webapp.analysis.models import Finding
@@ -194,10 +193,7 @@ class KnownRevision(NamedTuple):
 
 def has_real_data() -> bool:
     """Whether anything was measured on a machine that exists. One statement."""
-    with connection.cursor() as cursor:
-        cursor.execute(REAL)
-        row = cursor.fetchone()
-    return bool(row and row[0])
+    return rows_of(REAL) == [(True,)]
 
 
 def newest_pairs(*, simulated: bool) -> list[NewestPair]:

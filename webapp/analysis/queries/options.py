@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from math import inf
 from typing import NamedTuple
 
-from django.db import connection
-
 from webapp.results.models import Mode, ModeName, Point, Revision, Series
 from webapp.results.queries import rows_of
 
@@ -200,10 +198,8 @@ def _named(series: Series, name: str) -> Revision | None:
 def _newest(measured: Measured) -> Revision | None:
     ids = sorted(measured)
     curves, values = zip(*(measured[pk] for pk in ids), strict=True)
-    with connection.cursor() as cursor:
-        cursor.execute(NEWEST_OF_KNOB, [ids, list(curves), list(values)])
-        row = cursor.fetchone()
-    return Revision.objects.get(pk=row[0]) if row else None
+    rows = rows_of(NEWEST_OF_KNOB, [ids, list(curves), list(values)])
+    return Revision.objects.get(pk=rows[0][0]) if rows else None
 
 
 def knob_number(value: str) -> float | None:

@@ -17,10 +17,9 @@ from datetime import datetime
 from typing import NamedTuple, cast, get_args
 from urllib.parse import unquote
 
-from django.db import connection
-
 from webapp.events.models import Release
 from webapp.results.models import WAITING_FROM, ModeName, Revision, Tree
+from webapp.results.queries import rows_of
 from webapp.stats import ministat
 from webapp.stats.ministat.block import DEFAULT_WIDTH, LEAST_WIDTH, Flavour
 
@@ -259,10 +258,8 @@ def revisions_of(sides: Sequence[Side]) -> tuple[Revision, ...]:
     Raises:
         SideError: a tree or a revision is not known.
     """
-    with connection.cursor() as cursor:
-        names = [side.tree for side in sides], [side.revision for side in sides]
-        cursor.execute(NAMED, [*names, WAITING_FROM])
-        rows = [_Row._make(row) for row in cursor.fetchall()]
+    names = [side.tree for side in sides], [side.revision for side in sides]
+    rows = map(_Row._make, rows_of(NAMED, [*names, WAITING_FROM]))
     return tuple(_revision(side, row) for side, row in zip(sides, rows, strict=True))
 
 

@@ -18,7 +18,7 @@ from webapp.analysis.models import SeriesAnalysis
 from webapp.analysis.services import checkpoints
 from webapp.events.queries import Epochs
 from webapp.results.models import Series, counted, unpack_measured
-from webapp.results.services import fetch_rows
+from webapp.results.queries import rows_of
 from webapp.stats import changes, single_build
 from webapp.stats.metrics import least_of
 from webapp.stats.several_series import faint_excursions
@@ -259,7 +259,7 @@ def _rows_after(
     after = [-1 if (last := resumed[pk].position) is None else last for pk in ids]
     late = [(pk, *one) for pk in ids for one in resumed[pk].epochs.late_runs]
     columns = [list(column) for column in zip(*late, strict=True)] or [[], [], []]
-    rows = fetch_rows(statement, ids, after, [seen_until.get(pk) for pk in ids], *columns)
+    rows = rows_of(statement, [ids, after, [seen_until.get(pk) for pk in ids], *columns])
     return ((*row[:3], *unpack_measured(*row[3:5]), *row[5:]) for row in rows)
 
 

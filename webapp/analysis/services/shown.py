@@ -16,7 +16,6 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
-from django.db import connection
 from django.db.models import Q
 from django.db.models.fields.json import KT
 
@@ -24,6 +23,7 @@ from webapp.analysis.models import Finding, SeriesAnalysis
 from webapp.analysis.queries.series_state import Beliefs
 from webapp.analysis.services.detecting import Detected
 from webapp.results.models import Series
+from webapp.results.queries import rows_of
 from webapp.results.services import update_rows
 from webapp.stats import changes, single_build
 from webapp.stats.changes import At, Change, recoveries, why_flagged, why_withdrawn
@@ -147,9 +147,8 @@ def _counts(rows: Iterable[_Row]) -> Mapping[tuple[int, int], int]:
     """How many pairs were asked at each (tree, position)."""
     at = {(row.key[0], pair.position) for row in rows for pair in row.pairs}
     trees, positions = (sorted(set(part)) for part in zip(*at, strict=True))
-    with connection.cursor() as cursor:
-        cursor.execute(COUNT_PAIRS, [trees, positions])
-        return {(tree, position): count for tree, position, count in cursor.fetchall()}
+    counted = rows_of(COUNT_PAIRS, [trees, positions])
+    return {(tree, position): count for tree, position, count in counted}
 
 
 def _beliefs(keys: Collection[Key]) -> dict[Key, single_build.NoisePrior]:

@@ -25,7 +25,8 @@ from webapp.analysis.services.shown import judge_first_pairs
 from webapp.events.queries import ONE_EPOCH, Epochs, epochs_of
 from webapp.results import services as results
 from webapp.results.models import Series
-from webapp.results.services import fetch_rows, insert_rows, update_rows
+from webapp.results.queries import rows_of
+from webapp.results.services import insert_rows, update_rows
 from webapp.stats import changes
 from webapp.stats.changes import Finding, Loss, what_helps, why_not, why_retracted
 from webapp.stats.metrics import Better, is_gain
@@ -131,7 +132,7 @@ def claim_stale(limit: int, only: int | None = None) -> list[Series]:
     """Series without fresh points whose stale analysis this transaction now holds; all of their
     points are to be looked at.
     """
-    found = fetch_rows(STALE, changes.VERSION, NEVER_ANALYSED, only, only, limit)
+    found = rows_of(STALE, [changes.VERSION, NEVER_ANALYSED, only, only, limit])
     claimed = _claimed([pk for (pk,) in found])
     for series in claimed:
         series.dirty_from = 0
@@ -165,14 +166,14 @@ def claim_series(limit: int, only: int | None = None) -> list[Series]:
 
     The candidates are shuffled, so that two workers seldom want the same.
     """
-    candidates = [pk for (pk,) in fetch_rows(CANDIDATES, only, only, 4 * limit)]
+    candidates = [pk for (pk,) in rows_of(CANDIDATES, [only, only, 4 * limit])]
     if len(candidates) > limit:
         candidates = random.sample(candidates, limit)
     if not candidates:
         return []
     with connection.cursor() as cursor:
         cursor.execute(MAKE_ROWS, [candidates])
-    locked = [pk for (pk,) in fetch_rows(LOCK_ROWS, candidates)]
+    locked = [pk for (pk,) in rows_of(LOCK_ROWS, [candidates])]
     # Read again under the lock: another worker may have finished one meanwhile.
     return _claimed(locked, dirty_from__isnull=False)
 

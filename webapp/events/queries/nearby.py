@@ -9,7 +9,6 @@ from datetime import datetime
 from hashlib import sha256
 from typing import NamedTuple
 
-from django.db import connection
 from django.db.models import Max, Min, Q
 from django.db.models.functions import Coalesce
 from django.utils.dateformat import format as date_format
@@ -377,9 +376,7 @@ class Stamps(NamedTuple):
 
 def stamps() -> Stamps:
     """The digests as of now, in one statement."""
-    with connection.cursor() as cursor:
-        cursor.execute(STAMP)
-        row = cursor.fetchone()
+    (row,) = rows_of(STAMP)
     return Stamps(*(sha256(repr(part).encode()).hexdigest() for part in (row[:OFFERED], row)))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from django.db import connection
+from webapp.results.queries import rows_of
 
 TREE, RELEASE, BRANCH_POINT = "tree", "release", "branch point"
 FIRST = -(2**62)
@@ -54,9 +54,7 @@ class ReleaseName(NamedTuple):
 
 def release_names() -> list[ReleaseName]:
     """Names of the releases of every tree, in its order, the tree last; one statement."""
-    with connection.cursor() as cursor:
-        cursor.execute(NAMES)
-        return [ReleaseName._make(row) for row in cursor.fetchall()]
+    return [ReleaseName._make(row) for row in rows_of(NAMES)]
 
 
 def neighbouring(known: Sequence[ReleaseName]) -> list[tuple[ReleaseName, ReleaseName]]:

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
-from django.db import connection
 from django.db.models import BooleanField, Exists, OuterRef
 from django.db.models.expressions import RawSQL
 from django.http import HttpRequest, HttpResponse, QueryDict
@@ -18,6 +17,7 @@ from webapp.pages.parts.cache import Cache
 from webapp.pages.parts.links import read_text, with_parts
 from webapp.pages.parts.summaries import summarise
 from webapp.results.models import Point, Revision, RevisionQuerySet, Tree
+from webapp.results.queries import rows_of
 
 WORD = re.compile(r"\w+")
 TEXT_MAX = 200
@@ -175,9 +175,8 @@ def page(request: HttpRequest, tree: str) -> HttpResponse:
 def _rows(tree: Tree, asked: CommitFilter, bound: int | None) -> list[Revision]:
     """One more than a page holds, to know whether there are older ones."""
     statement = STATEMENTS.get((tree.pk, asked, bound), lambda: _statement(tree, asked, bound))
-    with connection.cursor() as cursor:
-        cursor.execute(statement.sql, statement.parameters)
-        rows = [_revision(statement.names, values) for values in cursor.fetchall()]
+    found = rows_of(statement.sql, statement.parameters)
+    rows = [_revision(statement.names, values) for values in found]
     for row in rows:
         row.tree = tree
     return rows

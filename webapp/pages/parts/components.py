@@ -10,7 +10,6 @@ from functools import cache, lru_cache
 from html import escape
 
 from django import template
-from django.db import connection
 from django.http import HttpRequest
 from django.template.context import Context
 from django.urls import get_script_prefix, reverse
@@ -28,6 +27,7 @@ from webapp.results.models import (
     Revision,
     Series,
 )
+from webapp.results.queries import rows_of
 
 register = template.Library()
 
@@ -121,9 +121,8 @@ def page_pair(context: Context) -> SafeString:
 
 def waiting_for_operators() -> int:
     """Runs that wait for a decision, disabled webhooks, checks that are wrong. One query."""
-    with connection.cursor() as cursor:
-        cursor.execute(WAITING)
-        return int(cursor.fetchone()[0])
+    ((count,),) = rows_of(WAITING)
+    return int(count)
 
 
 @register.simple_tag

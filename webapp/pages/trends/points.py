@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 from django.contrib.postgres.aggregates import ArrayAgg
-from django.db import connection
 from django.http import Http404
 
 from webapp.charts.scale import Indices, extremes
@@ -22,7 +21,7 @@ from webapp.pages.parts.cache import Cache
 from webapp.pages.trends.query import End, TrendQuery, nearest
 from webapp.pages.trends.rows import POINTS_SHOWN
 from webapp.results.models import Point, PointQuerySet, Revision, Series, Tree
-from webapp.results.queries import received_by
+from webapp.results.queries import received_by, rows_of
 from webapp.stats.compare import intervals_of, own_units
 
 SUBJECT_LENGTH = 80
@@ -166,7 +165,7 @@ def _milliseconds(moment: datetime | None) -> int | None:
 def read_revisions(points: Points) -> list[RevisionRow]:
     """The revisions of ``points`` along the tree, in one query."""
     ids = {pk for its in points.by_series.values() for pk in its.columns["revision_id"]}
-    return [RevisionRow(*row) for row in _rows(REVISIONS, list(ids))]
+    return [RevisionRow(*row) for row in rows_of(REVISIONS, [list(ids)])]
 
 
 class Column(NamedTuple):
@@ -238,7 +237,9 @@ def _whole(series: Sequence[Series], query: TrendQuery, tree: Tree) -> dict[int,
     of_keys = {(one.pk, one.version, one.window_start): one for one in series}  # type: ignore[attr-defined]
 
     def read(keys: Sequence[OwnKey]) -> dict[OwnKey, OwnPoints]:
-        found = _by_series(_rows(IN_WINDOWS, [pk for pk, *_ in keys], [at or 0 for *_, at in keys]))
+        found = _by_series(
+            rows_of(IN_WINDOWS, [[pk for pk, *_ in keys], [at or 0 for *_, at in keys]])
+        )
         return {key: found.get(key[0], OwnPoints()) for key in keys}
 
     return {key[0]: own for key, own in OWN.get_all(of_keys, read).items()}
@@ -323,12 +324,6 @@ def _in_sight(along: Places, sight: Sequence[End]) -> tuple[int, int]:
 
 def _own(found: PointQuerySet) -> dict[int, OwnPoints]:
     return _by_series(found.with_own_units().values_list(*COLUMNS))
-
-
-def _rows(statement: str, *parameters: Any) -> list[tuple[Any, ...]]:
-    with connection.cursor() as cursor:
-        cursor.execute(statement, parameters)
-        return list(cursor.fetchall())
 
 
 def _by_series(rows: Iterable[tuple[Any, ...]]) -> dict[int, OwnPoints]:

@@ -274,7 +274,11 @@ SELECT {", ".join(REVISION_NAMES)} FROM results_revision
 def rows_of(
     statement: str, parameters: Sequence[Any] | Mapping[str, Any] = ()
 ) -> list[tuple[Any, ...]]:
-    """The rows that a statement gives."""
+    """The rows that a statement gives.
+
+    Where a page or an upload reads a few things, composing a query from a QuerySet takes longer
+    than PostgreSQL takes to answer it, so such reads are written out.
+    """
     with connection.cursor() as cursor:
         cursor.execute(statement, parameters)
         return list(cursor.fetchall())

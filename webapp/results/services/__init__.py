@@ -17,7 +17,6 @@ from webapp.results.services.costs import changed_costs, renew_costs
 from webapp.results.services.database import (
     begin_reshaping,
     begin_writing,
-    fetch_rows,
     insert_rows,
     lock_trees,
     update_rows,

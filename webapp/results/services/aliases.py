@@ -13,7 +13,8 @@ from typing import Any, Literal
 from django.db.models import QuerySet
 
 from webapp.results import models
-from webapp.results.services.database import chunks, fetch_rows, insert_rows
+from webapp.results.queries import rows_of
+from webapp.results.services.database import chunks, insert_rows
 from webapp.results.services.facts import machines_restated, rebuild_facts
 from webapp.results.services.named_rows import HardwareAndMode, hardware_named, modes_named
 from webapp.results.services.refiling import file_runs, key_of, move_series_or_runs, move_to_series
@@ -163,7 +164,7 @@ def aliases_in_force(lab: int) -> list[Alias]:
 
     They are not remembered from one upload to the next: a run would be stored under the wrong name.
     """
-    rows = fetch_rows(IN_FORCE, lab)
+    rows = rows_of(IN_FORCE, [lab])
     return with_hardware(
         [
             Alias(number, kind, name, means, Scope(tree, first, last, directory))

@@ -16,7 +16,8 @@ from typing import NamedTuple
 from webapp.results.models import Metric, ModeName, Series, counted
 from webapp.results.models.costs import CostSamples, cost_name
 from webapp.results.packed import SamplesField, pack_boots, unpack_measured
-from webapp.results.services.database import fetch_rows, insert_rows, lock_series_ids
+from webapp.results.queries import rows_of
+from webapp.results.services.database import insert_rows, lock_series_ids
 from webapp.results.services.points import COST_SAMPLES, SeriesRevision, mark_dirty, refresh_points
 from webapp.stats.option_cost import PairedRun, ratios
 
@@ -118,7 +119,7 @@ def changed_costs(changed: Sequence[Series]) -> Changed:
     """
     costs = [one.pk for one in changed if one.is_cost]
     measured = [one for one in changed if not one.is_cost and one.is_plain]
-    forsaken = fetch_rows(FORSAKEN, costs) if costs else []
+    forsaken = rows_of(FORSAKEN, [costs]) if costs else []
     return Changed(_pairs_of(measured), [pk for (pk,) in forsaken])
 
 
@@ -135,14 +136,14 @@ def _pairs_of(measured: Sequence[Series]) -> list[Pair]:
     if not asked:
         return []
     columns = map(list, zip(*sorted(asked), strict=True))
-    return [Pair(*row) for row in fetch_rows(PAIRS, *columns, FEWEST_REVISIONS)]
+    return [Pair(*row) for row in rows_of(PAIRS, [*columns, FEWEST_REVISIONS])]
 
 
 def _options_of(modes: set[int]) -> dict[int, list[tuple[int, str, str]]]:
     """By the mode (id) that has an option, or that is without one of another mode's: the mode with
     it (id), the name without it, and the option.
     """
-    rows = fetch_rows(MODES, list(modes))
+    rows = rows_of(MODES, [list(modes)])
     parts = {pk: ModeName.of(*names) for pk, *names in rows}
     ids = {str(name): pk for pk, name in parts.items()}
     found: dict[int, list[tuple[int, str, str]]] = defaultdict(list)
@@ -288,7 +289,7 @@ def _costs_of(pairs: Sequence[Pair]) -> dict[Key, _Cost]:
 
 def _stored_costs(by_key: Mapping[Key, Pair]) -> dict[Key, _Cost]:
     columns = [list(column) for column in zip(*by_key, strict=True)]
-    rows = fetch_rows(COSTS, *columns)
+    rows = rows_of(COSTS, [*columns])
     return {
         tuple(key): _Cost(by_key[tuple(key)], pk, own_better, has_points)
         for pk, own_better, has_points, *key in rows
@@ -344,7 +345,7 @@ def _wanted(costs: Sequence[_Cost], positions: dict[int, int]) -> Rows:
     ]
     if not asked:
         return {}
-    rows = [_Run(*row) for row in fetch_rows(RUNS, *map(list, zip(*asked, strict=True)))]
+    rows = [_Run(*row) for row in rows_of(RUNS, [*map(list, zip(*asked, strict=True))])]
     wanted: Rows = {}
     for (cost, revision), group in groupby(rows, key=lambda row: (row.cost, row.revision)):
         runs = list(group)
@@ -361,7 +362,7 @@ def _store(
     """Make what is stored equal to what is ``wanted``; the points that this concerns."""
     bounds = [list(since), list(since.values())]
     stored: dict[tuple[int, int], tuple[int, _Row]] = {}
-    for pk, cost, run, revision, position, samples, boots in fetch_rows(STORED, *bounds):
+    for pk, cost, run, revision, position, samples, boots in rows_of(STORED, [*bounds]):
         stored[cost, run] = pk, _Row(revision, *unpack_measured(samples, boots))
         positions[revision] = position
     gone = {key: row for key, row in stored.items() if key not in wanted}
@@ -392,7 +393,7 @@ def _astray(
 ) -> set[SeriesRevision]:
     """Points without samples and samples without their point, which a merge or a move leaves."""
     there = set()
-    for cost, revision, position in fetch_rows(POINTS, *bounds):
+    for cost, revision, position in rows_of(POINTS, [*bounds]):
         there.add((cost, revision))
         positions[revision] = position
     return there ^ {(cost, row.revision) for (cost, _), row in wanted.items()}

@@ -38,24 +38,18 @@ def insert_rows(
     rows: Sequence[Mapping[str, Any]],
     *,
     unique: tuple[str, ...] = (),
-    keep: tuple[str, ...] = (),
-    returning: tuple[str, ...] = (),
-) -> list[tuple[Any, ...]]:
+) -> None:
     """Insert ``rows``, each a mapping of column to value with the same columns.
 
     Args:
         model: whose table. Columns that are not given take the database's default.
         unique: columns of a unique constraint; a row that meets it replaces the values there. A
             stored row that has these values already is not written again.
-        keep: columns that a stored row keeps as they are.
-        returning: columns to give back, in no promised order.
     """
     if not rows:
-        return []
-    statement = _statement(model, tuple(rows[0]), unique, keep, returning)
+        return
     with connection.cursor() as cursor:
-        cursor.execute(statement, [as_json(rows)])
-        return list(cursor.fetchall()) if returning else []
+        cursor.execute(_statement(model, tuple(rows[0]), unique), [as_json(rows)])
 
 
 def update_rows(
@@ -69,21 +63,7 @@ def update_rows(
     if not rows:
         return
     with connection.cursor() as cursor:
-        cursor.execute(
-            _update_statement(model, tuple(rows[0]), key),
-            [as_json(rows)],
-        )
-
-
-def fetch_rows(statement: str, *parameters: Any) -> list[tuple[Any, ...]]:
-    """The rows of a statement.
-
-    Every upload reads a few things. Composing such a query from a QuerySet takes longer than
-    PostgreSQL takes to answer it, so the reads of that path are written out.
-    """
-    with connection.cursor() as cursor:
-        cursor.execute(statement, parameters)
-        return list(cursor.fetchall())
+        cursor.execute(_update_statement(model, tuple(rows[0]), key), [as_json(rows)])
 
 
 def chunks(items: Iterable[T], size: int = CHUNK) -> Iterator[list[T]]:
@@ -104,13 +84,7 @@ def _as_text(value: Any) -> str:
 
 
 @lru_cache(maxsize=64)
-def _statement(
-    model: type[models.Model],
-    columns: tuple[str, ...],
-    unique: tuple[str, ...],
-    keep: tuple[str, ...],
-    returning: tuple[str, ...],
-) -> str:
+def _statement(model: type[models.Model], columns: tuple[str, ...], unique: tuple[str, ...]) -> str:
     # Table and column names are the models' own; no value of a request is in this text.
     table = model._meta.db_table  # noqa: SLF001 (Django's documented way to a table's name)
     names = ", ".join(columns)
@@ -120,7 +94,7 @@ def _statement(
         f"SELECT {names} FROM json_to_recordset(%s::json) AS row ({types})"
     )
     if unique:
-        changed = sorted(set(columns) - set(unique) - set(keep))
+        changed = sorted(set(columns) - set(unique))
         stored, new = (
             ", ".join(f"{place}.{name}" for name in changed) for place in (table, "EXCLUDED")
         )
@@ -128,8 +102,6 @@ def _statement(
             f" ON CONFLICT ({', '.join(unique)}) DO UPDATE SET {_assignments(changed)}"
             f" WHERE ROW({stored}) IS DISTINCT FROM ROW({new})"
         )
-    if returning:
-        text += f" RETURNING {', '.join(returning)}"
     return text
 
 

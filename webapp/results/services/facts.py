@@ -15,7 +15,8 @@ from django.db import connection, transaction
 
 from webapp.results import fact_names
 from webapp.results.models import Hardware, HardwareFact, Mode, Run
-from webapp.results.services.database import fetch_rows, insert_rows
+from webapp.results.queries import rows_of
+from webapp.results.services.database import insert_rows
 
 CHUNK = 2000
 # Of each fact the interval that begins before what is new, those that begin within, and the next.
@@ -220,8 +221,8 @@ def _majorities(typed: Mapping[NamingFact, Collection[str]]) -> dict[NamingFact,
     if not disputed:
         return found
     counts: dict[NamingFact, Counter[str]] = defaultdict(Counter)
-    for hardware, name, value, count in fetch_rows(
-        TYPED_COUNTS, list(fact_names.NAMING), sorted(disputed)
+    for hardware, name, value, count in rows_of(
+        TYPED_COUNTS, [list(fact_names.NAMING), sorted(disputed)]
     ):
         counts[NamingFact(hardware, name)][fact_names.as_text(_loaded(value))] += count
     for key, counted in counts.items():
@@ -252,7 +253,7 @@ def _beside(seen: Mapping[Key, Collection[fact_names.Observation]]) -> Known:
         times = {"first": first, "first_value": low, "last": last, "last_value": high}
         wanted.append(key._asdict() | times)
     found: Known = {key: [] for key in seen}
-    for hardware, name, source, first, value, last in fetch_rows(BESIDE, _json(wanted)):
+    for hardware, name, source, first, value, last in rows_of(BESIDE, [_json(wanted)]):
         found[Key(hardware, name, source)].append(fact_names.Interval(first, value, last))
     return {key: sorted(intervals) for key, intervals in found.items()}
 
@@ -267,7 +268,7 @@ def _with_cut(seen: Seen, before: Known) -> Seen:
             for key, parts in torn.items()
             for one in parts
         ]
-        reported = _seen(_reports(fetch_rows(REPORTS, _json(wanted))))
+        reported = _seen(_reports(rows_of(REPORTS, [_json(wanted)])))
         for key, parts in torn.items():
             observed[key] |= {
                 one for one in reported.get(key, ()) if any(_within(part, one) for part in parts)

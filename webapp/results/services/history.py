@@ -15,7 +15,8 @@ from webapp.results.documents import Problem, Unprocessable
 from webapp.results.git_history import Ids
 from webapp.results.models import Revision, RevisionAlias, Tree
 from webapp.results.models.history import MIN_HASH_PREFIX
-from webapp.results.services.database import CHUNK, begin_reshaping, chunks, fetch_rows
+from webapp.results.queries import rows_of
+from webapp.results.services.database import CHUNK, begin_reshaping, chunks
 from webapp.results.services.revisions import (
     Move,
     lock_series_of,
@@ -335,12 +336,12 @@ def _by_stored_start(tree: Tree, hashes: set[str]) -> defaultdict[str, set[int]]
     if not hashes:
         return defaultdict(set)
     shortest = f"^[0-9a-f]{{{MIN_HASH_PREFIX},}}$"
-    lengths = [length for (length,) in fetch_rows(SHORT_LENGTHS, tree.pk, shortest)]
+    lengths = [length for (length,) in rows_of(SHORT_LENGTHS, [tree.pk, shortest])]
     pairs = ((h, h[:length]) for h in sorted(hashes) for length in lengths if length < len(h))
     found: defaultdict[str, set[int]] = defaultdict(set)
     for chunk in chunks(pairs):
         wanted, starts = (list(column) for column in zip(*chunk, strict=True))
-        for digest, revision in fetch_rows(STORED_STARTS, wanted, starts, tree.pk):
+        for digest, revision in rows_of(STORED_STARTS, [wanted, starts, tree.pk]):
             found[digest].add(revision)
     return found
 
@@ -348,7 +349,7 @@ def _by_stored_start(tree: Tree, hashes: set[str]) -> defaultdict[str, set[int]]
 def _by_stored_rest(tree: Tree, starts: set[str]) -> dict[str, set[int]]:
     found: defaultdict[str, set[int]] = defaultdict(set)
     for chunk in chunks(sorted(starts)):
-        for start, revision in fetch_rows(STORED_REST, chunk, tree.pk):
+        for start, revision in rows_of(STORED_REST, [chunk, tree.pk]):
             found[start].add(revision)
     return found
 

@@ -23,9 +23,10 @@ from webapp.results.documents import Problem, RunDocument, Unprocessable
 from webapp.results.identity import Bound, Evidence, Identity, Known, Trust, identify
 from webapp.results.models import Choice, IdentityRule, Run, WaitingRun
 from webapp.results.models.decisions import WaitingRunQuerySet
+from webapp.results.queries import rows_of
 from webapp.results.services import refiling
 from webapp.results.services.aliases import file_by_names
-from webapp.results.services.database import begin_writing, fetch_rows, insert_rows
+from webapp.results.services.database import begin_writing, insert_rows
 from webapp.results.services.placing import Placed, place_names
 from webapp.results.services.points import renew
 from webapp.results.spellings import COUNT_PATTERN, position_of
@@ -165,7 +166,7 @@ def pairs_of(trees: Collection[str]) -> tuple[dict[str, list[tuple[int, int]]], 
     are known; and the trees whose own numbers count all commits."""
     pairs: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
     counting_all = set()
-    for tree, counts_all, own, other in fetch_rows(PAIRS, sorted(trees)) if trees else ():
+    for tree, counts_all, own, other in rows_of(PAIRS, [sorted(trees)]) if trees else ():
         if counts_all:
             counting_all.add(tree)
         if own is not None:
@@ -188,7 +189,7 @@ def _bound(wanted: set[tuple[str, str]]) -> dict[tuple[str, str], Bound]:
     if not wanted:
         return {}
     ordered = sorted(wanted)
-    rows = fetch_rows(BOUND, [tree for tree, _ in ordered], [found for _, found in ordered])
+    rows = rows_of(BOUND, [[tree for tree, _ in ordered], [found for _, found in ordered]])
     found: defaultdict[tuple[str, str], list[Bound]] = defaultdict(list)
     for tree, text, name, names in rows:
         found[tree, text].append(Bound(name, names))

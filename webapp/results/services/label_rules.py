@@ -13,9 +13,9 @@ from typing import Any
 from django.db import connection, transaction
 
 from webapp.results.models import LabelRule, Measurement, Mode, Run, Series, Variant
+from webapp.results.queries import rows_of
 from webapp.results.services import named_rows
 from webapp.results.services.aliases import file_by_names
-from webapp.results.services.database import fetch_rows
 from webapp.results.services.facts import machines_restated, rebuild_facts
 from webapp.results.services.refiling import RunSeries, lock_series_of_runs, move_series_or_runs
 from webapp.results.services.subjects import relations_to
@@ -131,7 +131,7 @@ def drop_unused(refiled: RefiledRuns) -> None:
 
 def _places() -> dict[int, _Place]:
     """Of each run (id) that is filed otherwise than the rules say: where it belongs."""
-    rows = fetch_rows(RUNS)
+    rows = rows_of(RUNS)
     rules = _rules_of({row[5] for row in rows})
     parted = [_by_rules(row, rules) for row in rows]
     modes = named_rows.modes_named(one.mode for one in parted)
@@ -170,7 +170,7 @@ def _kept(name: str, as_sent: str | None, found: ModeAndVariant) -> dict[str, An
 def _left(places: Mapping[int, _Place]) -> tuple[set[int], set[int]]:
     """The modes and the variants (ids) that the runs are filed under so far."""
     statement = "SELECT DISTINCT mode_id, variant_id FROM results_run WHERE id = ANY(%s)"
-    rows = fetch_rows(statement, list(places))
+    rows = rows_of(statement, [list(places)])
     return {mode for mode, _ in rows}, {variant for _, variant in rows if variant is not None}
 
 

@@ -11,8 +11,9 @@ from webapp.accounts.models import User
 from webapp.labs.models import Lab
 from webapp.results import models
 from webapp.results.documents import Problem, Unprocessable
+from webapp.results.queries import rows_of
 from webapp.results.services import aliases
-from webapp.results.services.database import begin_reshaping, fetch_rows
+from webapp.results.services.database import begin_reshaping
 from webapp.results.services.named_rows import HardwareAndMode, forget_names, hardware_named
 from webapp.results.services.revisions import revision_given
 from webapp.results.spellings import PART, PART_MAX
@@ -262,13 +263,15 @@ def _beside(
     """Index of a group → revisions measured under both names, greatest difference in percent."""
     if not groups:
         return {}
-    rows = fetch_rows(
+    rows = rows_of(
         BESIDE,
-        list(range(len(groups))),
-        [present.hardware for present, _, _, _ in groups],
-        [present.mode for present, _, _, _ in groups],
-        [hardware for _, hardware, _, _ in groups],
-        [mode for _, _, mode, _ in groups],
-        [one.run for _, _, _, of in groups for one in of],
+        [
+            list(range(len(groups))),
+            [present.hardware for present, _, _, _ in groups],
+            [present.mode for present, _, _, _ in groups],
+            [hardware for _, hardware, _, _ in groups],
+            [mode for _, _, mode, _ in groups],
+            [one.run for _, _, _, of in groups for one in of],
+        ],
     )
     return {number: (count, apart) for number, count, apart in rows}

@@ -20,7 +20,7 @@ from webapp.labs.models import Lab
 from webapp.labs.services import Stored
 from webapp.results import models
 from webapp.results.documents import MetricDocument, Problem
-from webapp.results.services.database import fetch_rows
+from webapp.results.queries import rows_of
 from webapp.results.spellings import ModeName, VariantPart
 
 SECONDS = 30.0
@@ -218,7 +218,7 @@ def _locked(
     keys: set[SeriesKey], statement: str = LOCK_SERIES, *parameters: Any
 ) -> dict[SeriesKey, int]:
     columns = (sorted(set(column)) for column in zip(*keys, strict=True))
-    rows = fetch_rows(statement, *columns, *parameters)
+    rows = rows_of(statement, [*columns, *parameters])
     found: dict[Any, int] = {tuple(key): pk for *key, pk in rows}
     return {key: found[key] for key in keys if key in found}
 

@@ -18,7 +18,7 @@ from django.utils.http import urlencode
 
 from webapp.accounts.models import User
 from webapp.results.models import DismissedTwins, Mode
-from webapp.results.services.database import fetch_rows
+from webapp.results.queries import rows_of
 from webapp.results.spellings import ModeName
 
 TOGETHER = """
@@ -83,7 +83,7 @@ def suggested_twins() -> list[Suggested]:
         return []
     columns = [ids[one.one] for one in alike], [ids[one.other] for one in alike]
     names = {pk: name for name, pk in ids.items()}
-    together = {frozenset((names[one], names[two])) for one, two in fetch_rows(TOGETHER, *columns)}
+    together = {frozenset((names[one], names[two])) for one, two in rows_of(TOGETHER, [*columns])}
     dismissed = set(DismissedTwins.objects.values_list("one", "other"))
     found = [one for one in suggest(ids, together) if (one.one, one.other) not in dismissed]
     wanted = {name for one in found for name in (one.one, one.other)}

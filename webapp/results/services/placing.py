@@ -16,7 +16,7 @@ from webapp.queueing import Task, queue_on_commit
 from webapp.results.bounds import wrong_with_revision
 from webapp.results.documents import Problem, Unprocessable
 from webapp.results.models import WAITING_FROM, PlaceProposal, Revision, Tree
-from webapp.results.services.database import fetch_rows
+from webapp.results.queries import rows_of
 from webapp.results.services.positions import far_off, places_of_days
 from webapp.results.spellings import day_of, is_total, position_of
 
@@ -207,7 +207,7 @@ def _known(upload: _Upload) -> dict[Key, Placed]:
 def _by_alias(wanted: Iterable[Key], trees: Mapping[str, Tree]) -> dict[Key, Placed]:
     names = {row.pk: name for name, row in trees.items()}
     keys = sorted(wanted)
-    rows = fetch_rows(BY_ALIAS, [trees[tree].pk for tree, _ in keys], [name for _, name in keys])
+    rows = rows_of(BY_ALIAS, [[trees[tree].pk for tree, _ in keys], [name for _, name in keys]])
     return {(names[tree], name): Placed(*placed) for tree, name, *placed in rows}
 
 
@@ -277,13 +277,15 @@ def _make(new: Mapping[Key, int | None], upload: _Upload) -> dict[Key, Placed]:
     Those whose place another revision holds are left out.
     """
     keys = sorted(new)
-    rows = fetch_rows(
+    rows = rows_of(
         MAKE,
-        [upload.trees[tree].pk for tree, _ in keys],
-        [name for _, name in keys],
-        [new[key] for key in keys],
-        WAITING_FROM,
-        upload.agent.pk,
+        [
+            [upload.trees[tree].pk for tree, _ in keys],
+            [name for _, name in keys],
+            [new[key] for key in keys],
+            WAITING_FROM,
+            upload.agent.pk,
+        ],
     )
     names = {row.pk: name for name, row in upload.trees.items()}
     made = {(names[tree], name): Placed(pk, position) for tree, name, pk, position in rows}

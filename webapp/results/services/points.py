@@ -21,7 +21,8 @@ from django.utils import timezone
 
 from webapp.results.models import WAITING_FROM, Point, Series, digest_of_builds
 from webapp.results.packed import unpack_measured
-from webapp.results.services.database import fetch_rows, insert_rows, update_rows
+from webapp.results.queries import rows_of
+from webapp.results.services.database import insert_rows, update_rows
 from webapp.results.services.upload_consistency import judge_uploads, uploads_apart
 from webapp.results.validity import LeftOut, counted, marks_of
 from webapp.stats import ministat
@@ -139,17 +140,16 @@ def mark_dirty(lowest: dict[int, int]) -> None:
 def _mark(lowest: dict[int, int]) -> tuple[list[int], list[int]]:
     """Those of the series that have points whose runs are kept apart, and those with sessions."""
     ids = sorted(lowest)
-    rows = sorted(fetch_rows(MARK_DIRTY, timezone.now(), ids, [lowest[i] for i in ids]))
+    rows = sorted(rows_of(MARK_DIRTY, [timezone.now(), ids, [lowest[i] for i in ids]]))
     return [pk for pk, has_apart, _ in rows if has_apart], [pk for pk, _, named in rows if named]
 
 
 def _pooled(
     wanted: set[SeriesRevision], positions: Mapping[int, int], source: str
 ) -> list[dict[str, Any]]:
-    rows = fetch_rows(
+    rows = rows_of(
         source,
-        sorted({series for series, _ in wanted}),
-        sorted({revision for _, revision in wanted}),
+        [sorted({series for series, _ in wanted}), sorted({revision for _, revision in wanted})],
     )
     points = (
         _point(key, positions[key[1]], [_row(*row) for row in group])
@@ -285,7 +285,7 @@ def judge_sessions(series: Sequence[int]) -> dict[int, int]:
     lowest: dict[int, int] = {}
     points: list[dict[str, Any]] = []
     begun: list[dict[str, Any]] = []
-    rows = map(_SessionRow._make, fetch_rows(POINTS, list(series)))
+    rows = map(_SessionRow._make, rows_of(POINTS, [list(series)]))
     for pk, group in groupby(rows, key=lambda row: row.series):
         its = list(group)
         apart = sessions_apart([_measured(row) for row in its])

@@ -12,7 +12,7 @@ from datetime import UTC, date, datetime, timedelta
 from typing import TypeVar
 
 from webapp.results.models import WAITING_FROM
-from webapp.results.services.database import fetch_rows
+from webapp.results.queries import rows_of
 from webapp.results.spellings import GIT_COUNT_OFFSET, day_of
 
 Key = TypeVar("Key")
@@ -75,7 +75,7 @@ def places_of_days(days: Mapping[Key, tuple[int, date]]) -> dict[Key, int]:
         datetime.combine(days[key][1] + timedelta(days=1), datetime.min.time(), UTC) for key in keys
     ]
     trees = [days[key][0] for key in keys]
-    rows = fetch_rows(NEIGHBOURS, WAITING_FROM, WAITING_FROM, list(range(len(keys))), trees, ends)
+    rows = rows_of(NEIGHBOURS, [WAITING_FROM, WAITING_FROM, list(range(len(keys))), trees, ends])
     gaps = {
         number: (after, before)
         for number, after, before in rows
@@ -119,7 +119,7 @@ def _between(
         [after for after, _ in gaps.values()],
         [before for _, before in gaps.values()],
     )
-    for number, name, position in fetch_rows(BETWEEN, *columns):
+    for number, name, position in rows_of(BETWEEN, [*columns]):
         found.setdefault(number, []).append((name, position))
     return found
 
@@ -151,5 +151,5 @@ def _place(
 def _spans(trees: set[int], lab: int) -> dict[int, int]:
     """Of trees with enough revisions."""
     ids, last = sorted(trees), LEAST_REVISIONS - 1
-    rows = fetch_rows(NEWEST + REFERENCES, lab, ids, WAITING_FROM, LOOKED_AT, last, last, ids)
+    rows = rows_of(NEWEST + REFERENCES, [lab, ids, WAITING_FROM, LOOKED_AT, last, last, ids])
     return {tree: max(number_of(found), 1) for tree, found in rows if found is not None}

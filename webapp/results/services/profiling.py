@@ -13,7 +13,7 @@ from webapp.labs.models import Agent
 from webapp.labs.services import Stored, spend_quota
 from webapp.results.documents import Forbidden, Problem, ResultsError, Unprocessable
 from webapp.results.models import Profile, Run
-from webapp.results.services.database import fetch_rows
+from webapp.results.queries import rows_of
 from webapp.stats.profiles.calls import Calls, Function, packed
 
 MOST_PROFILES = 200
@@ -121,7 +121,7 @@ def _interned(functions: Sequence[Function]) -> list[int]:
     ids: dict[Function, int] = {}
     while missing := [one for one in functions if one not in ids]:
         names = [one.name for one in missing]
-        rows = fetch_rows(INTERN, names, [one.module for one in missing])
+        rows = rows_of(INTERN, [names, [one.module for one in missing]])
         ids |= {Function(name, module): pk for pk, name, module in rows}
     return [ids[one] for one in functions]
 

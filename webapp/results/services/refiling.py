@@ -9,7 +9,8 @@ from datetime import datetime
 from django.db import connection
 
 from webapp.results.models import Measurement, Series
-from webapp.results.services.database import fetch_rows, lock_series_ids
+from webapp.results.queries import rows_of
+from webapp.results.services.database import lock_series_ids
 from webapp.results.services.facts import machines_restated, rebuild_facts
 from webapp.results.services.named_rows import PLAIN, HardwareAndMode, SeriesKey, lock_series
 from webapp.results.services.placing import Placed
@@ -165,10 +166,10 @@ def move_measurements(targets: Mapping[RunSeries, int]) -> None:
 def _whole(targets: Mapping[RunSeries, SeriesKey]) -> dict[int, SeriesKey]:
     """The series (ids) all of whose measurements belong to one other."""
     counts = dict(
-        fetch_rows(
+        rows_of(
             "SELECT series_id, count(*) FROM results_measurement"
             " WHERE series_id = ANY(%s) GROUP BY series_id",
-            sorted({series for _, series in targets}),
+            [sorted({series for _, series in targets})],
         )
     )
     leaving = Counter(series for _, series in targets)

@@ -18,9 +18,10 @@ from django.utils import timezone
 
 from webapp.results.identity import Evidence, Identity
 from webapp.results.models import WAITING_FROM, NameAlias, Revision, Run, Tree, WaitingRun
+from webapp.results.queries import rows_of
 from webapp.results.services import refiling
 from webapp.results.services.aliases import file_by_names
-from webapp.results.services.database import begin_reshaping, chunks, fetch_rows
+from webapp.results.services.database import begin_reshaping, chunks
 from webapp.results.services.identities import (
     WAITS,
     Doubt,
@@ -217,7 +218,7 @@ class Unsettled:
 
 def unsettled_counts() -> list[Unsettled]:
     """Of all trees, in the order of ids."""
-    return [Unsettled(*row) for row in fetch_rows(UNSETTLED, WAITING_FROM)]
+    return [Unsettled(*row) for row in rows_of(UNSETTLED, [WAITING_FROM])]
 
 
 def count_moves(found: Sequence[Unsettled]) -> dict[int, list[Move]]:
@@ -306,5 +307,5 @@ def _in_order(pairs: Iterable[Pair]) -> list[Pair]:
 
 
 def _taken(tree: Tree, wanted: Iterable[int]) -> set[int]:
-    rows = fetch_rows(TAKEN, sorted(set(wanted)), tree.pk, FURTHEST)
+    rows = rows_of(TAKEN, [sorted(set(wanted)), tree.pk, FURTHEST])
     return {position for (position,) in rows}

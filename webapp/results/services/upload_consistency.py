@@ -20,7 +20,7 @@ from uuid import UUID
 
 from django.db import connection
 
-from webapp.results.services.database import fetch_rows
+from webapp.results.queries import rows_of
 from webapp.stats import upload_consistency as consistency
 
 LEVELS = """
@@ -130,7 +130,7 @@ def judge_uploads(series: Sequence[int]) -> dict[int, int]:
 
 
 def _histories(series: Sequence[int]) -> dict[int, consistency.History | None]:
-    rows = fetch_rows(LEVELS, list(series), consistency.HISTORY)
+    rows = rows_of(LEVELS, [list(series), consistency.HISTORY])
     levels = {
         pk: [(mean, runs) for _, mean, runs in group]
         for pk, group in groupby(rows, key=lambda row: row[0])
@@ -149,8 +149,8 @@ def _to_judge(judged_by: dict[int, list[Any]]) -> list[_Waiting]:
     wanted = [{"series": pk, "history": history} for pk, history in judged_by.items()]
     return [
         _Waiting(pk, series, position, disagrees, json.loads(uploads), is_decided)
-        for pk, series, position, disagrees, uploads, is_decided in fetch_rows(
-            TO_JUDGE, json.dumps(wanted)
+        for pk, series, position, disagrees, uploads, is_decided in rows_of(
+            TO_JUDGE, [json.dumps(wanted)]
         )
     ]
 

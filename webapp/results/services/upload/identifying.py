@@ -23,7 +23,8 @@ from webapp.labs.services import require_quota
 from webapp.outbox.services import NewMail, post_mails
 from webapp.results.documents import Forbidden, Problem, RunDocument, Unprocessable
 from webapp.results.models import WAITING_FROM, LabelRule, Run
-from webapp.results.services.database import begin_replacing, begin_writing, fetch_rows
+from webapp.results.queries import rows_of
+from webapp.results.services.database import begin_replacing, begin_writing
 from webapp.results.services.identities import Identities, identify_runs
 from webapp.results.spellings import ModeName, PartRule, read_options
 
@@ -174,7 +175,7 @@ def _classified(
 
 def _stored(runs: Sequence[RunDocument]) -> dict[UUID, _Stored]:
     """The current runs of these UUIDs."""
-    rows = map(_Stored._make, fetch_rows(STORED_RUNS, [run.uuid for run in runs]))
+    rows = map(_Stored._make, rows_of(STORED_RUNS, [[run.uuid for run in runs]]))
     return {row.uuid: row for row in rows}
 
 
@@ -228,7 +229,7 @@ def note_refused_replacement(*, agent: Agent, runs: Sequence[int]) -> None:
     push everything else out of the log.
     """
     now = timezone.now()
-    tried = [tries for (tries,) in fetch_rows(KEEP_REFUSED, agent.pk, now, now, sorted(runs))]
+    tried = [tries for (tries,) in rows_of(KEEP_REFUSED, [agent.pk, now, now, sorted(runs)])]
     if new := tried.count(1):
         log.warning("replacing runs of another lab refused", agent=str(agent), runs=new)
     for lab in Lab.objects.filter(hardware__runs__in=runs).distinct():

@@ -20,9 +20,9 @@ from webapp.labs.models import Lab
 from webapp.queueing import Task, queue_on_commit
 from webapp.results.documents import MetricDocument, RunDocument
 from webapp.results.models import WAITING_FROM, Measurement, Mode, RevisionAlias, Run, WaitingRun
+from webapp.results.queries import rows_of
 from webapp.results.services import refiling
 from webapp.results.services.aliases import file_by_names, names_as_sent, note_names
-from webapp.results.services.database import fetch_rows
 from webapp.results.services.identities import (
     LEFT_OUT,
     WAITS,
@@ -177,7 +177,7 @@ def _name_commits(aliases: Sequence[tuple[int, int, str]]) -> None:
         RevisionAlias.objects.bulk_create(made.values(), ignore_conflicts=True)
         trees, names = zip(*made, strict=True)
         revisions = [alias.revision_id for alias in made.values()]
-        fetch_rows(ANSWER_TO, list(trees), list(names), revisions, WAITING_FROM)
+        rows_of(ANSWER_TO, [list(trees), list(names), revisions, WAITING_FROM])
         queue_on_commit(Task.ESTIMATE_POSITIONS)
 
 

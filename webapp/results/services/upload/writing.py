@@ -22,8 +22,9 @@ from webapp.results.documents import MetricDocument, Recorded
 from webapp.results.fact_names import ChangedFact
 from webapp.results.models import Measurement, Run, RunHistograms
 from webapp.results.packed import SamplesField, SourcesField, pack_boots
+from webapp.results.queries import rows_of
 from webapp.results.services.aliases import note_names
-from webapp.results.services.database import as_json, column_types, fetch_rows, insert_rows
+from webapp.results.services.database import as_json, column_types, insert_rows
 from webapp.results.services.facts import Report, note_facts, renew_facts
 from webapp.results.services.identities import LEFT_OUT, WAITS, note_doubts
 from webapp.results.services.named_rows import lock_series
@@ -145,7 +146,7 @@ def _insert_with_kernels(rows: Sequence[Mapping[str, Any]]) -> dict[UUID, int]:
         return {}
     columns = [name for name in rows[0] if name not in OF_KERNEL]
     statement = INSERT_RUNS.format(columns=", ".join(columns), types=column_types(Run, columns))
-    return dict(fetch_rows(statement, as_json(rows)))
+    return dict(rows_of(statement, [as_json(rows)]))
 
 
 def _measured(run: int, series: int, metric: MetricDocument) -> dict[str, Any]:
@@ -222,7 +223,7 @@ def _supersede(runs: Sequence[Run], now: datetime) -> dict[UUID, int]:
     """
     if not runs:
         return {}
-    ids = [pk for (pk,) in fetch_rows(NEW_IDS, len(runs))]
+    ids = [pk for (pk,) in rows_of(NEW_IDS, [len(runs)])]
     with connection.cursor() as cursor:
         cursor.execute(SUPERSEDE, [now, REPLACED, [run.pk for run in runs], ids])
     return {run.uuid: pk for run, pk in zip(runs, ids, strict=True)}
