@@ -45,6 +45,7 @@ from django.db import connection
 from django.dispatch import receiver
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
+from django.utils.deprecation import MiddlewareMixin
 from limits import RateLimitItem, RateLimitItemPerHour, RateLimitItemPerMinute
 from limits.errors import StorageError
 from limits.storage import MemoryStorage, RedisStorage, Storage
@@ -300,15 +301,13 @@ class LimitedPasswordChange(PasswordChangeForm):
 SIGNED_IN = "signed_in_now"
 
 
-class SignIn:
+class SignIn(MiddlewareMixin):
     """Remember the browser of who signed in, and answer those who have to wait."""
 
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Answer, and remember the browser where the request signed somebody in."""
-        response = self.get_response(request)
+    def process_response(
+        self, request: HttpRequest, response: HttpResponseBase
+    ) -> HttpResponseBase:
+        """Remember the browser where the request signed somebody in."""
         name = getattr(request, SIGNED_IN, None)
         if name is not None:
             remember(response, name)

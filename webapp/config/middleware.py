@@ -30,6 +30,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.urls import URLPattern, URLResolver
 from django.utils.cache import patch_cache_control
+from django.utils.deprecation import MiddlewareMixin
 from prometheus_client import Counter, Gauge, Histogram
 from psycopg import IsolationLevel
 
@@ -83,18 +84,16 @@ def is_private(request: HttpRequest) -> bool:
     return bool(request.is_private)  # type: ignore[attr-defined]
 
 
-class PrivateAnswers:
+class PrivateAnswers(MiddlewareMixin):
     """No shared cache keeps an answer to somebody with a session, nor any of a private instance.
 
     The cookie is looked at and not the person, so that nothing is read for it.
     """
 
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
-        self._get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+    def process_response(
+        self, request: HttpRequest, response: HttpResponseBase
+    ) -> HttpResponseBase:
         """The answer; one that sets a cookie is its receiver's alone as well."""
-        response = self._get_response(request)
         has_session = settings.SESSION_COOKIE_NAME in request.COOKIES
         if has_session or response.cookies or is_private(request):
             patch_cache_control(response, private=True)
@@ -130,15 +129,8 @@ def _reads_by_token(request: HttpRequest) -> bool:
     return scheme.lower() == "bearer" and request.method in ("GET", "HEAD")
 
 
-class RejectNulBytes:
+class RejectNulBytes(MiddlewareMixin):
     """The database holds no NUL, and refuses to look for one: such an address leads nowhere."""
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Answer as without this."""
-        return self.get_response(request)
 
     def process_view(self, request: HttpRequest, *_view: Any) -> None:
         """Raises Http404 for a path with a NUL."""
@@ -146,29 +138,19 @@ class RejectNulBytes:
             raise Http404
 
 
-class RefuseLargeBodies:
+class RefuseLargeBodies(MiddlewareMixin):
     """413 for pages. The API asks first who sends, and refuses in its own form."""
 
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+    def process_request(self, request: HttpRequest) -> HttpResponse | None:
         """Answer 413 for a body over the limit; the API refuses its own, as JSON."""
         size = int(request.META.get("CONTENT_LENGTH") or 0)
         if size > settings.UPLOAD_MAX_BYTES and not request.path_info.startswith(API):
             return HttpResponse("The request is too large.\n", "text/plain", status=413)
-        return self.get_response(request)
+        return None
 
 
-class DatabaseLost:
+class DatabaseLost(MiddlewareMixin):
     """Answer 503 with Retry-After while the database is away."""
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Answer as without this."""
-        return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
         """The API translates its own (`webapp.api.errors`)."""
@@ -339,13 +321,13 @@ class Acting:
     """Whoever sends a request that may write acts in it."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
-        self._get_response = get_response
+        self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         """The answer, with the log following what the view writes."""
         with ExitStack() as stack:
             request.acting = stack  # type: ignore[attr-defined]
-            return self._get_response(request)
+            return self.get_response(request)
 
     def process_view(self, request: HttpRequest, *_view: Any) -> None:
         """Begin when it is known which view answers."""

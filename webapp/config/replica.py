@@ -17,6 +17,7 @@ from django.conf import settings
 from django.core.exceptions import MiddlewareNotUsed
 from django.db import DEFAULT_DB_ALIAS, Error, InterfaceError, OperationalError, connections
 from django.http import HttpRequest, HttpResponseBase
+from django.utils.deprecation import MiddlewareMixin
 from psycopg.errors import QueryCanceled
 
 ALIAS = "replica"
@@ -133,17 +134,18 @@ def _position() -> str:
         return END
 
 
-class RememberWrites:
+class RememberWrites(MiddlewareMixin):
     """Whoever wrote something keeps the position of it in the log, for `try_replica`."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         if not is_there():
             raise MiddlewareNotUsed
-        self._get_response = get_response
+        super().__init__(get_response)
 
-    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+    def process_response(
+        self, request: HttpRequest, response: HttpResponseBase
+    ) -> HttpResponseBase:
         """The answer; after a form was sent, with a cookie."""
-        response = self._get_response(request)
         if request.method == "POST" and "Authorization" not in request.headers:
             response.set_cookie(
                 settings.WRITTEN_COOKIE_NAME,
