@@ -74,17 +74,12 @@ def draw(around: Around, *, described: str, size: Size = CARD) -> str:
     at = (x(around.at - 1) + x(around.at)) / 2 if around.at else x(0)
     drawn = around.levels or _two_levels(around)
     children = (
-        svg.element("path", d=f"M6 {bottom:.1f}H{right:.1f}", class_="axis"),
+        svg.path(f"M6 {bottom:.1f}H{right:.1f}", "axis"),
         _suspects(around, x, bottom),
         *(_gap(around, x, y) if around.is_slow else ()),
-        *_whiskers(around, x, y),
-        svg.element(
-            "path",
-            d=dots(range(len(around.values)), around.values, x, y),
-            class_="pt",
-            stroke_width="4.4",
-        ),
-        *levels(drawn, x, y),
+        _whiskers(around, x, y),
+        svg.path(dots(range(len(around.values)), around.values, x, y), "pt", stroke_width="4.4"),
+        levels(drawn, x, y),
         *(() if around.is_slow else _riser(around, at, y, right)),
         *_figures(around, y, right + 6),
         *_names(around, at, right, size.height - 3),
@@ -110,13 +105,13 @@ def _suspects(around: Around, x: Scale, bottom: float) -> str:
     )
 
 
-def _whiskers(around: Around, x: Scale, y: Scale) -> list[str]:
+def _whiskers(around: Around, x: Scale, y: Scale) -> str:
     strokes = [
         f"M{x(index):.1f} {y.clamped(low):.1f}V{y.clamped(high):.1f}"
         for index, (low, high) in enumerate(zip(around.lows, around.highs, strict=True))
         if low is not None and high is not None
     ]
-    return [svg.element("path", d="".join(strokes), class_="wh")] if strokes else []
+    return svg.path("".join(strokes), "wh")
 
 
 def _riser(around: Around, at: float, y: Scale, right: float) -> list[str]:
@@ -127,9 +122,9 @@ def _riser(around: Around, at: float, y: Scale, right: float) -> list[str]:
         f"l-{TRIANGLE:.0f} {-1.5 * tip:.1f}z"
     )
     return [
-        svg.element("path", d=f"M{at:.1f} {start:.1f}H{right:.1f}", class_="was"),
-        svg.element("path", d=f"M{at:.1f} {start:.1f}V{end:.1f}", class_=f"riser {around.verdict}"),
-        svg.element("path", d=triangle, class_=f"tri {around.verdict}"),
+        svg.path(f"M{at:.1f} {start:.1f}H{right:.1f}", "was"),
+        svg.path(f"M{at:.1f} {start:.1f}V{end:.1f}", f"riser {around.verdict}"),
+        svg.path(triangle, f"tri {around.verdict}"),
     ]
 
 
@@ -143,14 +138,13 @@ def _gap(around: Around, x: Scale, y: Scale) -> list[str]:
         start = max(start, x(newest.first))
         on_line = y.clamped(newest.start)
     return [
-        svg.element(
-            "path",
-            d=f"M{start:.1f} {old:.1f}H{end:.1f}V{new:.1f}L{start:.1f} {on_line:.1f}z",
-            class_={"worse": "bw", "better": "bb"}.get(around.verdict, "bn"),
+        svg.path(
+            f"M{start:.1f} {old:.1f}H{end:.1f}V{new:.1f}L{start:.1f} {on_line:.1f}z",
+            {"worse": "bw", "better": "bb"}.get(around.verdict, "bn"),
             fill_opacity=".14",
         ),
-        svg.element("path", d=f"M{start:.1f} {old:.1f}H{end:.1f}", class_="was"),
-        svg.element("path", d=f"M{end:.1f} {old:.1f}V{new:.1f}", class_=f"riser {around.verdict}"),
+        svg.path(f"M{start:.1f} {old:.1f}H{end:.1f}", "was"),
+        svg.path(f"M{end:.1f} {old:.1f}V{new:.1f}", f"riser {around.verdict}"),
     ]
 
 
@@ -221,13 +215,11 @@ def draw_tile(tile: Tile, *, described: str = "") -> str:
     y = Scale(low, high, HEIGHT - INSET_Y, INSET_Y)
     newest = f"M{x(tile.indices[-1]):.1f} {y(tile.values[-1]):.1f}h0"
     children = (
-        svg.element("path", d=_tenth(tile.values, y), class_="scale"),
-        svg.element(
-            "path", d=dots(tile.indices, tile.values, x, y), class_="pt", stroke_width="2.2"
-        ),
-        *levels(tile.levels, x, y),
+        svg.path(_tenth(tile.values, y), "scale"),
+        svg.path(dots(tile.indices, tile.values, x, y), "pt", stroke_width="2.2"),
+        levels(tile.levels, x, y),
         *_risers(tile, x, y),
-        svg.element("path", d=newest, class_="newest"),
+        svg.path(newest, "newest"),
     )
     roles = {"role": "img", "aria_label": described} if described else {"aria_hidden": "true"}
     return svg.element(
@@ -253,13 +245,13 @@ def dots(indices: Sequence[int], values: Sequence[float], x: Scale, y: Scale) ->
     return "M%.1f %.1fh0" * (len(placed) // 2) % tuple(placed)
 
 
-def levels(found: Sequence[Level], x: Scale, y: Scale) -> list[str]:
+def levels(found: Sequence[Level], x: Scale, y: Scale) -> str:
     """The levels as one path, none where there are none."""
     strokes = [
         f"M{x(one.first):.1f} {y.clamped(one.start):.1f}L{x(one.last):.1f} {y.clamped(one.end):.1f}"
         for one in found
     ]
-    return [svg.element("path", d="".join(strokes), class_="lv")] if strokes else []
+    return svg.path("".join(strokes), "lv")
 
 
 def _tenth(values: Sequence[float], y: Scale) -> str:
@@ -277,13 +269,7 @@ def _risers(tile: Tile, x: Scale, y: Scale) -> list[str]:
             at = (x(before.last) + x(after.first)) / 2
             start, end = y.clamped(before.end), y.clamped(after.start)
             risers += [
-                svg.element(
-                    "path", d=f"M{at:.1f} {start:.1f}V{end:.1f}", class_=f"riser {verdict}"
-                ),
-                svg.element(
-                    "path",
-                    d=f"M{at:.1f} {end:.1f}h0",
-                    class_=f"riser foot-of-riser {verdict}",
-                ),
+                svg.path(f"M{at:.1f} {start:.1f}V{end:.1f}", f"riser {verdict}"),
+                svg.path(f"M{at:.1f} {end:.1f}h0", f"riser foot-of-riser {verdict}"),
             ]
     return risers

@@ -41,8 +41,8 @@ def draw(counts: Sequence[float], *, width: float, height: float, described: str
         if count
     )
     children = [
-        svg.element("path", d=f"M0 {height - 0.5:.1f}H{width:.0f}", class_="grid dotted"),
-        *([svg.element("path", d=bars, class_="bar")] if bars else []),
+        svg.path(f"M0 {height - 0.5:.1f}H{width:.0f}", "grid dotted"),
+        svg.path(bars, "bar"),
     ]
     return svg.document(*children, width=width, height=height, described=described, class_="bars")
 
@@ -55,7 +55,7 @@ def draw_counts(counts: Sequence[tuple[str, int]], *, described: str) -> str:
     """The SVG of ``counts``: the name of each class, and how many; bars begin at zero."""
     step = WIDTH / max(len(counts), 1)
     unit = (BASE - TOP) / max(1, *(count for _, count in counts), 1)
-    parts = [svg.element("path", d=f"M0 {BASE:.0f}H{WIDTH:.0f}", class_="axis")]
+    parts = [svg.path(f"M0 {BASE:.0f}H{WIDTH:.0f}", "axis")]
     for index, (name, count) in enumerate(counts):
         middle, high = step * (index + 0.5), unit * count
         box = {"x": middle - step * FILLED / 2, "y": BASE - high, "width": step * FILLED}
@@ -80,7 +80,7 @@ def draw_share(share: float, low: float, high: float, *, total: int) -> str:
     is_few = total < FEW
     bar = {"x": start, "y": middle - 3, "width": max(end - start, 1.5), "height": 6.0, "rx": 2.0}
     return svg.document(
-        svg.element("path", d=scale, class_="grid"),
+        svg.path(scale, "grid"),
         svg.element("rect", **bar, class_="skipped" if is_few else "bn"),
         *([] if is_few else [svg.element("circle", cx=at, cy=middle, r=4.0, class_="at")]),
         width=WIDTH,
@@ -95,9 +95,9 @@ def draw_detectable(percents: Sequence[float]) -> str:
     lines = "".join(f"M{_detectable_x(tick):.1f} 3V24" for tick in TICKS)
     dots = "".join(f"M{_detectable_x(one):.1f} 14h0" for one in percents)
     children = (
-        svg.element("path", d=lines, class_="grid"),
-        svg.element("path", d=f"M4 24H{LOG_WIDTH - 4:.0f}", class_="axis"),
-        *([svg.element("path", d=dots, class_="detects")] if percents else []),
+        svg.path(lines, "grid"),
+        svg.path(f"M4 24H{LOG_WIDTH - 4:.0f}", "axis"),
+        svg.path(dots, "detects"),
     )
     return svg.document(
         *children,

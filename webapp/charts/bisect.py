@@ -109,8 +109,8 @@ def _frame(x: Scale, y: Scale, title: str) -> list[str]:
     lines = "".join(f"M{x.start:.0f} {y(value):.1f}H{x.end:.0f}" for value in values)
     return [
         svg.label(title, x=4.0, y=y.end - 8, class_="axis-title"),
-        svg.element("path", d=lines or "M0 0", class_="grid"),
-        svg.element("path", d=f"M{x.start:.0f} {y.start:.1f}H{x.end:.0f}", class_="axis"),
+        svg.path(lines or "M0 0", "grid"),
+        svg.path(f"M{x.start:.0f} {y.start:.1f}H{x.end:.0f}", "axis"),
         *(
             svg.label(text, x=x.start - 8, y=y(value) + 4, class_="tick end")
             for value, text in zip(values, tick_texts(values), strict=True)
@@ -145,9 +145,9 @@ def _levels(chart: BisectChart, x: Scale, y: Scale) -> list[str]:
         if level is None:
             continue
         up = y.clamped(level)
-        parts.append(svg.element("path", d=f"M{x.start:.0f} {up:.1f}H{x.end:.0f}", class_="was"))
+        parts.append(svg.path(f"M{x.start:.0f} {up:.1f}H{x.end:.0f}", "was"))
         if open_at and end > start:
-            parts.append(svg.element("path", d=f"M{start:.1f} {up:.1f}H{end:.1f}", class_="lv"))
+            parts.append(svg.path(f"M{start:.1f} {up:.1f}H{end:.1f}", "lv"))
         if open_at and end - start >= LEAST_LINE:
             parts.append(svg.label(name, x=(start + end) / 2, y=up + 14, class_="tick middle"))
     return parts
@@ -160,7 +160,7 @@ def _dot(chart: BisectChart, dot: Dot, x: Scale, y: Scale) -> list[str]:
     whisker = f"M{across:.1f} {y.clamped(dot.low):.1f}V{y.clamped(dot.high):.1f}"
     title = svg.element("title", svg.plain_text(described))
     return [
-        svg.element("path", d=whisker, class_="wh"),
+        svg.path(whisker, "wh"),
         _mark(dot, title, across, y.clamped(dot.value)),
         *_steady(dot, across, y),
     ]
@@ -339,15 +339,15 @@ def _forecast(x: Scale, y: Scale, now: tuple[int, float], left: tuple[float, flo
     begin, base = f"M{x(float(boots)):.1f} {y(bits):.1f}", f"{y(0.0):.1f}"
     half, most = (f"L{x(boots + more):.1f} {base}" for more in left)
     return [
-        svg.element("path", d=f"{begin}{half}{most}Z", class_="next"),
-        svg.element("path", d=f"{begin}{half}", class_="was"),
+        svg.path(f"{begin}{half}{most}Z", "next"),
+        svg.path(f"{begin}{half}", "was"),
         _boots(x, round(boots + left[1])),
     ]
 
 
 def _line(y: Scale, bits: int) -> list[str]:
     at = y(float(bits))
-    line = svg.element("path", d=f"M{BITS_LEFT:.0f} {at:.1f}H{BITS_RIGHT:.0f}", class_="grid")
+    line = svg.path(f"M{BITS_LEFT:.0f} {at:.1f}H{BITS_RIGHT:.0f}", "grid")
     return [line, svg.label(bits, x=BITS_LEFT - 6, y=at + 4, class_="tick end")]
 
 

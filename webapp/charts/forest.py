@@ -182,8 +182,8 @@ def draw(reach: Reach, rows: Sequence[Row], *, described: str) -> str:
     area = {"x": left, "y": AXIS, "width": right - left, "height": high - AXIS}
     children = (
         svg.element("rect", **area, class_="margin"),
-        svg.element("path", d=lines or "M0 0", class_="grid"),
-        svg.element("path", d=zero, class_="zero"),
+        svg.path(lines or "M0 0", "grid"),
+        svg.path(zero, "zero"),
         *(
             svg.label(percent_label(tick), x=x(tick), y=14.0, class_="middle")
             for tick in ticks_of(reach)

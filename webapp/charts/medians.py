@@ -214,7 +214,7 @@ def _bar(bar: Bar, x: float, wide: float, y: Scale, order: int) -> list[str]:
             fill_opacity=_opacity(order),
             class_=_colour(order),
         ),
-        svg.element("path", d=whisker, class_="median-range"),
+        svg.path(whisker, "median-range"),
     ]
 
 

@@ -132,9 +132,7 @@ def over_revisions(columns: Sequence[tuple[str, Column]], *, unit: str) -> str:
             if count:
                 depths[_depth(count / sum(rows))].append(_cell(x, y, at, row))
     cells = [
-        svg.element("path", d="".join(found), class_=f"depth-{depth}")
-        for depth, found in enumerate(depths)
-        if found
+        svg.path("".join(found), f"depth-{depth}") for depth, found in enumerate(depths) if found
     ]
     marks = [
         svg.label(columns[at][0], x=x(at + 0.5), y=y.start + 16, class_="tick middle")

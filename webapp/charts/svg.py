@@ -100,6 +100,11 @@ def label(text: object, *, x: float, y: float, **attributes: object) -> str:
     return element("text", plain_text(text), x=x, y=y, **attributes)
 
 
+def path(d: str, class_: str = "", **attributes: object) -> str:
+    """A ``path`` element; nothing where there is nothing to draw."""
+    return element("path", d=d, class_=class_, **attributes) if d else ""
+
+
 def document(
     *children: str,
     width: float,

@@ -73,10 +73,8 @@ def draw(timeline: Timeline, *, width: float, described: str) -> str:
     sizes = [abs(one.percent) for one in timeline.bars]
     scale = REACH / sqrt(max([LEAST_REACH_PCT, *sizes]))
     children = (
-        svg.element("path", d=f"M{LEFT:.0f} {MIDDLE:.0f}H{width - LEFT:.0f}", class_="axis"),
-        svg.element(
-            "path", d=_dots(timeline.dots, step, scale), class_="pt tested", stroke_width="3"
-        ),
+        svg.path(f"M{LEFT:.0f} {MIDDLE:.0f}H{width - LEFT:.0f}", "axis"),
+        svg.path(_dots(timeline.dots, step, scale), "pt tested", stroke_width="3"),
         *_releases(timeline.releases, step, width),
         *(_bar(one, step, scale) for one in timeline.bars),
         *_labels(timeline.bars, step, scale, width),
@@ -146,9 +144,7 @@ def _releases(marks: Sequence[Mark], step: float, width: float) -> list[str]:
     found, free = [], LABEL
     for one in marks:
         x = _x(one.at, step) - step / 2
-        found.append(
-            svg.element("path", d=f"M{x:.1f} {TOP:.0f}V{FOOT - 12:.0f}", class_="marker-line")
-        )
+        found.append(svg.path(f"M{x:.1f} {TOP:.0f}V{FOOT - 12:.0f}", "marker-line"))
         at = min(max(x, LABEL / 2), width - LABEL / 2)
         if at >= free and at <= width - LABEL:
             found.append(_release_name(one, at))

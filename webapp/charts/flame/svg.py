@@ -174,7 +174,7 @@ def _legend_entry(entry: Entry, x: float, y: float) -> list[str]:
 def _hatching() -> str:
     """The pattern of functions without a symbol; drawings of one page share it."""
     ground = svg.element("rect", width=6.0, height=6.0, class_="hatch-ground")
-    line = svg.element("path", d="M-1 7L7 -1M-1 1L1 -1M5 7L7 5", class_="hatch-line")
+    line = svg.path("M-1 7L7 -1M-1 1L1 -1M5 7L7 5", "hatch-line")
     units = {"width": 6.0, "height": 6.0, "patternUnits": "userSpaceOnUse"}
     return svg.element("defs", svg.element("pattern", ground, line, id=HATCH, **units))
 

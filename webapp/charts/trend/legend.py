@@ -96,9 +96,8 @@ def _drawn(found: Found, kind: str, name: str, _: str) -> str:
     MARKS[kind](sketch, found, _SPAN)
     x, y = _FRAME.x, _FRAME.y
     lines = (
-        svg.element(
-            "path",
-            d=f"M{x(a):.1f} {y(b):.1f}L{x(c):.1f} {y(d):.1f}",
+        svg.path(
+            f"M{x(a):.1f} {y(b):.1f}L{x(c):.1f} {y(d):.1f}",
             stroke=stroke.colour,
             stroke_width=stroke.width,
             stroke_dasharray="" if stroke.dash == "solid" else stroke.dash.replace("px", ""),

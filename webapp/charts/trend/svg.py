@@ -150,7 +150,7 @@ def _grids(plot: Plot) -> Iterator[str]:
         lines = "".join(
             f"M{plot.left:.1f} {y(value):.1f}H{right:.1f}" for value in axis["tickvals"]
         )
-        yield svg.element("path", d=lines or "M0 0", class_="grid")
+        yield svg.path(lines or "M0 0", "grid")
 
 
 def _ticks(plot: Plot) -> Iterator[str]:
@@ -172,9 +172,8 @@ def _dash(dash: str) -> str:
 def _shape(plot: Plot, shape: Json) -> str:
     x, y, line = plot.across(shape["xref"]), plot.down(shape["yref"]), shape["line"]
     d = f"M{x(shape['x0']):.1f} {y(shape['y0']):.1f}L{x(shape['x1']):.1f} {y(shape['y1']):.1f}"
-    return svg.element(
-        "path",
-        d=d,
+    return svg.path(
+        d,
         fill="none",
         stroke=line["color"],
         stroke_width=line["width"],
@@ -230,11 +229,7 @@ def _lines(trace: Json, pixels: Pixels) -> list[str]:
     )
     line = trace["line"]
     drawn = {"stroke": line["color"], "stroke_width": line["width"]}
-    return (
-        [svg.element("path", d=d, fill="none", stroke_dasharray=_dash(line["dash"]), **drawn)]
-        if d
-        else []
-    )
+    return [svg.path(d, fill="none", stroke_dasharray=_dash(line["dash"]), **drawn)] if d else []
 
 
 def _areas(trace: Json, pixels: Pixels) -> list[str]:
@@ -242,7 +237,7 @@ def _areas(trace: Json, pixels: Pixels) -> list[str]:
         f"M{'L'.join(f'{x:.1f} {y:.1f}' for x, y in part)}z"
         for part in _subpaths(pixels.spots(trace), False)
     )
-    return [svg.element("path", d=d, fill=trace["fillcolor"])] if d else []
+    return [svg.path(d, fill=trace["fillcolor"])] if d else []
 
 
 def _markers(trace: Json, pixels: Pixels) -> list[str]:
@@ -255,9 +250,8 @@ def _markers(trace: Json, pixels: Pixels) -> list[str]:
         list(_whiskers(trace["error_y"], across, down, pixels.down)) if "error_y" in trace else []
     )
     d = _path("M%.1f %.1fh0", across, down)
-    dots = svg.element(
-        "path",
-        d=d,
+    dots = svg.path(
+        d,
         stroke=marker["color"],
         stroke_width=marker["size"],
         stroke_linecap="round",
@@ -279,7 +273,7 @@ def _whiskers(error: Json, across: Values, down: Values, up: float) -> Iterator[
     d = _path("M%.1f %.1fV%.1f", across, down - up * below, down + up * above)
     if d:
         drawn = {"stroke": error["color"], "stroke_width": error["thickness"]}
-        yield svg.element("path", d=d, fill="none", opacity=0.35, **drawn)
+        yield svg.path(d, fill="none", opacity=0.35, **drawn)
 
 
 def _symbols(trace: Json, spots: Sequence[Point | None]) -> list[str]:
