@@ -19,6 +19,7 @@ from labagent import Driftline
 from tests import make
 from webapp.config import exporting
 from webapp.results.models import Revision, RevisionAlias, Series
+from webapp.results.services import chunks
 
 pytestmark = pytest.mark.django_db
 
@@ -113,8 +114,7 @@ def test_a_directory_that_is_no_repository_is_named(series: Series, tmp_path: Pa
 def test_tables_are_read_in_chunks(
     series: Series, monkeypatch: pytest.MonkeyPatch, django_assert_num_queries: Any
 ) -> None:
-    monkeypatch.setattr(exporting, "CHUNK", 3)
-    assert [len(some) for some in exporting.chunks(exporting.point_rows())] == [3, 1]
+    assert [len(some) for some in chunks(exporting.point_rows(), 3)] == [3, 1]
 
 
 def test_runs_and_points_as_parquet(series: Series, tmp_path: Path) -> None:

@@ -138,9 +138,7 @@ def _subject(
         "number": number,
         "leads": number == found.lead,
         "moved": round(view.moved, DIGITS),
-        "effect_pct": _percent(now.effect),
-        "effect_low_pct": _percent(now.effect - TWO_SIDED_95 * now.effect_sd),
-        "effect_high_pct": _percent(now.effect + TWO_SIDED_95 * now.effect_sd),
+        **_effect(now),
         "level_before": _level(now.good_level) if is_known else None,
         "level_after": _level(now.good_level + now.effect) if is_known else None,
         "boots": sum(row.purpose not in PAST for row in own),
@@ -155,6 +153,16 @@ def _counts(boot: BisectBoot, decision: int) -> bool:
 def _next_number(bisect: Bisect) -> int:
     last = bisect.decisions.order_by("-number").values_list("number", flat=True).first()
     return (last or 0) + 1
+
+
+def _effect(now: bisection.Posterior) -> dict[str, float]:
+    """The step with its 95 % interval."""
+    reach = TWO_SIDED_95 * now.effect_sd
+    return {
+        "effect_pct": _percent(now.effect),
+        "effect_low_pct": _percent(now.effect - reach),
+        "effect_high_pct": _percent(now.effect + reach),
+    }
 
 
 def _action(found: bisection.Decision, names: Sequence[str]) -> str:
@@ -186,9 +194,7 @@ def _figures(
         "none": round(now.none, DIGITS),
         "two": round(now.two, DIGITS),
         "entropy": round(now.entropy, DIGITS),
-        "effect_pct": _percent(now.effect),
-        "effect_low_pct": _percent(now.effect - TWO_SIDED_95 * now.effect_sd),
-        "effect_high_pct": _percent(now.effect + TWO_SIDED_95 * now.effect_sd),
+        **_effect(now),
         "level_before": _level(now.good_level) if has_levels else None,
         "level_after": _level(now.good_level + now.effect) if is_inside else None,
         "measure": [one.measure.index for one in found.actions],

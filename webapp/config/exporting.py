@@ -4,15 +4,18 @@ import re
 import subprocess
 from collections.abc import Iterator, Mapping
 from datetime import datetime
-from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
+
+from django.core.management.base import CommandError
+from django.db.models import QuerySet
 
 from webapp.analysis.models import Finding, Flag, Verdict
 from webapp.analysis.queries import Compared, compared_at
 from webapp.outbox.messages import absolute
 from webapp.results.models import Measurement, Point, Revision, RevisionAlias, Tree
 from webapp.results.queries import NamedSeries, series_by_id
+from webapp.results.services import chunks
 
 CHUNK, REVISIONS = 2000, 100
 HASH = re.compile(r"[0-9a-f]{40}")
@@ -23,12 +26,6 @@ T = TypeVar("T")
 
 class GitError(Exception):
     """git refused; the message is its own."""
-
-
-def chunks(rows: Iterator[T], size: int | None = None) -> Iterator[list[T]]:
-    """The rows in lists of up to ``size``, else ``CHUNK``."""
-    while found := list(islice(rows, size or CHUNK)):
-        yield found
 
 
 def run_rows() -> Iterator[Row]:
@@ -97,8 +94,11 @@ def point_rows() -> Iterator[Row]:
 
 def hashes_of(tree: Tree) -> dict[int, str]:
     """The full hash of each revision that has one, by the revision's id."""
-    names = RevisionAlias.objects.filter(tree=tree, name__regex=rf"^{HASH.pattern}$")
-    return dict(names.values_list("revision_id", "name"))
+    return dict(_hashes(tree).values_list("revision_id", "name"))
+
+
+def _hashes(tree: Tree) -> QuerySet[RevisionAlias]:
+    return RevisionAlias.objects.filter(tree=tree, name__regex=rf"^{HASH.pattern}$")
 
 
 def kcidb_reports(tree: Tree, origin: str) -> Iterator[Row]:
@@ -109,7 +109,7 @@ def kcidb_reports(tree: Tree, origin: str) -> Iterator[Row]:
     """
     hashes = hashes_of(tree)
     tests = _kcidb_tests(hashes, origin)
-    for some in chunks(tests):
+    for some in chunks(tests, CHUNK):
         builds = {one["build_id"]: None for one in some}
         commits = [build.partition(":")[2].partition(":")[0] for build in builds]
         yield {
@@ -134,7 +134,7 @@ def kcidb_reports(tree: Tree, origin: str) -> Iterator[Row]:
 def _kcidb_tests(hashes: Mapping[int, str], origin: str) -> Iterator[Row]:
     """Of the revisions (ids) in the order of the tree."""
     along = Revision.objects.filter(pk__in=hashes).order_by("position").values_list("pk", flat=True)
-    for some in chunks(iter(along), REVISIONS):
+    for some in chunks(along, REVISIONS):
         found = compared_at(some)
         series = series_by_id({one.series_id for one in found})
         for one in found:
@@ -223,6 +223,11 @@ def _git(git: Path, arguments: list[str], text: str) -> str:
     return done.stdout
 
 
-def has_hashes(tree: Tree) -> bool:
-    """Whether any revision of the tree has a full hash, without which nothing can be exported."""
-    return RevisionAlias.objects.filter(tree=tree, name__regex=rf"^{HASH.pattern}$").exists()
+def tree_with_hashes(name: str) -> Tree:
+    """The tree of this name. Raises CommandError where none of its revisions has a full hash,
+    without which nothing can be exported.
+    """
+    tree = Tree.objects.filter(name=name).first()
+    if tree is None or not _hashes(tree).exists():
+        raise CommandError(f"no revision of a tree {name!r} has a git hash: import its history")
+    return tree

@@ -1,8 +1,8 @@
 """The parts of the demonstration, each as an agent of its lab would bring it."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from webapp.demo import published, simulated, storage
@@ -79,52 +79,38 @@ def published_part() -> Part:
     )
 
 
-def simulated_part() -> Part:
-    """The simulated lab."""
-    lab = make_lab()
+def _simulated(lab: Lab, tree: str, directory: str, machines: Iterable[str]) -> Part:
     return Part(
         lab=simulated.LAB,
         description=SIMULATED,
         is_simulated=True,
-        directory="simulated",
-        options=("--tree", simulated.TREE),
-        hardware={machine.name: NO_MACHINE for machine in MACHINES},
+        directory=directory,
+        options=("--tree", tree),
+        hardware=dict.fromkeys(machines, NO_MACHINE),
         written=simulated_files(lab),
-        histories=(History(simulated.TREE, _simulated_commits(lab)),),
-        releases=simulated.RELEASES,
+        histories=(History(tree, _simulated_commits(lab)),),
     )
+
+
+def simulated_part() -> Part:
+    """The simulated lab."""
+    machines = [machine.name for machine in MACHINES]
+    part = _simulated(make_lab(), simulated.TREE, "simulated", machines)
+    return replace(part, releases=simulated.RELEASES)
 
 
 def branch_part() -> Part:
     """The stable branch of the simulated lab's tree."""
-    lab = make_branch()
-    return Part(
-        lab=simulated.LAB,
-        description=SIMULATED,
-        is_simulated=True,
-        directory="branch",
-        options=("--tree", simulated.BRANCH),
-        hardware={machine.name: NO_MACHINE for machine in MEASURED_ON},
-        written=simulated_files(lab),
-        histories=(History(simulated.BRANCH, _simulated_commits(lab)),),
-        releases=simulated.BRANCH_RELEASES,
-    )
+    machines = [machine.name for machine in MEASURED_ON]
+    part = _simulated(make_branch(), simulated.BRANCH, "branch", machines)
+    return replace(part, releases=simulated.BRANCH_RELEASES)
 
 
 def bisect_part() -> Part:
     """The lab whose agents answer a bisect."""
-    lab = bisect_lab.make_bisect_lab()
-    return Part(
-        lab=simulated.BISECT_LAB,
-        description=BISECT_LAB_TEXT,
-        is_simulated=True,
-        directory="hunt",
-        options=("--tree", simulated.BISECT_TREE),
-        hardware={bisect_lab.HARDWARE: NO_MACHINE},
-        written=simulated_files(lab),
-        histories=(History(simulated.BISECT_TREE, _simulated_commits(lab)),),
-        has_agents=True,
-    )
+    lab, machines = bisect_lab.make_bisect_lab(), [bisect_lab.HARDWARE]
+    part = _simulated(lab, simulated.BISECT_TREE, "hunt", machines)
+    return replace(part, lab=simulated.BISECT_LAB, description=BISECT_LAB_TEXT, has_agents=True)
 
 
 def storage_part() -> Part:

@@ -322,12 +322,17 @@ def _opened(tree: int, rows: Sequence[Finding], now: datetime) -> Change:
 def _back(alert: Alert, now: datetime) -> Change:
     """One that is stored; what a person decided of it stays."""
     change = Change(alert, now)
+    _reactivate(change)
+    return change
+
+
+def _reactivate(change: Change) -> None:
+    alert = change.alert
     if not alert.is_active:
         change.note(Kind.REACTIVATED)
         alert.is_active = True
         if alert.resolution == Alert.Resolution.RETRACTED:
             change.enter(State.REOPENED if alert.triaged else State.NEW)
-    return change
 
 
 def reconcile_slow_losses(tree: int, findings: Sequence[Finding]) -> None:
@@ -386,11 +391,7 @@ def _settle(change: Change, rows: Sequence[Finding], *, is_new: bool) -> None:
         for name, value in window.items():
             setattr(alert, name, value)
         Alert.objects.filter(pk=alert.pk).update(**window)
-    if not alert.is_active:
-        change.note(Kind.REACTIVATED)
-        alert.is_active = True
-        if alert.resolution == Alert.Resolution.RETRACTED:
-            change.enter(State.REOPENED if alert.triaged else State.NEW)
+    _reactivate(change)
     if alert.history and not is_new and len(uploaded_as_history(rows)) < len(rows):
         change.note(Kind.WOKE)
         alert.history = False

@@ -159,14 +159,18 @@ def measured_at(series: int, index_of: Mapping[int, int]) -> list[Measured]:
     )
     found = []
     for run, revision, build, stored, of_boots, left_out in rows:
-        samples, boots = counted(stored, of_boots, left_out)
-        of_boot: dict[int, list[float]] = defaultdict(list)
-        for value, boot in zip(samples, boots or [0] * len(samples), strict=True):
-            of_boot[boot].append(value)
         found += [
             Measured(index_of[revision], revision, run, boot, build, tuple(values))
-            for boot, values in of_boot.items()
+            for boot, values in _of_boots(*counted(stored, of_boots, left_out)).items()
         ]
+    return found
+
+
+def _of_boots(samples: Sequence[float], boots: Sequence[int] | None) -> dict[int, list[float]]:
+    """Samples by their boot, 0 where they name none."""
+    found: dict[int, list[float]] = defaultdict(list)
+    for value, boot in zip(samples, boots or [0] * len(samples), strict=True):
+        found[boot].append(value)
     return found
 
 
@@ -363,9 +367,6 @@ def _boots_of_own(scope: Scope, own: Mapping[int, Run]) -> dict[int, list[int]]:
 
 def _by_boot(row: Measurement, least: float = 0.0) -> dict[int, float]:
     """The level of each boot that has one to compare; a lower one than ``least`` counts as that."""
-    samples, boots = counted(row.samples, row.boots, row.left_out)
-    of_boot: dict[int, list[float]] = defaultdict(list)
-    for value, boot in zip(samples, boots or [0] * len(samples), strict=True):
-        of_boot[boot].append(value)
+    of_boot = _of_boots(*counted(row.samples, row.boots, row.left_out))
     levels = {boot: level_of(values, least) for boot, values in of_boot.items()}
     return {boot: level for boot, level in levels.items() if level is not None}

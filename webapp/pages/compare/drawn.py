@@ -4,8 +4,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from django.urls import reverse
-
 from webapp.analysis import queries
 from webapp.charts import forest
 from webapp.pages.compare import answer
@@ -65,8 +63,6 @@ def _draw(table: queries.PointTable, asked: Asked, evidence: str = "") -> Mappin
         titles=asked.titles,
         reach=reach_of(lines),
         with_metric=answer.has_metrics(table),
-        path=reverse("compare"),
-        fragment=reverse("compare_row"),
         more=asked.more,
         today=asked.today,
     )

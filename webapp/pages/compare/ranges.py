@@ -42,16 +42,14 @@ PROVEN, NOT_PROVEN = "Proven, largest loss first", "Not proven"
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """What the rows of one page share: the two sides, the scale, whether metrics are named, the
-    paths of a row alone and of its evidence, ``more`` parts of their queries, and by series what
-    stands lost ``today`` where that begins between the two.
+    """What the rows of one page share: the two sides, the scale, whether metrics are named,
+    ``more`` parts of the queries of a row alone, and by series what stands lost ``today`` where
+    that begins between the two.
     """
 
     sides: tuple[queries.Side, queries.Side]
     reach: forest.Reach
     with_metric: bool
-    path: str
-    fragment: str
     more: Sequence[tuple[str, str]] = ()
     today: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
 
@@ -184,7 +182,7 @@ def rows_html(rows: Iterable[queries.RangeRow], drawing: Drawing, evidence: str 
 def _row(row: queries.RangeRow, drawing: Drawing, evidence: str) -> str:
     a, b = sides_of_row(drawing.sides, row)
     pairs = [("a", str(a)), ("b", str(b)), *drawing.more]
-    return opening(_summary(row, drawing), pairs, drawing.path, drawing.fragment, evidence)
+    return opening(_summary(row, drawing), pairs, evidence)
 
 
 def _summary(row: queries.RangeRow, drawing: Drawing) -> str:
@@ -290,8 +288,6 @@ def _drawing(table: queries.RangeTable, more: Sequence[tuple[str, str]]) -> Draw
         sides=(table.a.side, table.b.side),
         reach=reach_of(table.rows),
         with_metric=range_report.has_metrics(table),
-        path=reverse("compare"),
-        fragment=reverse("compare_row"),
         more=more,
         today={} if more else queries.lost_between_ranges(table),
     )

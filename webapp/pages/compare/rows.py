@@ -4,10 +4,12 @@ page's one scale. Rows come in hundreds: format strings, not templates in a loop
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from html import escape
 from typing import Any
 from urllib.parse import urlencode
 
+from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
 
 from webapp.analysis.queries import (
@@ -90,16 +92,13 @@ class Section:
 @dataclass(frozen=True, slots=True)
 class Drawing:
     """What the rows of one page share: its scale, the names of its sides, whether metrics are
-    named, the paths of a row alone and of its evidence, ``more`` parts of their queries, and by
-    series what stands lost ``today``.
+    named, ``more`` parts of the queries of a row alone, and by series what stands lost ``today``.
     """
 
     table: PointTable
     titles: Sequence[str]
     reach: Reach
     with_metric: bool
-    path: str
-    fragment: str
     more: Sequence[tuple[str, str]] = ()
     today: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
 
@@ -134,11 +133,15 @@ def rows_html(lines: Iterable[Line], drawing: Drawing, evidence: str = "") -> Sa
     return mark_safe("".join(rows))  # noqa: S308 (escaped below)
 
 
-def opening(
-    summary: str, pairs: Sequence[tuple[str, str]], path: str, fragment: str, evidence: str
-) -> str:
-    """A row that opens to its ``evidence``, open where that is at hand. Else it is fetched from
-    ``fragment``, and stands at ``path`` for who has no script, each with ``pairs`` as its query.
+@cache
+def _addresses() -> tuple[str, str]:
+    """Where a row stands alone, and where its evidence is fetched from."""
+    return reverse("compare"), reverse("compare_row")
+
+
+def opening(summary: str, pairs: Sequence[tuple[str, str]], evidence: str) -> str:
+    """A row that opens to its ``evidence``, open where that is at hand. Else it is fetched, and
+    stands on a page for who has no script, with ``pairs`` as its query.
     """
     if evidence:
         return (
@@ -146,6 +149,7 @@ def opening(
             f'<div class="evidence">{evidence}</div></details>'
         )
     query = escape(urlencode(pairs, safe=READABLE))
+    path, fragment = _addresses()
     return (
         f'<details class="compared"><summary>{summary}</summary>'
         f'<div class="evidence" hx-get="{fragment}?{query}" '
@@ -193,7 +197,7 @@ def _row(line: Line, drawing: Drawing, evidence: str) -> str:
     )
     a, *others = map(str, sides_of_row(drawing.table, line.row))
     pairs = [("a", a), *(("b", other) for other in others), *drawing.more]
-    return opening(summary, pairs, drawing.path, drawing.fragment, evidence)
+    return opening(summary, pairs, evidence)
 
 
 def _pair(cell: Cell, drawing: Drawing, *, is_first: bool) -> str:

@@ -329,8 +329,6 @@ def _drawing(report: Report) -> Drawing:
         titles=report.titles,
         reach=forest.reach_of(intervals, margin=report.experiment.margin_pct),
         with_metric=report.with_metric,
-        path=reverse("compare"),
-        fragment=reverse("compare_row"),
         more=[("asof", report.experiment.asof.isoformat())],
     )
 

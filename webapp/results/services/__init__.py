@@ -17,6 +17,7 @@ from webapp.results.services.costs import changed_costs, renew_costs
 from webapp.results.services.database import (
     begin_reshaping,
     begin_writing,
+    chunks,
     insert_rows,
     lock_trees,
     update_rows,

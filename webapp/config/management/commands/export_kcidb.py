@@ -4,8 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from webapp.config.exporting import has_hashes, kcidb_reports
-from webapp.results.models import Tree
+from webapp.config.exporting import kcidb_reports, tree_with_hashes
 
 
 class Command(BaseCommand):
@@ -21,10 +20,6 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         if not re.fullmatch(r"[a-z0-9_]+", options["origin"]):
             raise CommandError("--origin has lower-case letters, digits and _ alone")
-        tree = Tree.objects.filter(name=options["tree"]).first()
-        if tree is None or not has_hashes(tree):
-            raise CommandError(
-                f"no revision of a tree {options['tree']!r} has a git hash: import its history"
-            )
+        tree = tree_with_hashes(options["tree"])
         for report in kcidb_reports(tree, options["origin"]):
             self.stdout.write(json.dumps(report))

@@ -3,8 +3,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from webapp.config.exporting import NOTES, GitError, has_hashes, notes_of, write_notes
-from webapp.results.models import Tree
+from webapp.config.exporting import NOTES, GitError, notes_of, tree_with_hashes, write_notes
 
 
 class Command(BaseCommand):
@@ -18,11 +17,7 @@ class Command(BaseCommand):
         parser.add_argument("--git", required=True, type=Path, metavar="DIR")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        tree = Tree.objects.filter(name=options["tree"]).first()
-        if tree is None or not has_hashes(tree):
-            raise CommandError(
-                f"no revision of a tree {options['tree']!r} has a git hash: import its history"
-            )
+        tree = tree_with_hashes(options["tree"])
         lines, newest = notes_of(tree)
         if newest is None:
             self.stdout.write("nothing was found about its commits yet")

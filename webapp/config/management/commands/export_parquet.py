@@ -3,7 +3,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from webapp.config.exporting import chunks, point_rows, run_rows
+from webapp.config.exporting import CHUNK, point_rows, run_rows
+from webapp.results.services import chunks
 
 TABLES = {"runs": run_rows, "points": point_rows}
 
@@ -30,7 +31,7 @@ class Command(BaseCommand):
                 count = 0
                 path = options["directory"] / f"{name}.parquet"
                 with parquet.ParquetWriter(path, schemas[name], compression="zstd") as writer:
-                    for some in chunks(rows()):
+                    for some in chunks(rows(), CHUNK):
                         writer.write_table(pyarrow.Table.from_pylist(some, schemas[name]))
                         count += len(some)
                 self.stdout.write(f"{count} rows in {path}")
