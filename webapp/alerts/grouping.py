@@ -195,10 +195,7 @@ def join(own: Group, assigned: Group) -> Group:
     """``own`` with what people added to it: that counts for the verdict, not for the commit."""
     openers = (*own.openers, *assigned.openers)
     return replace(
-        own,
-        verdict=_verdict(openers),
-        openers=openers,
-        joiners=(*own.joiners, *assigned.joiners),
+        own, verdict=_verdict(openers), openers=openers, joiners=(*own.joiners, *assigned.joiners)
     )
 
 

@@ -102,9 +102,7 @@ def list_events(request: HttpRequest, wanted: Query[Wanted]) -> Any:
 
 
 @router.get(
-    "/events.csv",
-    response={200: None, 422: types.ErrorOut},
-    summary="Events of the labs, as CSV",
+    "/events.csv", response={200: None, 422: types.ErrorOut}, summary="Events of the labs, as CSV"
 )
 def events_csv(request: HttpRequest, wanted: Query[Wanted]) -> HttpResponse:
     """A row an event: the same page of them as in JSON. A text that a spreadsheet would take for a

@@ -87,9 +87,7 @@ def list_variants(request: HttpRequest, wanted: Query[Wanted]) -> Any:
 
 
 @router.get(
-    "/variants.csv",
-    response={200: None, 422: ErrorOut},
-    summary="The series of variants, as CSV",
+    "/variants.csv", response={200: None, 422: ErrorOut}, summary="The series of variants, as CSV"
 )
 def variants_csv(request: HttpRequest, wanted: Query[Named]) -> HttpResponse:
     """A row a series, by its parts; at most 10,000."""

@@ -90,11 +90,7 @@ def list_waiting(request: HttpRequest, wanted: Query[Wanted]) -> Any:
     return {"waiting": [waiting_out(row) for row in rows], "next": following}
 
 
-@router.get(
-    "/waiting.csv",
-    response={200: None, 422: ErrorOut},
-    summary="Runs that wait, as CSV",
-)
+@router.get("/waiting.csv", response={200: None, 422: ErrorOut}, summary="Runs that wait, as CSV")
 def waiting_csv(request: HttpRequest, wanted: Query[Wanted]) -> HttpResponse:
     """A row a run: the same page of them as in JSON."""
     shown, _ = _page(wanted)

@@ -124,10 +124,7 @@ def _together_of(circumstances: Circumstances) -> dict[str, Any]:
 
 
 def _subject(
-    found: bisection.Decision,
-    number: int,
-    boots: Sequence[BisectBoot],
-    acts: Sequence[BisectAct],
+    found: bisection.Decision, number: int, boots: Sequence[BisectBoot], acts: Sequence[BisectAct]
 ) -> dict[str, Any]:
     """What one machine and mode shows, in percent and in its metric's unit."""
     view = found.views[number]

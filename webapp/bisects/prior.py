@@ -82,9 +82,7 @@ class ShownPrior:
 
 
 def prior_of(
-    revisions: Sequence[Revision],
-    patterns: Sequence[PathPattern],
-    changed: Sequence[Function] = (),
+    revisions: Sequence[Revision], patterns: Sequence[PathPattern], changed: Sequence[Function] = ()
 ) -> Prior:
     """Of the candidates of a bisect along ``revisions``, the good one first. ``changed`` are the
     functions that profiles prove to have changed.

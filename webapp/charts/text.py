@@ -344,12 +344,7 @@ def today_size(stands: Stands, *, better: str, unit: str, is_cost: bool = False)
 
 
 def today_sentence(
-    stands: Stands,
-    newest: float | None = None,
-    *,
-    better: str,
-    unit: str,
-    is_cost: bool = False,
+    stands: Stands, newest: float | None = None, *, better: str, unit: str, is_cost: bool = False
 ) -> str:
     """``today 13.0 % slower [−13.3, −12.8] than before r357934, newest value 981,204``; of a cost
     ``today 3.8 %, before r364648 1.1 %, [+2.5, +2.9] points``.

@@ -84,12 +84,7 @@ def draw(timeline: Timeline, *, width: float, described: str) -> str:
         else "",
     )
     return svg.document(
-        *children,
-        width=width,
-        height=HEIGHT,
-        described=described,
-        class_="chart",
-        has_links=True,
+        *children, width=width, height=HEIGHT, described=described, class_="chart", has_links=True
     )
 
 

@@ -68,12 +68,7 @@ def kinds() -> list[Kind]:
         Kind("logs of tries of jobs", settings.KEEP_JOB_LOGS_DAYS, _job_events, ("log",)),
         Kind("profiles", settings.KEEP_PROFILES_DAYS, _profiles),
         Kind("refused replacements", settings.KEEP_REFUSALS_DAYS, _refusals),
-        Kind(
-            "audit log",
-            settings.KEEP_AUDIT_DAYS,
-            _audit,
-            remove=prune_entries,
-        ),
+        Kind("audit log", settings.KEEP_AUDIT_DAYS, _audit, remove=prune_entries),
         Kind("silent workers without a job", settings.KEEP_WORKERS_DAYS, _workers),
     ]
     return [Kind("sessions that ended", 0, _sessions), *(kind for kind in found if kind.days)]

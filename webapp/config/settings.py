@@ -279,10 +279,7 @@ UPLOAD_MAX_BYTES = _env.number(
 )
 # How long a whole body may take: as long as the largest from a sender of 48 KiB a second
 BODY_SECONDS = _env.number(
-    "DRIFTLINE_BODY_SECONDS",
-    default=20 + UPLOAD_MAX_BYTES // (48 * 2**10),
-    least=1,
-    most=86_400,
+    "DRIFTLINE_BODY_SECONDS", default=20 + UPLOAD_MAX_BYTES // (48 * 2**10), least=1, most=86_400
 )
 # Django's own limit, which it checks before ours; strangers may send less: webapp.config.admission
 DATA_UPLOAD_MAX_MEMORY_SIZE = UPLOAD_MAX_BYTES

@@ -13,9 +13,7 @@ class SteadyClock:
     """Wall time as it was at the start, and what the machine's own counter shows has passed."""
 
     def __init__(
-        self,
-        wall: Callable[[], float] = time.time,
-        counter: Callable[[], float] = time.monotonic,
+        self, wall: Callable[[], float] = time.time, counter: Callable[[], float] = time.monotonic
     ) -> None:
         self._counter = counter
         self._begin = datetime.fromtimestamp(wall(), UTC)

@@ -92,11 +92,7 @@ class DemonstrationLink:
 def _comparison(publication: published.Publication, block: published.Block) -> SeedComparison:
     sides = [
         Side(
-            publication.tree,
-            row.revision,
-            publication.machine.name,
-            row.mode,
-            variant=row.variant,
+            publication.tree, row.revision, publication.machine.name, row.mode, variant=row.variant
         )
         for row in block.rows
     ]

@@ -169,8 +169,7 @@ def name_release(release: simulated.PlantedRelease) -> None:
 def _agent_of(part: Part) -> Agent:
     """The agent of the part's lab; lab and hardware are made when they are new."""
     lab, _ = Lab.objects.get_or_create(
-        name=part.lab,
-        defaults={"description": part.description, "simulated": part.is_simulated},
+        name=part.lab, defaults={"description": part.description, "simulated": part.is_simulated}
     )
     agent = labs.create_agent(name=AGENT, lab_name=part.lab, simulated=part.is_simulated)
     try:

@@ -69,9 +69,7 @@ def _commits_of(planted: "Planted") -> list[PlantedCommit]:
         places.append((planted.last, ENDS))
     return [
         PlantedCommit(
-            revision,
-            form.format(kind=kind, description=planted.description),
-            _message(planted),
+            revision, form.format(kind=kind, description=planted.description), _message(planted)
         )
         for revision, form in places
     ]

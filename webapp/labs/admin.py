@@ -98,9 +98,7 @@ class AgentAdmin(OperatedAdmin):
         issued = services.issue_token(agent=agent, **form.cleaned_data)
         context = {"opts": self.opts, "title": title, "agent": agent, "text": issued.text}
         return TemplateResponse(
-            request,
-            "admin/driftline/token.html",
-            self.admin_site.each_context(request) | context,
+            request, "admin/driftline/token.html", self.admin_site.each_context(request) | context
         )
 
 

@@ -210,12 +210,7 @@ def require_good(url: str, check: Callable[[str], http_post.Target]) -> None:
 
 
 def send(
-    url: str,
-    *,
-    title: str,
-    text: str,
-    check: Callable[[str], http_post.Target],
-    deadline: Deadline,
+    url: str, *, title: str, text: str, check: Callable[[str], http_post.Target], deadline: Deadline
 ) -> http_post.Answer:
     """Write to the channel. Raises NotTaken."""
     talk = Conversation(check, deadline)

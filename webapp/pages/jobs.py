@@ -324,10 +324,7 @@ def agent_file(request: HttpRequest, name: str) -> HttpResponse:
     """The wheel or the zipapp. Open on a private instance too: pip does not sign in, and neither
     holds anything of the instance."""
     try:
-        made = {
-            labs.ZIPAPP: labs.agent_zipapp,
-            labs.agent_wheel_name(): labs.agent_wheel,
-        }.get(name)
+        made = {labs.ZIPAPP: labs.agent_zipapp, labs.agent_wheel_name(): labs.agent_wheel}.get(name)
         if made is None:
             raise Http404(f"the agent is {labs.ZIPAPP} and {labs.agent_wheel_name()}")
         content = made()

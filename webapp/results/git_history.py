@@ -136,9 +136,7 @@ def _output(directory: Path, arguments: tuple[str, ...]) -> Iterator[str]:
     with tempfile.TemporaryFile() as complaints:
         try:
             git = subprocess.Popen(
-                ["git", "-C", str(directory), *arguments],
-                stdout=subprocess.PIPE,
-                stderr=complaints,
+                ["git", "-C", str(directory), *arguments], stdout=subprocess.PIPE, stderr=complaints
             )
         except FileNotFoundError as error:
             raise refused("git is not installed; install it, or import a CSV file") from error

@@ -99,13 +99,7 @@ class Alert(models.Model):
         SNOOZED = "snoozed", "snoozed"
         RESOLVED = "resolved", "resolved"
 
-    OPEN = (
-        State.NEW,
-        State.ACKNOWLEDGED,
-        State.INVESTIGATING,
-        State.REOPENED,
-        State.RECOVERED,
-    )
+    OPEN = (State.NEW, State.ACKNOWLEDGED, State.INVESTIGATING, State.REOPENED, State.RECOVERED)
 
     class Resolution(models.TextChoices):
         FIXED = "fixed", "fixed"

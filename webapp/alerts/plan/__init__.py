@@ -271,10 +271,7 @@ def _pair_with_alert(draft: Draft, number: int | None, one: Conclusion) -> int:
     commits = changes.CommitRange(group.suspect, group.after, group.likeliest)
     if number is None:
         return draft.open(
-            commits,
-            group.verdict,
-            is_history=one.is_history,
-            is_one_build=one.is_one_build,
+            commits, group.verdict, is_history=one.is_history, is_one_build=one.is_one_build
         )
     alert = draft.alerts[number]
     if alert.named is not None and group.after < alert.named <= group.suspect:

@@ -9,12 +9,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from webapp.analysis.models import Finding, Tally, Verdict
-from webapp.analysis.queries import (
-    FLAGGED,
-    OF_ANY_KIND,
-    ON_DISPLAY,
-    on_display,
-)
+from webapp.analysis.queries import FLAGGED, OF_ANY_KIND, ON_DISPLAY, on_display
 from webapp.results import queries
 from webapp.results.models import Revision
 from webapp.stats.metrics import ALONE

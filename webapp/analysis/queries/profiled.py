@@ -235,9 +235,7 @@ def _pairs(cells: Sequence[Cell], *, with_history: bool) -> list[ProfiledPair]:
 
 
 def _side_of(
-    profiles: Sequence[Newest],
-    trees: Mapping[int, Calls],
-    rates: Mapping[int, Sequence[float]],
+    profiles: Sequence[Newest], trees: Mapping[int, Calls], rates: Mapping[int, Sequence[float]]
 ) -> ProfiledSide:
     ordered = sorted(profiles, key=lambda one: (one.run_id, one.iteration or 0, one.pk))
     runs = {one.run_id for one in ordered}

@@ -186,11 +186,7 @@ def _bounds(one: ReleaseName, known: Sequence[ReleaseName]) -> tuple[int, int]:
 
 
 def _not_measured(
-    text: str,
-    one: ReleaseName,
-    variant: str,
-    bounds: tuple[int, int],
-    asof: datetime | None,
+    text: str, one: ReleaseName, variant: str, bounds: tuple[int, int], asof: datetime | None
 ) -> str:
     kernel = f"variant {variant[:REPEATED]!r}" if variant else "no revision"
     verb = "was not measured" if variant else "was measured"

@@ -62,9 +62,7 @@ def store_job_result(
             checked = jobs.check_result(job, runs)
             # The job names the commit it is, and its kernel was just checked against that.
             recorded = store_runs(
-                agent=agent,
-                runs=[replace(run, evidence=None) for run in checked],
-                asked_for=True,
+                agent=agent, runs=[replace(run, evidence=None) for run in checked], asked_for=True
             )
             jobs.complete(job=job, lease=lease, runs=checked)
     except ResultRefused as refusal:

@@ -112,9 +112,7 @@ IN_WORDS = {
 """What a text must be like to fit a pattern."""
 
 Name = Annotated[
-    str,
-    StringConstraints(pattern=_NAME, max_length=100, strict=True),
-    AfterValidator(reachable),
+    str, StringConstraints(pattern=_NAME, max_length=100, strict=True), AfterValidator(reachable)
 ]
 
 

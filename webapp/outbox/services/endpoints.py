@@ -130,12 +130,7 @@ def ping_endpoint(*, endpoint: Endpoint, by: User) -> HookDelivery:
         payload = {MESSAGE: {"title": "Driftline", "text": text}}
     queue_on_commit(Task.SEND_DELIVERIES)
     return HookDelivery.objects.create(
-        endpoint=endpoint,
-        uid=uid,
-        kind=PING,
-        about=f"ping:{uid}",
-        payload=payload,
-        due=now,
+        endpoint=endpoint, uid=uid, kind=PING, about=f"ping:{uid}", payload=payload, due=now
     )
 
 

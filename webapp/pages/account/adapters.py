@@ -143,7 +143,7 @@ class Factors(DefaultMFAAdapter):
 
     error_messages = DefaultMFAAdapter.error_messages | {
         "incorrect_code": "Wrong code or key. A code of the app is valid for half a minute and "
-        "works once.",
+        "works once."
     }
 
     def generate_authenticator_name(self, user: Any, type: str) -> str:  # noqa: A002 (by keyword)
@@ -164,7 +164,7 @@ class SingleSignOn(DefaultSocialAccountAdapter):
 
     error_messages = DefaultSocialAccountAdapter.error_messages | {
         "no_password": "Your account has no password: without single sign-on you could not sign "
-        "in. An operator can give it one.",
+        "in. An operator can give it one."
     }
 
     def on_authentication_error(self, request: HttpRequest, *_: Any, **details: Any) -> None:

@@ -22,13 +22,7 @@ from webapp.charts.svg import Part, stacked
 from webapp.charts.text import short_beside
 from webapp.pages.compare import range_report
 from webapp.pages.compare.answer import for_people, titles_of
-from webapp.pages.compare.rows import (
-    ROWS_AT_ONCE,
-    ROWS_DRAWN,
-    Section,
-    opening,
-    today_html,
-)
+from webapp.pages.compare.rows import ROWS_AT_ONCE, ROWS_DRAWN, Section, opening, today_html
 from webapp.pages.parts.components import hardware_html, mode_name
 from webapp.pages.parts.links import with_query
 from webapp.stats.errors import TooFewSamplesError

@@ -355,11 +355,7 @@ def _panel(group: Group, reach: forest.Reach) -> Panel:
         f'<span class="name" title="{escape(cell.row.base.hardware.name)}">'
         f"{escape(str(cell.row.base.hardware))}</span>"
         + forest.row(
-            reach,
-            cell.judged.percent,
-            cell.judged.low,
-            cell.judged.high,
-            kind=kind_of(cell.judged),
+            reach, cell.judged.percent, cell.judged.low, cell.judged.high, kind=kind_of(cell.judged)
         )
         for cell in by_name[:MACHINES]
     )

@@ -120,10 +120,7 @@ def set_one(request: HttpRequest) -> HttpResponse:
     try:
         wanted = Wanted.of(request.POST)
         change = set_min_effect(
-            scope=wanted.scope,
-            percent=wanted.percent,
-            actor=actor,
-            reason=reason.replace("\0", ""),
+            scope=wanted.scope, percent=wanted.percent, actor=actor, reason=reason.replace("\0", "")
         )
     except (queries.ScopeError, MinEffectError) as error:
         messages.error(request, str(error))

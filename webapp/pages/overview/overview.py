@@ -203,11 +203,7 @@ class Headline:
 
 
 def headline_of(
-    losses: Sequence[OpenLoss],
-    wall: Wall,
-    machines: Mapping[int, Machine],
-    *,
-    since_text: str,
+    losses: Sequence[OpenLoss], wall: Wall, machines: Mapping[int, Machine], *, since_text: str
 ) -> Headline:
     """What to know first: a loss that is open, or why there is none."""
     if losses:
@@ -220,9 +216,7 @@ def headline_of(
 
 
 def _of_loss(
-    losses: Sequence[OpenLoss],
-    machines: Mapping[int, Machine],
-    since_text: str,
+    losses: Sequence[OpenLoss], machines: Mapping[int, Machine], since_text: str
 ) -> Headline:
     one = next(loss for loss in losses if loss.leads)
     machine = escape(str(machines[one.hardware_id].called))

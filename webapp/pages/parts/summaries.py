@@ -268,9 +268,7 @@ def variants_on(machine: Hardware) -> list[VariantOnHardware]:
     }
     return [
         VariantOnHardware(
-            _variant(point),
-            counts[point.series.variant_id, point.series.tree_id],
-            point.revision,
+            _variant(point), counts[point.series.variant_id, point.series.tree_id], point.revision
         )
         for point in newest
     ]

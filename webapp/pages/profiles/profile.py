@@ -325,9 +325,7 @@ def largest(side: queries.ProfiledSide, most: int = 30) -> list[FunctionRow]:
             100 * own[at] / total,
             100 * inclusive[at] / total,
             functions_link(
-                side.run,
-                [name_of(*calls.functions[at])],
-                with_calls=bool(own[at] < TESTED * total),
+                side.run, [name_of(*calls.functions[at])], with_calls=bool(own[at] < TESTED * total)
             ),
         )
         for at in order[:most]

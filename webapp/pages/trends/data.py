@@ -303,12 +303,7 @@ def _known_figure(text: str) -> str:
 
 
 def _series(
-    series: Series,
-    points: OwnPoints,
-    index_of: dict[int, int],
-    *,
-    whiskers: Whiskers,
-    machine: int,
+    series: Series, points: OwnPoints, index_of: dict[int, int], *, whiskers: Whiskers, machine: int
 ) -> TrendSeries:
     ends = points.whiskers(whiskers)
     begun = series.begun_sessions

@@ -118,8 +118,7 @@ class Disputed(admin.SimpleListFilter):
 
 class PlaceForm(Confirmation):
     position = forms.IntegerField(
-        required=False,
-        help_text="Empty: where they are, or where they were first proposed to be.",
+        required=False, help_text="Empty: where they are, or where they were first proposed to be."
     )
 
     def __init__(self, *args: Any, several: bool, **kwargs: Any) -> None:

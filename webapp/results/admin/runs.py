@@ -94,7 +94,7 @@ class RunAdmin(ReadOnlyAdmin):
         "agent__lab",
     ]
     list_select_related = [
-        *("revision", "hardware", "mode", "variant", "agent__lab", "superseded_by"),
+        *("revision", "hardware", "mode", "variant", "agent__lab", "superseded_by")
     ]
     search_fields = ["=uuid", "=revision__name", "hardware__name", "mode__name"]
     search_help_text = "A whole UUID or revision, or a part of hardware or mode"

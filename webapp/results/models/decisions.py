@@ -91,9 +91,7 @@ class WaitingRunQuerySet(models.QuerySet["WaitingRun"]):
         )
         if in_its_directory:
             return found.filter(
-                run__hardware=other.run.hardware_id,
-                label=other.label,
-                candidates=other.candidates,
+                run__hardware=other.run.hardware_id, label=other.label, candidates=other.candidates
             )
         for number, one in enumerate(other.candidates):
             found = found.filter(**{f"candidates__{number}__revision": one["revision"]})
@@ -140,13 +138,11 @@ class WaitingRun(models.Model):
                 condition=Q(decided_at__isnull=False)
                 | Q(decided_by__isnull=True, rule="", chosen__isnull=True),
                 name="waiting_run_decided_at_a_time",
-            ),
+            )
         ]
         indexes = [
             models.Index(
-                fields=["since"],
-                name="runs_that_wait",
-                condition=Q(decided_at__isnull=True),
+                fields=["since"], name="runs_that_wait", condition=Q(decided_at__isnull=True)
             )
         ]
 

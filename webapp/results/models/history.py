@@ -162,9 +162,7 @@ class RevisionQuerySet(models.QuerySet["Revision"]):
     def between(self, earlier: "Revision", later: "Revision") -> Self:
         """Revisions strictly between two revisions of one tree."""
         return self.filter(
-            tree_id=earlier.tree_id,
-            position__gt=earlier.position,
-            position__lt=later.position,
+            tree_id=earlier.tree_id, position__gt=earlier.position, position__lt=later.position
         ).order_by("position")
 
     def spans(self, ranges: Sequence[tuple[int, int, int]]) -> list[Span]:

@@ -310,9 +310,7 @@ class Measurement(models.Model):
         ]
         indexes = [
             models.Index(
-                fields=["run"],
-                name="measurements_with_marks",
-                condition=Q(validity__isnull=False),
+                fields=["run"], name="measurements_with_marks", condition=Q(validity__isnull=False)
             )
         ]
 

@@ -327,11 +327,7 @@ class Point(models.Model):
                 name="points_of_uploads_apart",
                 condition=Q(uploads__isnull=False),
             ),
-            models.Index(
-                fields=["series"],
-                name="points_of_sessions",
-                condition=~Q(sessions=[]),
-            ),
+            models.Index(fields=["series"], name="points_of_sessions", condition=~Q(sessions=[])),
             models.Index(
                 fields=["revision"], name="points_that_disagree", condition=Q(disagrees=True)
             ),

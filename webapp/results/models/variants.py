@@ -103,9 +103,7 @@ class LabelRule(models.Model):
         ordering = [models.F("lab").asc(nulls_last=True), "order", "pk"]
         constraints = [
             models.UniqueConstraint(
-                fields=["lab", "pattern", "of_image"],
-                nulls_distinct=False,
-                name="label_rule_once",
+                fields=["lab", "pattern", "of_image"], nulls_distinct=False, name="label_rule_once"
             ),
             models.CheckConstraint(condition=~Q(pattern=""), name="label_rule_has_a_pattern"),
         ]

@@ -129,9 +129,7 @@ def histograms_at(
     """Histograms ``name`` of all runs of series (ids) at revisions (ids), at a time or now."""
     runs = Run.objects.counted_at(asof) if asof else Run.objects.counted()
     found = RunHistograms.objects.filter(
-        name=name,
-        run__in=runs.filter(revision__in=revisions),
-        run__measurements__series__in=series,
+        name=name, run__in=runs.filter(revision__in=revisions), run__measurements__series__in=series
     ).order_by("run__uuid")
     return [
         StoredHistograms(one.run_series, one.run.revision_id, one.run.session, one.unpacked)

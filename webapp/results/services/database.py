@@ -34,10 +34,7 @@ T = TypeVar("T")
 
 
 def insert_rows(
-    model: type[models.Model],
-    rows: Sequence[Mapping[str, Any]],
-    *,
-    unique: tuple[str, ...] = (),
+    model: type[models.Model], rows: Sequence[Mapping[str, Any]], *, unique: tuple[str, ...] = ()
 ) -> None:
     """Insert ``rows``, each a mapping of column to value with the same columns.
 

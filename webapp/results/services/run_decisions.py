@@ -30,12 +30,7 @@ CHANGED = (
 
 @transaction.atomic
 def decide_samples(
-    *,
-    runs: Collection[UUID],
-    choice: str,
-    by: User | None,
-    metric: str = "",
-    rule: str = "",
+    *, runs: Collection[UUID], choice: str, by: User | None, metric: str = "", rule: str = ""
 ) -> int:
     """Have the marked samples of ``runs`` count (``count``), not count (``leave_out``), or as their
     marks say (``by_mark``, which takes decisions back), in ``metric`` or in all; how many

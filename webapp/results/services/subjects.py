@@ -59,8 +59,7 @@ def register_hardware(
         row, created = alias.hardware, False
     else:
         row, created = models.Hardware.objects.select_related("lab").get_or_create(
-            name=name,
-            defaults={"lab": lab, "description": description, "facts": facts or {}},
+            name=name, defaults={"lab": lab, "description": description, "facts": facts or {}}
         )
     if row.lab_id != lab.pk:
         raise Forbidden([Problem("name", f"{name!r} belongs to another lab than this token")])

@@ -138,10 +138,7 @@ class Believed:
         return _chosen(rng, log_nodes), state, steps
 
     def lab(
-        self,
-        rng: np.random.Generator,
-        truth: Truth,
-        path: Floats | None = None,
+        self, rng: np.random.Generator, truth: Truth, path: Floats | None = None
     ) -> tuple[SimulatedLab, Floats]:
         """A lab of what was drawn, and how its machine moves from now on: on ``path`` if given."""
         node, state, steps = truth

@@ -106,12 +106,7 @@ def stopped(case: Case, now: Posterior, bits: float, doubt: str = "") -> Choice:
 
 
 def search_boots(
-    case: Case,
-    outlook: Outlook,
-    *,
-    moved: float = 1.0,
-    leads: bool = True,
-    is_shared: bool = False,
+    case: Case, outlook: Outlook, *, moved: float = 1.0, leads: bool = True, is_shared: bool = False
 ) -> tuple[list[Measure], float]:
     """The boots to ask for, and the bits that the best of all options would bring.
 

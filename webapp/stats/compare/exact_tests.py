@@ -56,9 +56,7 @@ def smallest_p(n1: int, n2: int) -> float:
     return min(1.0, 2 / comb(n1 + n2, n1))
 
 
-def _doubled_midranks(
-    values: Floats,
-) -> tuple[Ints, Floats]:
+def _doubled_midranks(values: Floats) -> tuple[Ints, Floats]:
     """Twice the midranks, so that they are whole, and the sizes of the groups of equal values."""
     _, group, sizes = np.unique(values, return_inverse=True, return_counts=True)
     doubled = 2 * np.cumsum(sizes) - sizes + 1

@@ -226,10 +226,7 @@ def _one_build(
 
 
 def _pairs(
-    a: Summaries,
-    b: Summaries,
-    unit: Indices,
-    noises: Sequence[BuildNoise | None],
+    a: Summaries, b: Summaries, unit: Indices, noises: Sequence[BuildNoise | None]
 ) -> _Pairs:
     log = a.log & b.log
     percent = np.array([noise.percent if noise else 0.0 for noise in noises], np.float64)
@@ -240,13 +237,7 @@ def _pairs(
     return _Pairs(log, first, second, extra_df)
 
 
-def _rows(
-    side: Summaries,
-    unit: Indices,
-    log: Bools,
-    exponent: Ints,
-    percent: Floats,
-) -> _Rows:
+def _rows(side: Summaries, unit: Indices, log: Bools, exponent: Ints, percent: Floats) -> _Rows:
     rows = np.arange(len(side))
     mean, sd, share, df, units, between = side.sides[log.astype(np.intp), unit, :, rows].T
     by = np.where(log, 0, side.exponent - exponent)

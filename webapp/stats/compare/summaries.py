@@ -77,12 +77,7 @@ class Summaries:
         return counts
 
 
-def _floors(
-    digits: Floats,
-    exponent: Ints,
-    level: Floats,
-    log: Bools,
-) -> Floats:
+def _floors(digits: Floats, exponent: Ints, level: Floats, log: Bools) -> Floats:
     """`Summary.floor` of every row, on both scales; 0 where there are no logarithms."""
     linear = np.maximum(np.ldexp(digits / 2, -exponent), FINEST * level)
     return np.stack([linear, np.where(log, linear / np.where(log, level, 1.0), 0.0)], axis=1)

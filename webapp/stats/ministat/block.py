@@ -131,13 +131,7 @@ def difference(
 
 
 def difference_from_moments(  # noqa: PLR0917 (two triples in the order every text has them)
-    n1: int,
-    mean1: float,
-    var1: float,
-    n2: int,
-    mean2: float,
-    var2: float,
-    confidence: float = 95.0,
+    n1: int, mean1: float, var1: float, n2: int, mean2: float, var2: float, confidence: float = 95.0
 ) -> Difference:
     """`difference` from counts, means and variances alone; 1 is the first set.
 

@@ -89,9 +89,7 @@ def read(one: Given) -> tuple[Boot, list[str]]:
     return boot, [f"{one.path}: {text}" for text in profile.warnings]
 
 
-def _named(
-    stacks: dict[tuple[tuple[str, str], ...], int],
-) -> dict[tuple[Function, ...], int]:
+def _named(stacks: dict[tuple[tuple[str, str], ...], int]) -> dict[tuple[Function, ...], int]:
     return {tuple(Function(*frame) for frame in stack): count for stack, count in stacks.items()}
 
 

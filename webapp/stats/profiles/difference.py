@@ -104,8 +104,7 @@ def _rows(
     ]
     least = 2 * 100 * testing.TESTED
     return sorted(
-        rows,
-        key=lambda row: (not row.is_claimed, row.a_pct + row.b_pct < least, -row.over_scatter),
+        rows, key=lambda row: (not row.is_claimed, row.a_pct + row.b_pct < least, -row.over_scatter)
     )
 
 

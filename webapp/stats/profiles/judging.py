@@ -168,11 +168,7 @@ class Family:
 
 
 def family(
-    both: Pair,
-    kind: int,
-    idle: Bools,
-    earlier: tuple[Variances, Variances] | None,
-    judge: Judge,
+    both: Pair, kind: int, idle: Bools, earlier: tuple[Variances, Variances] | None, judge: Judge
 ) -> Family:
     """Test own (0) or inclusive (1) costs."""
     a, b = sides = (both.own, both.inclusive)[kind]

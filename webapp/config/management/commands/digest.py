@@ -177,12 +177,7 @@ PARTS = (
     Part("dismissed-twins", "results.DismissedTwins"),
     Part("noted-points", "analysis.NotedPoint"),
     Part("analyses", "analysis.SeriesAnalysis", ("version",)),
-    Part(
-        "findings",
-        "analysis.Finding",
-        ("superseded_by",),
-        only=Q(state__in=LIVE),
-    ),
+    Part("findings", "analysis.Finding", ("superseded_by",), only=Q(state__in=LIVE)),
     Part(
         "alerts",
         "alerts.Alert",
