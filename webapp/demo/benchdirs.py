@@ -44,9 +44,7 @@ class FiguresError(ValueError):
 
 def solve_block(block: Block) -> tuple[Samples, ...]:
     """The samples of each row, ascending, such that every printed figure of the block agrees.
-
-    Raises:
-        FiguresError: there are none.
+    Raises FiguresError: there are none.
     """
     choices = [list(_solutions(row.figures)) for row in block.rows]
     for rows in product(*choices):

@@ -74,10 +74,8 @@ class Loading:
     parts: Sequence[Callable[[], Part]] = PARTS
 
     def load(self) -> None:
-        """Load what is missing and wait for its analysis; all there already costs no upload.
-
-        Raises:
-            DemonstrationError: with the remedy. What was stored stays; loading again goes on.
+        """Load what is missing and wait for its analysis; all there already costs no upload. Raises
+        DemonstrationError: with the remedy. What was stored stays; loading again goes on.
         """
         # First of all: what the account is subscribed to happens while the parts are loaded.
         account = ensure_account(self.public_url)
@@ -238,9 +236,7 @@ def upload(
     patience: float,
 ) -> None:
     """`labagent upload` of files or directories, runs waiting in `spool` until they are sent.
-
-    Raises:
-        DemonstrationError: it is not installed, failed, or took more than `patience` seconds.
+    Raises DemonstrationError: it is not installed, failed, or took more than `patience` seconds.
     """
     arguments = [str(command), "upload", *map(str, paths), "--server", server, *options]
     try:

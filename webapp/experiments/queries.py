@@ -193,10 +193,8 @@ class FrozenPoints:
 def frozen_table(experiment: Experiment, only: Collection[int] | None = None) -> FrozenTable:
     """In the order of its cells, its sets by the lab's own labels; with ``only`` the cells of these
     series (ids), and what is else there is lost. The number of statements depends on the number of
-    sides only. Needs `with_subjects`.
-
-    Raises:
-        webapp.analysis.queries.SideError: what was measured of a side is gone.
+    sides only. Needs `with_subjects`. Raises webapp.analysis.queries.SideError: what was measured
+    of a side is gone.
     """
     cells = list(experiment.cells.all())
     known = {(cell.hardware_id, cell.mode_id, cell.metric_id): cell for cell in cells}

@@ -247,10 +247,7 @@ def read_file(file: TextIO, name: str = "") -> list[CommitDocument]:
     """The commits of ``file``, in its order.
 
     JSON lines when ``name`` ends in .jsonl, .ndjson or .json, or when the first character is a
-    brace; else CSV.
-
-    Raises:
-        Unprocessable: with every bad line and field.
+    brace; else CSV. Raises Unprocessable: with every bad line and field.
     """
     text = file.read().removeprefix("\ufeff")
     problems: list[Problem] = []

@@ -49,10 +49,8 @@ class LoggedCommit(NamedTuple):
 
 
 def read_log(directory: Path, commit: str, *, with_paths: bool) -> Iterator[LoggedCommit]:
-    """The commits along the first parents up to ``commit``, oldest first.
-
-    Raises:
-        Unprocessable: git is not installed, or finds that something is wrong.
+    """The commits along the first parents up to ``commit``, oldest first. Raises Unprocessable: git
+    is not installed, or finds that something is wrong.
     """
     arguments = (
         *("-c", "log.showRoot=true", "log", "-z", "--first-parent", "--reverse", "--no-color"),
@@ -186,10 +184,8 @@ def read_git(
 
     A commit is placed by its Subversion number where it has one, else at 10⁹ + its first-parent
     count. Where the tree moved from the one to the other is found as the place that leaves the
-    fewest commits out of order, for a late commit may quote an old one's number.
-
-    Raises:
-        Unprocessable: no checkout, no such branch, a shallow clone (its counts would be wrong).
+    fewest commits out of order, for a late commit may quote an old one's number. Raises
+    Unprocessable: no checkout, no such branch, a shallow clone (its counts would be wrong).
     """
     commit = _tip(directory, branch)
     if run_git(directory, "rev-parse", "--is-shallow-repository").strip() == "true":

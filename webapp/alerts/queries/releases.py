@@ -75,10 +75,8 @@ class ComparedReleases:
 
 def compare_releases(texts: Sequence[str], asof: datetime | None = None) -> ComparedReleases:
     """Compare the second release with the first, each by the nearest measured revision of its
-    branch. The number of statements does not depend on how much was measured.
-
-    Raises:
-        SideError: as `measured_releases` does.
+    branch. The number of statements does not depend on how much was measured. Raises SideError: as
+    `measured_releases` does.
     """
     a, b = queries.measured_releases(texts, asof)
     nearest = _apart(a, b)

@@ -53,12 +53,9 @@ def compare_sides(
     whether any lacks something.
 
     With ``asof`` of the runs that had been received at that time, and were not withdrawn then;
-    ``judged_by``: what else was known of the series of the base: by default, what is today;
-    with ``only`` no other series (by id) are read.
-
-    Raises:
-        SideError: fewer than two sides or more than seven, a name that is not known, or sides
-            that leave different parts open.
+    ``judged_by``: what else was known of the series of the base: by default, what is today; with
+    ``only`` no other series (by id) are read. Raises SideError: fewer than two sides or more than
+    seven, a name that is not known, or sides that leave different parts open.
     """
     require_sides(sides)
     free, compared = free_parts(sides), options_of(sides)

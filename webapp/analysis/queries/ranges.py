@@ -59,10 +59,8 @@ def measured(side: Side, revision: OuterRef, asof: datetime | None) -> Exists:
 def values_of(
     one: RevisionRange, compared: Collection[str], asof: datetime | None
 ) -> dict[Key, tuple[Series, list[float]]]:
-    """By what rows are matched over, the series and its mean at each revision, in order.
-
-    Raises:
-        SideError: nothing was measured.
+    """By what rows are matched over, the series and its mean at each revision, in order. Raises
+    SideError: nothing was measured.
     """
     rows = _of_samples(one, asof) if one.side.session or asof else _of_points(one)
     means: dict[int, list[float]] = defaultdict(list)
@@ -208,11 +206,9 @@ class RangeTable:
 
 def compare_written_ranges(texts: Sequence[str], asof: datetime | None = None) -> RangeTable:
     """Compare the second range with the first, a row for each series that both have; with ``asof``
-    from the runs that had been received by then.
-
-    Raises:
-        SideError: other than two ranges, a name that is not known, an end before its beginning,
-            ranges that overlap, or one in which nothing was measured.
+    from the runs that had been received by then. Raises SideError: other than two ranges, a name
+    that is not known, an end before its beginning, ranges that overlap, or one in which nothing was
+    measured.
     """
     if len(texts) != SIDES or not all(is_range(text) for text in texts):
         raise SideError(f"give two ranges, a and b, each written {WRITTEN}")

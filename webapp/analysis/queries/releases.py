@@ -128,11 +128,9 @@ def release_pair(text: str) -> tuple[str, str]:
 def measured_releases(
     texts: Sequence[str], asof: datetime | None = None
 ) -> tuple[MeasuredRelease, MeasuredRelease]:
-    """The two releases of that name, by what had been received ``asof``.
-
-    Raises:
-        SideError: other than two, one that is not known or by which several are called, of whose
-            tree nothing was measured, the same twice, or the later before the earlier.
+    """The two releases of that name, by what had been received ``asof``. Raises SideError: other
+    than two, one that is not known or by which several are called, of whose tree nothing was
+    measured, the same twice, or the later before the earlier.
     """
     if len(texts) != 2 or not all(texts):
         raise SideError(f"name two releases: {WRITTEN}")

@@ -173,10 +173,7 @@ def compare_points(
     for sessions, one where a side lacks something, one where an event begins an epoch. ``nearest``
     names for each side the revision that stands for it on a machine in a mode, where that need not
     be the one that it names; others are not its. ``keep`` may have the same table from before,
-    which it does not without ``asof`` and ``judged_by``.
-
-    Raises:
-        SideError: as `compare_sides` does.
+    which it does not without ``asof`` and ``judged_by``. Raises SideError: as `compare_sides` does.
     """
     require_sides(sides)
     revisions = revisions_of(sides)

@@ -253,10 +253,7 @@ class _Row(NamedTuple):
 def revisions_of(sides: Sequence[Side]) -> tuple[Revision, ...]:
     """The revision that each side names, with its tree: by id, alias or the start of a hash, or the
     one that a release of that name is of. Without message and paths. One statement where all are
-    ids or aliases.
-
-    Raises:
-        SideError: a tree or a revision is not known.
+    ids or aliases. Raises SideError: a tree or a revision is not known.
     """
     names = [side.tree for side in sides], [side.revision for side in sides]
     rows = map(_Row._make, rows_of(NAMED, [*names, WAITING_FROM]))

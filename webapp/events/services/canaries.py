@@ -32,10 +32,8 @@ class NewCanary:
 @transaction.atomic
 def create_canary(*, wanted: NewCanary, created_by: User | None) -> tuple[Canary, bool]:
     """A canary, and whether it is new: an active one of the same machine, mode, metric and revision
-    is left as it is.
-
-    Raises:
-        Unprocessable: a number is out of bounds, or the revision waits for its place.
+    is left as it is. Raises Unprocessable: a number is out of bounds, or the revision waits for its
+    place.
     """
     _check(wanted)
     begin_writing()
@@ -64,10 +62,8 @@ def _check(wanted: NewCanary) -> None:
 
 @transaction.atomic
 def set_canary_active(*, canary: Canary, is_active: bool) -> None:
-    """Begin or end its schedule; what was measured stays. An open job goes on.
-
-    Raises:
-        Unprocessable: another one that is active measures the same.
+    """Begin or end its schedule; what was measured stays. An open job goes on. Raises
+    Unprocessable: another one that is active measures the same.
     """
     twins = Canary.objects.active().filter(**_key(canary)).exclude(pk=canary.pk)
     if is_active and twins.exists():

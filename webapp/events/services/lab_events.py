@@ -58,10 +58,8 @@ def record_event(
     """Store an event, and whether it is new. ``source`` is a `LabEvent.Source`.
 
     One that ``agent`` (or, without one, the source) recorded under the same ``external_id`` is
-    given back as it is stored: sending twice stores once, and an edit meanwhile stays.
-
-    Raises:
-        Unprocessable: a field is wrong.
+    given back as it is stored: sending twice stores once, and an edit meanwhile stays. Raises
+    Unprocessable: a field is wrong.
     """
     at = now or timezone.now()
     _check(fields, at)
@@ -105,11 +103,8 @@ def _once(event: LabEvent) -> tuple[LabEvent, bool]:
 def edit_event(
     *, event: int, fields: EventFields, actor: User, now: datetime | None = None
 ) -> LabEvent:
-    """Let an event (by id) state something else.
-
-    Raises:
-        LabEvent.DoesNotExist.
-        Unprocessable: a field is wrong, or the event was withdrawn.
+    """Let an event (by id) state something else. Raises LabEvent.DoesNotExist; Unprocessable: a
+    field is wrong, or the event was withdrawn.
     """
     at = now or timezone.now()
     _check(fields, at)
@@ -132,11 +127,8 @@ def edit_event(
 def withdraw_event(
     *, event: int, actor: User, reason: str, now: datetime | None = None
 ) -> LabEvent:
-    """Let an event (by id) count no more; it stays readable. Idempotent.
-
-    Raises:
-        LabEvent.DoesNotExist.
-        Unprocessable: no reason is given.
+    """Let an event (by id) count no more; it stays readable. Idempotent. Raises
+    LabEvent.DoesNotExist; Unprocessable: no reason is given.
     """
     text = reason.strip()[:REASON_MAX]
     if not text or wrong_with_text(text):

@@ -76,10 +76,8 @@ class CanaryNames:
 
 @transaction.atomic
 def canary_of(names: CanaryNames) -> NewCanary:
-    """The rows that ``names`` mean; a revision is made where its id has its place.
-
-    Raises:
-        Unprocessable: with every name that is not known.
+    """The rows that ``names`` mean; a revision is made where its id has its place. Raises
+    Unprocessable: with every name that is not known.
     """
     tree = models.Tree.objects.filter(name=names.tree).first()
     hardware = hardware_called(names.hardware)
@@ -117,11 +115,9 @@ def record_release(
     *, tree: models.Tree, name: str, revision: str, kind: str, released_on: date | None = None
 ) -> tuple[Release, bool]:
     """Record that a revision (by name) of ``tree`` is a release or a branch point; return it, and
-    whether it is new. A revision that is not known is made where its id has its place.
-
-    Raises:
-        Unprocessable: a field is wrong.
-        ReleaseTaken: the name is stored with another revision, kind or date.
+    whether it is new. A revision that is not known is made where its id has its place. Raises
+    Unprocessable: a field is wrong; ReleaseTaken: the name is stored with another revision, kind or
+    date.
     """
     fault = models.wrong_with_line(name)
     if not name.strip() or len(name) > RELEASE_NAME_MAX or fault:

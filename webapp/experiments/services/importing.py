@@ -56,10 +56,8 @@ class Directory:
 
 def import_directory(*, lab: Lab, directory: Directory, now: datetime) -> tuple[Experiment, bool]:
     """The experiment that a directory holds, and whether it is new: sent twice it is stored once,
-    as it was first, but for a baseline that is named.
-
-    Raises:
-        Unprocessable: the runs that are stored of it are no two sides, or none is called so.
+    as it was first, but for a baseline that is named. Raises Unprocessable: the runs that are
+    stored of it are no two sides, or none is called so.
     """
     known = Experiment.objects.filter(lab=lab, source=directory.source)
     if found := known.first():
@@ -342,10 +340,8 @@ def beside(experiment: Experiment) -> list[Beside]:
 
 def combine(*, experiment: Experiment, sibling: Experiment, now: datetime) -> Experiment:
     """One report of both directories, with the README of the longer name. Both need
-    `with_subjects`.
-
-    Raises:
-        Unprocessable: they do not lie beside one another, or are no two sides together.
+    `with_subjects`. Raises Unprocessable: they do not lie beside one another, or are no two sides
+    together.
     """
     if experiment.lab is None or sibling.pk not in {one.sibling.pk for one in beside(experiment)}:
         raise Unprocessable([Problem("sibling", "these directories cannot be one report")])

@@ -30,10 +30,8 @@ Row = TypeVar("Row", Hardware, Mode, Metric)
 def keep_comparison(
     *, sides: Sequence[queries.Side], asof: datetime, owner: User | None, question: str = ""
 ) -> Experiment:
-    """Keep what two to seven sides show at ``asof`` as a draft.
-
-    Raises:
-        SideError: a side cannot be found, or nothing was measured on every one.
+    """Keep what two to seven sides show at ``asof`` as a draft. Raises SideError: a side cannot be
+    found, or nothing was measured on every one.
     """
     table = queries.compare_sides(sides, asof)
     if table.rows and any(row.metric.is_cost for row in table.rows):
@@ -77,10 +75,8 @@ def add_note(*, experiment: Experiment, actor: User, text: str) -> None:
 
 @transaction.atomic
 def set_margin(*, experiment: Experiment, actor: User, margin_pct: float) -> None:
-    """Judge every cell by this margin from now on; the log has by which before.
-
-    Raises:
-        Unprocessable: it is no percentage between 0 and 100.
+    """Judge every cell by this margin from now on; the log has by which before. Raises
+    Unprocessable: it is no percentage between 0 and 100.
     """
     if not (isfinite(margin_pct) and 0 < margin_pct <= LARGEST_MARGIN_PCT):
         message = f"more than 0 and at most {LARGEST_MARGIN_PCT:g} percent, for example 2"
@@ -120,11 +116,8 @@ def _end(
 @transaction.atomic
 def set_baseline(*, experiment: Experiment, actor: User | None, order: int) -> None:
     """Compare with its side ``order`` from now on, by the noise of builds that is known of that
-    side today; the log names both.
-
-    Raises:
-        Unprocessable: it has no such side.
-        webapp.analysis.queries.SideError: what it compares is gone.
+    side today; the log names both. Raises Unprocessable: it has no such side;
+    webapp.analysis.queries.SideError: what it compares is gone.
     """
     Experiment.objects.select_for_update().get(pk=experiment.pk)
     locked = Experiment.objects.with_subjects().get(pk=experiment.pk)

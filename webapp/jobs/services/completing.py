@@ -103,12 +103,10 @@ def begin_result(*, number: int, agent: Agent) -> Job:
 
 
 def check_result(job: Job, runs: Sequence[RunDocument]) -> list[RunDocument]:
-    """The runs to store, with a warning where their kernel does not name what it is.
-
-    Raises:
-        ResultRefused: another hardware, mode or tree than the job's, or not its metric; or
-            runs that were there before the job was.
-        WrongKernel: another revision, by the run's word or by its kernel's.
+    """The runs to store, with a warning where their kernel does not name what it is. Raises
+    ResultRefused: another hardware, mode or tree than the job's, or not its metric; or runs that
+    were there before the job was; WrongKernel: another revision, by the run's word or by its
+    kernel's.
     """
     for run in runs:
         _refuse_another_subject(job, run)
@@ -234,10 +232,8 @@ def hear(
     now: datetime | None = None,
 ) -> Heard:
     """Extend the lease, note what the worker does. A job that ended is answered with ``cancel``.
-
-    Raises:
-        NoSuchJob, ForeignJob.
-        LeaseLost: another worker may have the job; a result is taken all the same.
+    Raises NoSuchJob, ForeignJob; LeaseLost: another worker may have the job; a result is taken all
+    the same.
     """
     at = now or timezone.now()
     # By itself: a poll locks first its worker and then its job.
@@ -277,11 +273,8 @@ def fail(
     log: str = "",
     now: datetime | None = None,
 ) -> Job:
-    """The attempt failed: try again later, or give the job up. Reported twice is as once.
-
-    Raises:
-        NoSuchJob, ForeignJob.
-        LeaseLost: the lease never was one of this job.
+    """The attempt failed: try again later, or give the job up. Reported twice is as once. Raises
+    NoSuchJob, ForeignJob; LeaseLost: the lease never was one of this job.
     """
     at = now or timezone.now()
     job = events.lock_job_for(number, agent)

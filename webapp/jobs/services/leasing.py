@@ -178,10 +178,7 @@ def was_leased(job: Job, lease: str) -> bool:
 
 def capabilities_of(request: PollRequest) -> list[Capability]:
     """What the worker states it can measure, by ids; modes and trees not known here are left out.
-
-    Raises:
-        Unprocessable: hardware that is not registered.
-        Forbidden: hardware of another lab.
+    Raises Unprocessable: hardware that is not registered; Forbidden: hardware of another lab.
     """
     hardware = _hardware(request)
     modes = _ids(Mode, [each.modes for each in request.serves])
@@ -241,10 +238,8 @@ class Polled:
 
 
 def poll(*, request: PollRequest, wait: float = 0.0) -> Polled:
-    """The next job for a worker, waiting up to ``wait`` seconds (60 at most) for one.
-
-    Raises:
-        Unprocessable, Forbidden: as ``capabilities_of``.
+    """The next job for a worker, waiting up to ``wait`` seconds (60 at most) for one. Raises
+    Unprocessable, Forbidden: as ``capabilities_of``.
     """
     end = time.monotonic() + min(wait, MOST_SECONDS)
     capabilities = capabilities_of(request)

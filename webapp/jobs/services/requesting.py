@@ -66,10 +66,8 @@ class JobRequest:
 def request_jobs(
     *, requests: Sequence[JobRequest], requested_by: User | None, now: datetime | None = None
 ) -> list[models.Job]:
-    """Queue jobs, in the order given; waiting workers are woken when this is committed.
-
-    Raises:
-        ActRefused: a number is out of bounds; nothing is queued then.
+    """Queue jobs, in the order given; waiting workers are woken when this is committed. Raises
+    ActRefused: a number is out of bounds; nothing is queued then.
     """
     at = now or timezone.now()
     for request in requests:
@@ -112,10 +110,8 @@ def request_more_runs(
     """One job of ``boots`` boots of each revision: more runs of a point, or a point that lacks.
 
     What waits or is measured already is not queued a second time, whatever its purpose was; a
-    profile alone waits for none but a profile.
-
-    Raises:
-        ActRefused: ``boots`` or ``purpose`` is none that a person can ask for.
+    profile alone waits for none but a profile. Raises ActRefused: ``boots`` or ``purpose`` is none
+    that a person can ask for.
     """
     if purpose not in BY_PEOPLE:
         raise events.ActRefused("purpose: choose more runs, fill gap, confirm or profile")
@@ -150,10 +146,8 @@ def request_builds(
 ) -> Asked:
     """So many builds anew of each revision, a job of ``boots`` boots each.
 
-    Those that wait or are measured already are not queued a second time.
-
-    Raises:
-        ActRefused: a number is none that a person can ask for.
+    Those that wait or are measured already are not queued a second time. Raises ActRefused: a
+    number is none that a person can ask for.
     """
     if not 1 <= builds <= MOST_BUILDS:
         raise events.ActRefused(f"builds: ask for 1 to {MOST_BUILDS}")
@@ -255,11 +249,8 @@ def cancel_job(
 ) -> models.Job:
     """Cancel a queued job at once; a worker hears of it at its next heartbeat. Idempotent.
 
-    A job that ended is left as it is. ``actor`` is None for the system.
-
-    Raises:
-        NoSuchJob.
-        ActRefused: no reason is given.
+    A job that ended is left as it is. ``actor`` is None for the system. Raises NoSuchJob;
+    ActRefused: no reason is given.
     """
     at = now or timezone.now()
     if not reason.strip():

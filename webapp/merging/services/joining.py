@@ -53,10 +53,8 @@ GOES_WITH_REVISION = (
 
 @transaction.atomic
 def merge_hardware(*, source: models.Hardware, into: models.Hardware) -> None:
-    """Everything measured on ``source`` counts as measured on ``into``; ``source`` goes.
-
-    Raises:
-        Unprocessable: the two are one, or belong to two labs.
+    """Everything measured on ``source`` counts as measured on ``into``; ``source`` goes. Raises
+    Unprocessable: the two are one, or belong to two labs.
     """
     _merge_subjects(source, into)
     services.rebuild_facts(into.pk)
@@ -64,10 +62,8 @@ def merge_hardware(*, source: models.Hardware, into: models.Hardware) -> None:
 
 @transaction.atomic
 def merge_modes(*, source: models.Mode, into: models.Mode) -> None:
-    """Everything measured in ``source`` counts as measured in ``into``; ``source`` goes.
-
-    Raises:
-        Unprocessable: the two are one.
+    """Everything measured in ``source`` counts as measured in ``into``; ``source`` goes. Raises
+    Unprocessable: the two are one.
     """
     runs = source.runs.order_by().values_list("pk", "hardware")
     machines = services.machines_restated({pk: (hardware, into.pk) for pk, hardware in runs})
@@ -81,10 +77,8 @@ def merge_revisions(*, source: models.Revision, into: models.Revision) -> None:
     """``source`` was the commit ``into`` under another id: its runs and names go over, and what
     was concluded about it.
 
-    ``into`` keeps its position.
-
-    Raises:
-        Unprocessable: the two are one, or on two trees, or the two ends of a bisect.
+    ``into`` keeps its position. Raises Unprocessable: the two are one, or on two trees, or the two
+    ends of a bisect.
     """
     services.begin_merge(source, into)
     bisects.refuse_merge(source, into)
@@ -128,10 +122,8 @@ def _merge_count(count: services.Unsettled) -> bool:
 def make_name_alias(*, names: services.AliasNames, by: User) -> models.NameAlias:
     """Let a name of a lab stand for another one, and file the stored runs that this is about there.
 
-    A series that goes as a whole keeps its conclusions and decisions, as in a merge.
-
-    Raises:
-        Unprocessable: a name is not known, or the alias repeats, continues or contradicts another.
+    A series that goes as a whole keeps its conclusions and decisions, as in a merge. Raises
+    Unprocessable: a name is not known, or the alias repeats, continues or contradicts another.
     """
     alias, moves = services.add_alias(names=names, by=by)
     for series, target in services.move_whole_series(moves):
@@ -143,10 +135,7 @@ def make_name_alias(*, names: services.AliasNames, by: User) -> models.NameAlias
 def undo_name_alias(*, number: int, by: User) -> models.NameAlias:
     """Take an alias back: its runs are filed as they were sent, or as other aliases have them.
     Idempotent. What was decided of a series that went as a whole into another one stays with that
-    one.
-
-    Raises:
-        Unprocessable: there is none of this number.
+    one. Raises Unprocessable: there is none of this number.
     """
     alias, moves = services.end_alias(number=number, by=by)
     for series, target in services.move_whole_series(moves):

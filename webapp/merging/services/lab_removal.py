@@ -110,10 +110,8 @@ class Removed:
 
 @transaction.atomic
 def remove_lab(*, name: str) -> Removed:
-    """Remove the lab ``name``, in one transaction; what went.
-
-    Raises:
-        LabError: there is none, or its agents measured on hardware of other labs.
+    """Remove the lab ``name``, in one transaction; what went. Raises LabError: there is none, or
+    its agents measured on hardware of other labs.
     """
     begin_reshaping()
     lab = _find(name)

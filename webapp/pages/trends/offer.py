@@ -210,10 +210,8 @@ def unknown_names(query: TrendQuery, offer: Offer) -> list[Unknown]:
 
 
 def tree_asked(query: TrendQuery, trees: Sequence[Tree]) -> Tree | None:
-    """The tree of ``query``; where it names none, that of most series that it asks for.
-
-    Raises:
-        NotOffered: there is no tree of this name.
+    """The tree of ``query``; where it names none, that of most series that it asks for. Raises
+    NotOffered: there is no tree of this name.
     """
     name = query.tree
     if not name:
@@ -243,10 +241,8 @@ def _asked(query: TrendQuery) -> QuerySet[Series]:
 
 def metric_asked(query: TrendQuery, tree: Tree, offered: Sequence[Metric]) -> Metric | None:
     """The metric of ``query``; where it names none, that of most series of the machines and modes
-    that are asked for, else the first that is offered.
-
-    Raises:
-        NotOffered: there is no metric of this name.
+    that are asked for, else the first that is offered. Raises NotOffered: there is no metric of
+    this name.
     """
     name = query.metric
     if not name:

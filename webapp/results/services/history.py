@@ -106,12 +106,10 @@ def has_svn_numbers(*, tree: str) -> bool:
 def import_revisions(*, tree_name: str, commits: Sequence[CommitDocument]) -> Imported:
     """Make ``commits`` known in the tree, which is made when it is new. Idempotent.
 
-    A commit is the stored revision that answers to one of its names (or to the start of its
-    hash). That one takes its id, its position and every field that is not empty; former names
-    stay as aliases. Statements grow with chunks of thousands, not with commits.
-
-    Raises:
-        Unprocessable: with every contradiction found; nothing is stored then.
+    A commit is the stored revision that answers to one of its names (or to the start of its hash).
+    That one takes its id, its position and every field that is not empty; former names stay as
+    aliases. Statements grow with chunks of thousands, not with commits. Raises Unprocessable: with
+    every contradiction found; nothing is stored then.
     """
     if fault := wrong_with_name(tree_name):
         raise Unprocessable([Problem("tree", fault)])
@@ -134,10 +132,8 @@ def match(*, tree: Tree, commits: Sequence[CommitDocument]) -> Matches:
     """The stored revision of each commit that has one.
 
     A whole name decides before the start of a hash; a revision whose whole hash is known is not
-    taken for another one that begins alike.
-
-    Raises:
-        Unprocessable: a commit's names mean two revisions, or two commits mean one.
+    taken for another one that begins alike. Raises Unprocessable: a commit's names mean two
+    revisions, or two commits mean one.
     """
     matches = Matches()
     problems: list[Problem] = []

@@ -229,10 +229,8 @@ def note_doubts(doubts: Iterable[Doubt], now: datetime) -> None:
 def decide_waiting(*, runs: Collection[UUID], choice: str, by: User | None, rule: str = "") -> int:
     """File the waiting ``runs`` at what ``choice`` means: ``kernel``, ``label``, one of their
     candidates, or ``none``, which leaves them out for good. How many were decided; those that
-    somebody else decided meanwhile are left alone.
-
-    Raises:
-        Unprocessable: ``choice`` is none of a run's candidates, or the tree cannot place it.
+    somebody else decided meanwhile are left alone. Raises Unprocessable: ``choice`` is none of a
+    run's candidates, or the tree cannot place it.
     """
     begin_writing()
     rows = _locked(WaitingRun.objects.open(), runs, "run__revision__tree", "run__agent__lab")

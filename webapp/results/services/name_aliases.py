@@ -86,11 +86,7 @@ class Preview:
 
 
 def preview_alias(names: AliasNames) -> Preview:
-    """What making the alias would do. Nothing is stored.
-
-    Raises:
-        Unprocessable: as `add_alias`.
-    """
+    """What making the alias would do. Nothing is stored. Raises Unprocessable: as `add_alias`."""
     row = _checked(names)
     held = [*aliases.aliases_in_force(row.lab_id), *aliases.with_hardware([aliases.alias_of(row)])]
     return _seen(list(aliases.moves_of(_candidates(row), held)))
@@ -98,10 +94,8 @@ def preview_alias(names: AliasNames) -> Preview:
 
 def add_alias(*, names: AliasNames, by: User) -> tuple[models.NameAlias, list[aliases.RunMove]]:
     """Store an alias; the runs that it moves, for `move_whole_series`. Nobody else uploads or
-    reshapes until the transaction ends.
-
-    Raises:
-        Unprocessable: a name is not known, or the alias repeats, continues or contradicts another.
+    reshapes until the transaction ends. Raises Unprocessable: a name is not known, or the alias
+    repeats, continues or contradicts another.
     """
     begin_reshaping()
     row = _checked(names)
@@ -115,10 +109,8 @@ def add_alias(*, names: AliasNames, by: User) -> tuple[models.NameAlias, list[al
 
 
 def end_alias(*, number: int, by: User) -> tuple[models.NameAlias, list[aliases.RunMove]]:
-    """Take an alias back; the runs that go where they belong without it. Idempotent.
-
-    Raises:
-        Unprocessable: there is none of this number.
+    """Take an alias back; the runs that go where they belong without it. Idempotent. Raises
+    Unprocessable: there is none of this number.
     """
     begin_reshaping()
     row = models.NameAlias.objects.named().filter(pk=number).select_for_update(of=["self"]).first()

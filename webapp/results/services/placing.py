@@ -124,10 +124,8 @@ def place_revisions(
     """The revisions of ``runs`` by the names given, made where they are new. Those whose name has
     no place wait for one.
 
-    What is wrong with them is appended to the problems of ``remarks``; nothing is made then.
-
-    Raises:
-        Unprocessable: a new revision's place is another's, by more than another lab's word.
+    What is wrong with them is appended to the problems of ``remarks``; nothing is made then. Raises
+    Unprocessable: a new revision's place is another's, by more than another lab's word.
     """
     upload = _Upload(runs, trees, agent, remarks)
     found = _known(upload)
@@ -139,10 +137,8 @@ def place_revisions(
 
 
 def place_names(tree: Tree, names: Iterable[str], agent: Agent) -> dict[str, Placed]:
-    """The revisions of ``tree`` that ``names`` mean, made where they are new.
-
-    Raises:
-        Unprocessable: the place that a name has is another's.
+    """The revisions of ``tree`` that ``names`` mean, made where they are new. Raises Unprocessable:
+    the place that a name has is another's.
     """
     remarks = Remarks()
     wanted = [_Name(tree.name, name) for name in sorted(set(names))]

@@ -107,10 +107,8 @@ def move_revisions(*, tree: models.Tree, moves: Sequence[Move]) -> None:
 @transaction.atomic
 def place_revision(*, revision: models.Revision, position: int | None = None) -> int:
     """Decide the place of ``revision``: ``position``, else the one it has or that was first
-    proposed. Its runs are pooled there and analysed.
-
-    Raises:
-        Unprocessable: it is another's, no place at all, or none was proposed.
+    proposed. Its runs are pooled there and analysed. Raises Unprocessable: it is another's, no
+    place at all, or none was proposed.
     """
     begin_reshaping()
     revision.refresh_from_db()
@@ -127,10 +125,8 @@ def place_revision(*, revision: models.Revision, position: int | None = None) ->
 @transaction.atomic
 def displace_revision(*, revision: models.Revision) -> None:
     """Take ``revision`` off a place that it has on the word of an upload: it waits for another, and
-    its runs leave the points.
-
-    Raises:
-        Unprocessable: its place comes from its id, from history or an operator, or estimated.
+    its runs leave the points. Raises Unprocessable: its place comes from its id, from history or an
+    operator, or estimated.
     """
     begin_reshaping()
     revision.refresh_from_db()
@@ -155,11 +151,8 @@ def displace_revision(*, revision: models.Revision) -> None:
 @transaction.atomic
 def ensure_revision(*, tree: models.Tree, name: str, field: str = "revision") -> models.Revision:
     """The revision that ``name`` means in ``tree``; it is made where it is new and its id has its
-    place (r123, n123).
-
-    Raises:
-        Unprocessable: it is not known and has no place, waits for its place, or that place is
-            another's; the problem is that of ``field``.
+    place (r123, n123). Raises Unprocessable: it is not known and has no place, waits for its place,
+    or that place is another's; the problem is that of ``field``.
     """
     begin_writing()
     found = models.Revision.objects.named(tree=tree, name=name) or _made(tree, name)

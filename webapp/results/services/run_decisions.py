@@ -37,10 +37,8 @@ def decide_samples(
     measurements that is about. What rests on them is analysed anew.
 
     ``rule`` names who decided where that is no person. A decision takes the place of the one
-    before, which stays on record. Idempotent.
-
-    Raises:
-        Unprocessable: an unknown choice, or a run none of whose samples is marked.
+    before, which stays on record. Idempotent. Raises Unprocessable: an unknown choice, or a run
+    none of whose samples is marked.
     """
     if choice not in CHOICES:
         known = " or ".join(CHOICES)
@@ -57,10 +55,8 @@ def decide_samples(
 
 @transaction.atomic
 def undo_sample_decision(*, decision: int, by: User) -> models.SampleDecision:
-    """Take a decision back: the marks alone say which samples count. Idempotent.
-
-    Raises:
-        Unprocessable: there is no such decision.
+    """Take a decision back: the marks alone say which samples count. Idempotent. Raises
+    Unprocessable: there is no such decision.
     """
     begin_writing()
     row = models.SampleDecision.objects.filter(pk=decision).first()
@@ -77,10 +73,8 @@ def undo_sample_decision(*, decision: int, by: User) -> models.SampleDecision:
 
 @transaction.atomic
 def withdraw_run(*, run: models.Run, by: User | None, reason: str) -> None:
-    """Withdraw ``run``: its samples leave the points, and its series are analysed anew.
-
-    Raises:
-        Unprocessable: no reason is given.
+    """Withdraw ``run``: its samples leave the points, and its series are analysed anew. Raises
+    Unprocessable: no reason is given.
     """
     if not reason.strip():
         raise Unprocessable([Problem("reason", "say why the run is withdrawn")])
@@ -94,11 +88,8 @@ def withdraw_run(*, run: models.Run, by: User | None, reason: str) -> None:
 
 @transaction.atomic
 def restore_run(*, run: models.Run) -> None:
-    """Take a withdrawal back.
-
-    Raises:
-        Unprocessable: another run of its UUID took its place, and both would count; or it waits
-            for the decision which commit it measured.
+    """Take a withdrawal back. Raises Unprocessable: another run of its UUID took its place, and
+    both would count; or it waits for the decision which commit it measured.
     """
     begin_writing()
     _refuse_superseded(run)
@@ -112,10 +103,8 @@ def restore_run(*, run: models.Run) -> None:
 @transaction.atomic
 def count_together(*, revision: models.Revision, key: str, by: User) -> models.PoolingDecision:
     """Have the runs of ``key`` (``Point.uploads``) count together in every metric they share; what
-    rests on their points is analysed anew. Idempotent.
-
-    Raises:
-        Unprocessable: no point holds exactly these runs any more, so there is nothing to decide.
+    rests on their points is analysed anew. Idempotent. Raises Unprocessable: no point holds exactly
+    these runs any more, so there is nothing to decide.
     """
     begin_writing()
     points = _lock_points([revision.pk], key)
@@ -137,10 +126,8 @@ def count_together(*, revision: models.Revision, key: str, by: User) -> models.P
 
 @transaction.atomic
 def undo_pooling_decision(*, decision: int, by: User) -> models.PoolingDecision:
-    """Take a decision back: the runs are judged as if nobody had decided. Idempotent.
-
-    Raises:
-        Unprocessable: there is no such decision.
+    """Take a decision back: the runs are judged as if nobody had decided. Idempotent. Raises
+    Unprocessable: there is no such decision.
     """
     begin_writing()
     row = models.PoolingDecision.objects.filter(pk=decision).first()

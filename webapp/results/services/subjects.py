@@ -49,10 +49,8 @@ Subject = models.Hardware | models.Mode
 def register_hardware(
     *, lab: Lab, name: str, description: str = "", facts: dict[str, Any] | None = None
 ) -> tuple[models.Hardware, bool]:
-    """The hardware ``name`` of ``lab``, and whether it is new; an old one is left as it is.
-
-    Raises:
-        Forbidden: it belongs to another lab.
+    """The hardware ``name`` of ``lab``, and whether it is new; an old one is left as it is. Raises
+    Forbidden: it belongs to another lab.
     """
     alias = models.HardwareAlias.objects.filter(name=name).select_related("hardware__lab").first()
     if alias is not None:
@@ -68,10 +66,8 @@ def register_hardware(
 
 @transaction.atomic
 def rename_hardware(*, hardware: models.Hardware, name: str) -> None:
-    """Give ``hardware`` another name; uploads under the former one still arrive.
-
-    Raises:
-        Unprocessable: the name is taken, or is no name of hardware.
+    """Give ``hardware`` another name; uploads under the former one still arrive. Raises
+    Unprocessable: the name is taken, or is no name of hardware.
     """
     begin_reshaping()
     hardware.refresh_from_db()
@@ -104,10 +100,8 @@ def check_hardware_name(*, name: str, hardware: models.Hardware) -> None:
 @transaction.atomic
 def change_metric(*, metric: models.Metric, unit: str, better: str) -> None:
     """Decide unit and direction; the stored numbers stay as they are, and every series of the
-    metric is analysed anew. What options cost in it has the same direction.
-
-    Raises:
-        Unprocessable: it is what an option costs in another metric.
+    metric is analysed anew. What options cost in it has the same direction. Raises Unprocessable:
+    it is what an option costs in another metric.
     """
     if metric.is_cost:
         message = f"{metric} follows from {metric.of}: change that metric instead"
@@ -173,10 +167,8 @@ def recount_quotas() -> None:
 
 
 def begin_merge(source: Subject | models.Revision, into: Subject | models.Revision) -> None:
-    """Nobody else reshapes or uploads until the transaction ends, and both rows are fresh.
-
-    Raises:
-        Unprocessable: the two are one, of two labs, or on two trees.
+    """Nobody else reshapes or uploads until the transaction ends, and both rows are fresh. Raises
+    Unprocessable: the two are one, of two labs, or on two trees.
     """
     if source.pk == into.pk:
         raise _refused("choose another one than itself")

@@ -154,12 +154,9 @@ def lock_current(uuids: Iterable[UUID]) -> dict[UUID, models.Run]:
 
 
 def _resolve(runs: Sequence[RunDocument], agent: Agent, *, register: bool) -> _Rows:
-    """The rows that ``runs`` name. Raises with every problem that it found, not the first.
-
-    Raises:
-        Unprocessable: hardware that nobody registered, a revision without a place on its tree,
-            a metric with another unit than it is known with.
-        Forbidden: hardware of another lab.
+    """The rows that ``runs`` name. Raises with every problem that it found, not the first. Raises
+    Unprocessable: hardware that nobody registered, a revision without a place on its tree, a metric
+    with another unit than it is known with; Forbidden: hardware of another lab.
     """
     remarks, lab = Remarks(), agent.lab
     problems = remarks.problems

@@ -128,11 +128,8 @@ class _Stored(NamedTuple):
 
 def identify(received: Received) -> Identified:
     """Find the commits of the runs and look up those that are stored; where others are to replace
-    them, nobody else replaces runs from here on.
-
-    Raises:
-        Unprocessable: one UUID with two contents.
-        QuotaExceeded: the lab may store no more runs.
+    them, nobody else replaces runs from here on. Raises Unprocessable: one UUID with two contents;
+    QuotaExceeded: the lab may store no more runs.
     """
     lab = received.agent.lab
     identities = identify_runs(received.runs, lab)
