@@ -30,8 +30,14 @@ from webapp.pages.alerts.texts import beside_worst, headline, how_sure, pill_of,
 from webapp.pages.bisects.bisects import lines_of
 from webapp.pages.parts.cache import Cache
 from webapp.pages.parts.job_offers import Offers, offers_at_alert
-from webapp.pages.parts.links import NUMBER_MAX, diff_link, read_number, with_query
-from webapp.pages.parts.refusals import refuse, typed_before
+from webapp.pages.parts.links import (
+    NUMBER_MAX,
+    diff_link,
+    read_number,
+    refuse,
+    typed_before,
+    with_query,
+)
 from webapp.pages.parts.summaries import counts_text
 from webapp.results.models import Hardware
 

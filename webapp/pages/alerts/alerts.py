@@ -32,8 +32,7 @@ from webapp.pages.alerts.alert import Chosen, chosen_of
 from webapp.pages.alerts.cards import spark
 from webapp.pages.alerts.texts import age, as_text, beside_worst, pill_of, signed, state_note
 from webapp.pages.parts.components import SIMULATED, counted, state_pill
-from webapp.pages.parts.links import read_number, read_text, with_query
-from webapp.pages.parts.refusals import refuse, typed_before
+from webapp.pages.parts.links import read_number, read_text, refuse, typed_before, with_query
 from webapp.results.models import Hardware
 
 ROWS = 30

@@ -21,8 +21,7 @@ from webapp.bisects.services import BisectError, act_on_bisect, paste_boots
 from webapp.charts.bisect import ALIKE, draw
 from webapp.charts.text import better_text, direction, half_width
 from webapp.pages.bisects.story import picture_of_missing_bits, story_of, to_come
-from webapp.pages.parts.links import NUMBER_MAX, diff_link, read_number
-from webapp.pages.parts.refusals import refuse, typed_before
+from webapp.pages.parts.links import NUMBER_MAX, diff_link, read_number, refuse, typed_before
 from webapp.results.models import Revision
 from webapp.stats.markdown import block, inline
 

@@ -1,13 +1,16 @@
-"""Addresses of pages, and what stands in an address or a form. The addresses of
-`webapp.analysis.queries.links` stand in mails and feeds, too.
+"""Addresses of pages, texts of addresses and forms, and what somebody typed into a form that was
+refused. The addresses of `webapp.analysis.queries.links` stand in mails and feeds, too.
 """
 
+import json
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from datetime import datetime, timedelta
 from functools import cache, lru_cache
 from typing import TypeVar
 
+from django.contrib import messages
 from django.db.models import Model, QuerySet
 from django.http import Http404, HttpRequest, QueryDict
 from django.shortcuts import get_object_or_404
@@ -167,3 +170,26 @@ def days_of(request: HttpRequest) -> int:
 def days_before(now: datetime, days: int) -> datetime:
     """The moment so many days before ``now``."""
     return now - timedelta(days=days)
+
+
+MOST = 100_000
+"""Characters of all fields; of more none comes back."""
+
+
+NOT_TYPED = ("csrfmiddlewaretoken", "version", "act")
+"""What the form or the pressed button fills in."""
+
+
+def refuse(request: HttpRequest, why: str) -> None:
+    """A message for the next page, which takes the fields of the form there."""
+    given = request.POST.dict().items()
+    typed = {name: text.replace("\0", "") for name, text in given if text and name not in NOT_TYPED}
+    packed = json.dumps(typed)
+    messages.error(request, why, extra_tags=packed if len(packed) <= MOST else "")
+
+
+def typed_before(request: HttpRequest) -> Mapping[str, str]:
+    """The fields of an act whose refusal this page shows, by name; every other one is empty."""
+    shown = messages.get_messages(request)
+    packed = [one.extra_tags for one in shown if one.level == messages.ERROR and one.extra_tags]
+    return defaultdict(str, json.loads(packed[0]) if packed else {})
