@@ -14,7 +14,7 @@ from webapp.alerts.models import Alert
 from webapp.analysis.models import Finding
 from webapp.analysis.queries import stands_of
 from webapp.api.compare import net_loss_out
-from webapp.api.requests import Page, bounded, newest
+from webapp.api.requests import Page, bounded, named, newest, same
 from webapp.api.schemas.comparisons import LeftOutOut, NetLossOut
 from webapp.api.schemas.series import FindingOut
 from webapp.api.schemas.types import Asked, ErrorOut
@@ -196,10 +196,8 @@ def one_alert(request: HttpRequest, number: int) -> Any:
         "unmoved": [_unmoved_out(row) for row in around.unmoved],
         "events": [
             {
-                "at": event.at,
-                "kind": event.kind,
+                **same(event, "at", "kind", "reason"),
                 "actor": event.actor.get_username() if event.actor else None,
-                "reason": event.reason,
             }
             for event in alert.events.select_related("actor")
         ],
@@ -208,32 +206,20 @@ def one_alert(request: HttpRequest, number: int) -> Any:
 
 def alert_out(alert: Alert, suspicion: queries.Suspicion) -> dict[str, Any]:
     """An alert as the API shows it. Needs its revisions loaded."""
-    fixed_by = alert.resolution_revision
     return {
         "number": alert.pk,
-        "kind": alert.kind,
         "url": alert.get_absolute_url(),
-        "tree": alert.tree.name,
-        "revision": alert.revision.name,
-        "after": alert.after.name,
-        "likeliest": alert.likeliest.name,
+        **named(alert, "tree", "revision", "after", "likeliest", "resolution_revision"),
+        **same(alert, "kind", "verdict", "state", "snoozed_until", "history", "one_build"),
+        **same(alert, "opened_at", "updated_at", "version"),
         "commit": suspicion.commit.name if suspicion.commit else None,
         "commits": 0 if suspicion.blames_none else suspicion.commits,
         "known_revisions": 0 if suspicion.blames_none else suspicion.known,
         "chance": 0.0 if suspicion.blames_none else suspicion.chance,
-        "verdict": alert.verdict,
-        "state": alert.state,
         "resolution": alert.resolution or None,
-        "resolution_revision": fixed_by.name if fixed_by else None,
         "duplicate_of": alert.duplicate_of_id,
-        "snoozed_until": alert.snoozed_until,
         "snoozed_until_revision": alert.snoozed_until_revision or None,
-        "history": alert.history,
-        "one_build": alert.one_build,
         "standing": alert.is_active,
-        "opened_at": alert.opened_at,
-        "updated_at": alert.updated_at,
-        "version": alert.version,
     }
 
 
@@ -241,12 +227,8 @@ def _together_out(interval: queries.SharperInterval | None) -> dict[str, Any] | 
     if interval is None:
         return None
     return {
-        "after": interval.after,
-        "likeliest": interval.likeliest,
-        "last": interval.last,
+        **same(interval, "after", "likeliest", "last", "series", "machines"),
         "chance": interval.here,
-        "series": interval.series,
-        "machines": interval.machines,
         "alone_after": interval.alone.after.name,
         "alone_last": interval.alone.last.name,
     }
@@ -274,10 +256,5 @@ def _unmoved_out(row: queries.Unmoved) -> dict[str, Any]:
     }
 
 
-def _series_out(series: Series) -> dict[str, str]:
-    return {
-        "hardware": series.hardware.name,
-        "mode": series.mode.name,
-        "metric": series.metric.name,
-        "unit": series.metric.unit,
-    }
+def _series_out(series: Series) -> dict[str, str | None]:
+    return named(series, "hardware", "mode", "metric") | {"unit": series.metric.unit}

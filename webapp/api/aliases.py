@@ -8,7 +8,7 @@ from ninja import Query, Router, Schema, Status
 from pydantic import Field
 
 from webapp.accounts.models import User
-from webapp.api.requests import OperatorSession, Page, bounded, csv_of, newest
+from webapp.api.requests import OperatorSession, Page, bounded, csv_of, newest, same
 from webapp.api.schemas.types import REFUSALS, Asked, ErrorOut, Line, Name, RevisionName, Strict
 from webapp.merging.services import make_name_alias, undo_name_alias
 from webapp.results.models import DIRECTORY_MAX, HARDWARE_MAX, NameAlias
@@ -168,10 +168,9 @@ def _page(wanted: Wanted) -> tuple[list[NameAlias], int | None]:
 
 def alias_out(alias: NameAlias) -> dict[str, Any]:
     """An alias as the API shows it. Needs what it names loaded."""
-    same = ("kind", "name", "means", "directory", "moved", "made_at", "undone_at")
     rows = ("lab", "tree", "first", "last", "made_by", "undone_by")
     return {
         "number": alias.pk,
         **{name: str(row) if (row := getattr(alias, name)) else None for name in rows},
-        **{name: getattr(alias, name) for name in same},
+        **same(alias, "kind", "name", "means", "directory", "moved", "made_at", "undone_at"),
     }

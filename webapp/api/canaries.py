@@ -8,7 +8,7 @@ from django.shortcuts import get_object_or_404
 from ninja import Query, Router, Schema, Status
 from pydantic import Field
 
-from webapp.api.requests import OperatorSession, Page, bounded, csv_response, newest
+from webapp.api.requests import OperatorSession, Page, bounded, csv_response, named, newest
 from webapp.api.schemas import types
 from webapp.events.models import Canary
 from webapp.events.queries import WatchedCanary, watch
@@ -153,10 +153,7 @@ def _out(watched: WatchedCanary) -> dict[str, Any]:
         "number": canary.pk,
         "url": canary.get_absolute_url(),
         "tree": canary.revision.tree.name,
-        "revision": canary.revision.name,
-        "hardware": canary.hardware.name,
-        "mode": canary.mode.name,
-        "metric": canary.metric.name,
+        **named(canary, "revision", "hardware", "mode", "metric"),
         "unit": canary.metric.unit,
         "interval_days": canary.interval_days,
         "boots_each_time": canary.boots,

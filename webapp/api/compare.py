@@ -11,7 +11,7 @@ from pydantic import Field
 
 from webapp.alerts.queries import ComparedReleases, compare_releases
 from webapp.analysis import queries
-from webapp.api.requests import csv_of
+from webapp.api.requests import csv_of, named, same
 from webapp.api.schemas.comparisons import CompareOut, RangesOut, ReleaseRowOut, ReleasesOut
 from webapp.api.schemas.types import ErrorOut
 from webapp.results.models import LeftOut
@@ -202,13 +202,10 @@ def _moment(asof: str) -> datetime | None:
 def _range_row(row: queries.RangeRow, stands: Mapping[str, Any] | None) -> dict[str, Any]:
     one, series = row.change, row.series
     return {
-        "hardware": series.hardware.name,
-        "mode": series.mode.name,
-        "metric": series.metric.name,
+        **named(series, "hardware", "mode", "metric"),
         "unit": series.metric.unit,
         "better": series.better,
-        "verdict": row.verdict,
-        "reason": row.reason,
+        **same(row, "verdict", "reason"),
         "revisions": list(row.counts),
         "left_out": [one.a.left_out, one.b.left_out] if one else None,
         "levels": [one.a.level, one.b.level] if one else None,

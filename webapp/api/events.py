@@ -8,7 +8,7 @@ from ninja import Query, Router, Schema, Status
 from pydantic import Field
 
 from webapp.accounts.models import User
-from webapp.api.requests import AgentToken, OperatorSession, Page, csv_of, newest
+from webapp.api.requests import AgentToken, OperatorSession, Page, csv_of, named, newest, same
 from webapp.api.schemas import types
 from webapp.events.models import TEXT_MAX, LabEvent
 from webapp.events.services import EventFields, EventNames, event_fields, record_event
@@ -152,13 +152,11 @@ def _page(wanted: Wanted) -> tuple[list[LabEvent], int | None]:
 
 def event_out(event: LabEvent) -> dict[str, Any]:
     """An event as the API shows it. Needs what it names loaded."""
-    names = ("hardware", "lab", "tree", "first", "last")
-    same = ("kind", "text", "happened_at", "begins_epoch", "source", "external_id", "created_at")
-    ends = ("edited_at", "withdrawn_at", "withdrawn_reason")
     return {
         "number": event.pk,
         "url": event.get_absolute_url(),
         "author": event.author,
-        **{name: row.name if (row := getattr(event, name)) else None for name in names},
-        **{name: getattr(event, name) for name in (*same, *ends)},
+        **named(event, "hardware", "lab", "tree", "first", "last"),
+        **same(event, "kind", "text", "happened_at", "begins_epoch", "source", "external_id"),
+        **same(event, "created_at", "edited_at", "withdrawn_at", "withdrawn_reason"),
     }

@@ -13,7 +13,7 @@ from pydantic import Field, model_validator
 from webapp.accounts.models import User
 from webapp.analysis.queries import MOST_SIDES, Side, as_points
 from webapp.api.compare import headline_out, row_out
-from webapp.api.requests import AgentToken, OperatorSession, Page, bounded, newest
+from webapp.api.requests import AgentToken, OperatorSession, Page, bounded, newest, same
 from webapp.api.schemas.types import REFUSALS, Asked, ErrorOut, Line, Strict, Text
 from webapp.experiments.models import QUESTION_MAX, SOURCE_MAX, Experiment
 from webapp.experiments.queries import contradictions, frozen_table
@@ -195,7 +195,6 @@ def _of_runs(asked: ExperimentIn, who: Any) -> tuple[Experiment, bool]:
 
 def experiment_out(experiment: Experiment) -> dict[str, Any]:
     """An experiment as the API shows it. Needs `with_subjects`."""
-    same = ("question", "state", "asof", "source", "bullets", "conclusion")
     sides = list(experiment.sides.all())
     return {
         "number": experiment.pk,
@@ -206,5 +205,5 @@ def experiment_out(experiment: Experiment) -> dict[str, Any]:
         "sides": [str(side.compared) for side in sides],
         "labels": [side.label for side in sides],
         "cells": len(experiment.cells.all()),
-        **{name: getattr(experiment, name) for name in same},
+        **same(experiment, "question", "state", "asof", "source", "bullets", "conclusion"),
     }

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BaseModel, Field, StringConstraints, model_
 
 from webapp.analysis import services as analysis
 from webapp.api.prometheus import count_runs
-from webapp.api.requests import AgentToken, Page, bounded, newest
+from webapp.api.requests import AgentToken, Page, bounded, named, newest, same
 from webapp.api.schemas.runs import MOST_RUNS, RecordedOut, RunIn, recorded_out
 from webapp.api.schemas.types import REFUSALS, Asked, ErrorOut, HardwareName, Name, Strict
 from webapp.api.schemas.types import Line as SoundLine
@@ -367,15 +367,10 @@ SAME_FIELDS = (
 def job_out(job: Job) -> dict[str, Any]:
     """A job as the API shows it. Needs its subjects loaded."""
     return {
-        **{field: getattr(job, field) for field in SAME_FIELDS},
+        **same(job, *SAME_FIELDS),
+        **named(job, "tree", "revision", "hardware", "mode", "metric", "worker"),
         "number": job.pk,
         "url": job.get_absolute_url(),
-        "tree": job.tree.name,
-        "revision": job.revision.name,
-        "hardware": job.hardware.name,
-        "mode": job.mode.name,
-        "metric": job.metric.name if job.metric else None,
-        "worker": job.worker.name if job.worker else None,
         "requested_by": job.requested_by.get_username() if job.requested_by else None,
     }
 
@@ -383,11 +378,7 @@ def job_out(job: Job) -> dict[str, Any]:
 def job_event_out(event: JobEvent) -> dict[str, Any]:
     """An event of a job as the API shows it. Needs its actor and worker loaded."""
     return {
-        "at": event.at,
-        "kind": event.kind,
+        **same(event, "at", "kind", "stage", "reason", "log"),
+        **named(event, "worker"),
         "actor": event.actor.get_username() if event.actor else None,
-        "worker": event.worker.name if event.worker else None,
-        "stage": event.stage,
-        "reason": event.reason,
-        "log": event.log,
     }

@@ -7,6 +7,7 @@ from ninja import Query, Router, Schema
 from pydantic import BaseModel, Field
 
 from webapp.analysis.queries import CurvePoint, curves_of
+from webapp.api.requests import same
 from webapp.api.schemas.types import Asked, ErrorOut
 
 
@@ -66,7 +67,7 @@ class Turned(Schema):
 )
 def list_knobs(request: HttpRequest, turned: Query[Turned]) -> Any:
     """Modes that differ in nothing but its value are one curve, in the order of the numbers."""
-    asked = {name: getattr(turned, name) for name in ("tree", "hardware", "metric", "knob")}
+    asked = same(turned, "tree", "hardware", "metric", "knob")
     found = curves_of(**asked, revision=turned.revision or "")
     units = {one.series.metric.unit for curve in found.curves for one in curve.points}
     return asked | {

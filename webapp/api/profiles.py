@@ -15,7 +15,7 @@ from ninja import Query, Router, Schema, Status
 from pydantic import Field, model_validator
 
 from webapp.analysis import queries
-from webapp.api.requests import AgentToken
+from webapp.api.requests import AgentToken, same
 from webapp.api.schemas.types import REFUSALS, Asked, ErrorOut, Line, Strict, Text
 from webapp.labs.models import Token
 from webapp.outbox.services import absolute
@@ -295,15 +295,14 @@ def list_profiles(request: HttpRequest, uuid: UUID) -> Any:
 
 def profile_out(profile: Profile, run: UUID) -> dict[str, Any]:
     """A profile of run ``run`` without its call tree."""
-    same = ("name", "format", "event", "iteration", "boot", "samples", "announced")
-    more = ("unsymbolized", "pps", "cores", "event_rate", "warnings", "received_at")
     return {
         "id": profile.pk,
         "run": run,
         "truncated": profile.is_truncated,
         "url": absolute(profile.get_absolute_url()),
         "folded": absolute(reverse("profile_folded", args=[profile.pk])),
-        **{name: getattr(profile, name) for name in (*same, *more)},
+        **same(profile, "name", "format", "event", "iteration", "boot", "samples", "announced"),
+        **same(profile, "unsymbolized", "pps", "cores", "event_rate", "warnings", "received_at"),
     }
 
 
@@ -325,8 +324,7 @@ def functions_out(history: queries.FunctionHistory) -> dict[str, Any]:
     """The series of functions as the API shows them."""
     asked, costs = history.asked, history.costs
     return {
-        **{name: getattr(asked, name) for name in ("tree", "hardware", "mode", "variant")},
-        "with_calls": asked.with_calls,
+        **same(asked, "tree", "hardware", "mode", "variant", "with_calls"),
         "unit": history.unit,
         "revision": costs.labels,
         "position": costs.positions,
@@ -350,12 +348,11 @@ def _function_out(one: FunctionSeries) -> dict[str, Any]:
 
 def _change_out(one: Change) -> dict[str, Any]:
     revisions = ("revision", "previous", "after", "first", "last")
-    figures = ("state", "here", "probability")
     percent = (one.change_pct, one.low_pct, one.high_pct)
     change, low, high = (each if isfinite(each) else None for each in percent)
     return {
         **{name: getattr(one, name).label for name in revisions},
-        **{name: getattr(one, name) for name in figures},
+        **same(one, "state", "here", "probability"),
         "verdict": "dearer" if one.verdict == "worse" else "cheaper",
         "change_percent": change,
         "low_percent": low,

@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from ninja import Query, Router, Schema, Status
 from pydantic import BeforeValidator, Field
 
-from webapp.api.requests import OperatorSession, Page, csv_of, newest
+from webapp.api.requests import OperatorSession, Page, csv_of, named, newest, same
 from webapp.api.schemas.types import REFUSALS, Asked, ErrorOut, Line, Name, RevisionName, Strict
 from webapp.events.models import Release
 from webapp.events.services import record_release
@@ -118,9 +118,6 @@ def _page(wanted: Wanted) -> tuple[Sequence[Release], int | None]:
 def _out(release: Release) -> dict[str, Any]:
     return {
         "number": release.pk,
-        "tree": release.tree.name,
-        "name": release.name,
-        "kind": release.kind,
-        "revision": release.revision.name,
-        "released_on": release.released_on,
+        **named(release, "tree", "revision"),
+        **same(release, "name", "kind", "released_on"),
     }

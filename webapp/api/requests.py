@@ -257,3 +257,13 @@ def newest(found: models.QuerySet[Row], page: Page) -> tuple[list[Row], int | No
 def bounded(number: int) -> int:
     """A number that the database can look for; one too large for it is nobody's."""
     return max(-1, min(number, ID_MAX))
+
+
+def same(row: object, *names: str) -> dict[str, Any]:
+    """The attributes of these names."""
+    return {name: getattr(row, name) for name in names}
+
+
+def named(row: object, *names: str) -> dict[str, str | None]:
+    """What the rows that these attributes point to are called, None where there is none."""
+    return {name: one.name if (one := getattr(row, name)) else None for name in names}

@@ -12,7 +12,7 @@ from pydantic import Field
 from webapp.analysis.models import Finding, SeriesAnalysis
 from webapp.analysis.queries import compared_since, stands_in
 from webapp.api.compare import left_out_of, net_loss_out
-from webapp.api.requests import bounded, csv_response
+from webapp.api.requests import bounded, csv_response, named, same
 from webapp.api.schemas.series import PointsOut, SeriesList
 from webapp.api.schemas.types import Asked, ErrorOut
 from webapp.results.models import Metric, Point, Series
@@ -131,14 +131,10 @@ def series_out(series: Series, parents: Parents | None) -> dict[str, Any]:
     """
     return {
         "id": series.pk,
-        "tree": series.tree.name,
-        "hardware": series.hardware.name,
-        "mode": series.mode.name,
-        "metric": series.metric.name,
+        **named(series, "tree", "hardware", "mode", "metric"),
         "variant": series.variant.name if series.variant else "",
         "unit": series.metric.unit,
-        "better": series.better,
-        "version": series.version,
+        **same(series, "better", "version"),
         "analysed": series.dirty_from is None,
         "kind": "cost" if series.is_cost else "measured",
         "cost": _cost(series.metric, parents),
@@ -239,30 +235,17 @@ def conclusions(series: Series) -> dict[str, Any]:
 
 def finding_out(finding: Finding) -> dict[str, Any]:
     """A finding as the API shows it; sizes in percent of the level before. Needs its revisions."""
-    confirmed_by, recovered_by = finding.confirmed_by, finding.recovered_by
     return {
-        "kind": finding.kind,
-        "state": finding.state,
-        "verdict": finding.verdict,
-        "revision": finding.revision.name,
-        "previous": finding.previous.name,
-        "after": finding.after.name,
-        "first": finding.first.name,
-        "last": finding.last.name,
-        "confirmed_by": confirmed_by.name if confirmed_by else None,
-        "recovered_by": recovered_by.name if recovered_by else None,
-        "here": finding.here,
+        **same(finding, "kind", "state", "verdict", "here", "level_before", "level"),
+        **same(finding, "probability", "why", "first_detected_at"),
+        **named(finding, "revision", "previous", "after", "first", "last"),
+        **named(finding, "confirmed_by", "recovered_by"),
         "change_percent": finding.change_pct,
         "low_percent": finding.low_pct,
         "high_percent": finding.high_pct,
-        "level_before": finding.level_before,
-        "level": finding.level,
-        "probability": finding.probability,
-        "why": finding.why,
         "details": {key: one for key, one in finding.details.items() if key != "parts"},
         "parts": _parts_out(finding),
         "one_build": _one_build_out(finding),
-        "first_detected_at": finding.first_detected_at,
     }
 
 

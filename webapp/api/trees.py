@@ -6,7 +6,7 @@ from django.http import HttpRequest
 from ninja import Router, Schema
 from pydantic import Field
 
-from webapp.api.requests import OperatorSession
+from webapp.api.requests import OperatorSession, same
 from webapp.api.schemas.types import REFUSALS, ErrorOut, Line, Name, Strict
 from webapp.results.models import Tree
 from webapp.results.services import set_source_template
@@ -56,8 +56,4 @@ def set_source(request: HttpRequest, source: TreeSourceIn) -> Any:
 
 
 def _out(tree: Tree) -> dict[str, Any]:
-    return {
-        "name": tree.name,
-        "description": tree.description,
-        "source_template": tree.source_template,
-    }
+    return same(tree, "name", "description", "source_template")

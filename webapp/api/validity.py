@@ -8,7 +8,7 @@ from django.http import HttpRequest
 from ninja import Query, Router
 from pydantic import BaseModel, Field
 
-from webapp.api.requests import AgentToken, Page, newest
+from webapp.api.requests import AgentToken, Page, named, newest, same
 from webapp.api.schemas.runs import MOST_RUNS
 from webapp.api.schemas.types import REFUSALS, Asked, ErrorOut, Name, Strict
 from webapp.labs.models import Lab, Token
@@ -150,21 +150,14 @@ def marked_out(row: Measurement, decision: SampleDecision | None) -> dict[str, A
         "number": row.pk,
         "uuid": run.uuid,
         "tree": run.revision.tree.name,
-        "revision": run.revision.name,
-        "hardware": run.hardware.name,
-        "mode": run.mode.name,
+        **named(run, "revision", "hardware", "mode"),
         "metric": series.metric.name,
         "unit": series.metric.unit,
-        "samples": row.samples,
-        "boots": row.boots,
+        **same(row, "samples", "boots"),
         "left_out": row.left_out or [],
         "marks": [
-            {
-                "sample": mark.sample,
-                "kind": mark.kind,
-                "text": mark.text,
-                "why_counted": why_counted(mark, marks, len(row.samples)),
-            }
+            same(mark, "sample", "kind", "text")
+            | {"why_counted": why_counted(mark, marks, len(row.samples))}
             for mark in marks
         ],
         "decision": decision

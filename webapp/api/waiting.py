@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from ninja import Query, Router
 from pydantic import BaseModel, Field
 
-from webapp.api.requests import AgentToken, Page, csv_of, newest
+from webapp.api.requests import AgentToken, Page, csv_of, named, newest, same
 from webapp.api.schemas.runs import MOST_RUNS
 from webapp.api.schemas.types import REFUSALS, Asked, ErrorOut, RevisionName, Strict
 from webapp.labs.models import Lab, Token
@@ -159,13 +159,8 @@ def waiting_out(row: WaitingRun) -> dict[str, Any]:
         "number": run.pk,
         "uuid": run.uuid,
         "tree": run.revision.tree.name,
-        "hardware": run.hardware.name,
-        "mode": run.mode.name,
-        "label": row.label,
-        "candidates": row.candidates,
+        **named(run, "hardware", "mode"),
+        **named(row, "chosen"),
+        **same(row, "label", "candidates", "since", "decided_at", "rule"),
         "evidence": {name: text for name, text in (run.evidence or {}).items() if text},
-        "since": row.since,
-        "decided_at": row.decided_at,
-        "chosen": row.chosen.name if row.chosen else None,
-        "rule": row.rule,
     }
