@@ -83,12 +83,6 @@ def test_a_noiseless_machine_proves_anything() -> None:
     assert provable_change(Plan(1, 3, 1), NoiseLevels(0)) == 0
 
 
-def test_a_baseline_with_many_runs_helps() -> None:
-    noise = NoiseLevels(2)
-    alone = provable_change(Plan(1, 3, 1), noise)
-    assert provable_change(Plan(1, 3, 1), noise, baseline=Plan(1, 30, 1)) < alone
-
-
 def test_the_answer_is_the_cheapest_plan_that_suffices() -> None:
     noise = NoiseLevels(run=1.5, boot=1)
     found = plan_for(4, noise)
@@ -99,18 +93,16 @@ def test_the_answer_is_the_cheapest_plan_that_suffices() -> None:
     assert all(provable_change(plan, noise) > 4 for plan in fewer)
 
 
-@pytest.mark.parametrize("power", [80.0, 90.0])
-@pytest.mark.parametrize("baseline", [None, Plan(2, 3, 1), Plan(1, 5, 4)])
 @pytest.mark.parametrize("build", [0.0, 0.8])
-def test_no_cheaper_plan_is_passed_over(build: float, baseline: Plan | None, power: float) -> None:
+def test_no_cheaper_plan_is_passed_over(build: float) -> None:
     noise = NoiseLevels(run=1.0, boot=0.7, build=build)
     every = map(Plan, *zip(*product(range(1, 5), range(1, 7), range(1, 4)), strict=True))
     allowed = [plan for plan in every if plan.builds > 1 or build == 0]
-    change = partial(provable_change, noise=noise, baseline=baseline, power=power)
+    change = partial(provable_change, noise=noise)
     for percent in (1.0, 2.5, 6.0):
         enough = [plan for plan in allowed if (change(plan) or math.inf) <= percent]
         cheapest = min(enough, key=lambda p: (p.all_runs, p.builds, p.boots), default=None)
-        found = plan_for(percent, noise, baseline=baseline, most=Plan(4, 6, 3), power=power)
+        found = plan_for(percent, noise, most=Plan(4, 6, 3))
         assert found.plan == cheapest
 
 
@@ -202,8 +194,6 @@ def test_settings_out_of_range_are_refused() -> None:
         Durations(math.inf)
     with pytest.raises(OutOfRangeError, match="more than 0"):
         plan_for(0, NoiseLevels(1))
-    with pytest.raises(OutOfRangeError, match="power"):
-        provable_change(Plan(1, 5, 1), NoiseLevels(1), power=20)
 
 
 def test_noise_between_builds_alone_known_for_certain_needs_no_estimate() -> None:

@@ -8,7 +8,6 @@ from webapp.stats.sensitivity import (
     critical_t,
     critical_ts,
     require_confidence,
-    require_power,
     visible_shift,
     visible_shifts,
 )
@@ -46,6 +45,3 @@ def test_levels_that_are_not_offered_are_refused() -> None:
     for level in (0.95, 99.5, 100, float("nan")):
         with pytest.raises(OutOfRangeError, match="use 80, 90, 95, 98, 99"):
             require_confidence(level)
-    for power in (49, 100, float("nan")):
-        with pytest.raises(OutOfRangeError, match="power"):
-            require_power(power)

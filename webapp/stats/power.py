@@ -12,7 +12,6 @@ itself keeps its promise in half of all cases only.
 from dataclasses import dataclass, replace
 from functools import cache
 from math import inf, isfinite, sqrt
-from typing import Any
 
 import numpy as np
 from scipy import special
@@ -121,26 +120,22 @@ def provable_change(
     plan: Plan,
     noise: NoiseLevels,
     *,
-    baseline: Plan | None = None,
     confidence: float = sensitivity.DEFAULT_CONFIDENCE,
-    power: float = sensitivity.DEFAULT_POWER,
 ) -> float | None:
-    """The smallest change, percent, that the plan proves in ``power`` percent of repetitions.
+    """The smallest change, percent, that two sides of the plan prove in 80 % of repetitions.
 
-    Both sides follow ``plan`` unless ``baseline`` gives what the first side has. None when the
-    data would hold no scatter to go by, or when a single boot would hide noise between boots.
-    Raises `OutOfRangeError` as `require_confidence` and `require_power` do.
+    None when the data would hold no scatter to go by, or when a single boot would hide noise
+    between boots. Raises `OutOfRangeError` as `require_confidence` does.
     """
     sensitivity.require_confidence(confidence)
-    sensitivity.require_power(power)
-    variances = _variances((baseline or plan, plan), noise)
+    variances = _variances(plan, noise)
     if variances is None:
         return None
     total = sum(variance for variance, _ in variances)
     if total == 0:
         return 0.0
     df = _expected_df(variances)
-    return percent_of_log(sensitivity.visible_shift(df, confidence, power) * sqrt(total))
+    return percent_of_log(sensitivity.visible_shift(df, confidence) * sqrt(total))
 
 
 def plan_for(
@@ -148,17 +143,14 @@ def plan_for(
     noise: NoiseLevels,
     *,
     durations: Durations | None = None,
-    baseline: Plan | None = None,
     most: Plan = LARGEST_PLAN,
-    confidence: float = sensitivity.DEFAULT_CONFIDENCE,
-    power: float = sensitivity.DEFAULT_POWER,
 ) -> Requirement:
     """The cheapest plan up to ``most`` that proves a change of ``percent`` (> 0).
 
     Where builds scatter, a plan measures two a side at least: what differs between two single
     builds may be the builds. Cheapest is the least time where durations are known, else the fewest
-    runs; then the fewest builds, then boots. ``confidence`` and ``power`` are percent. Raises
-    `OutOfRangeError` for a change that is not above 0, and as `provable_change` does.
+    runs; then the fewest builds, then boots. Raises `OutOfRangeError` for a change that is not
+    above 0.
     """
     if not percent > 0:
         raise OutOfRangeError(f"a change of {percent:g} %: it must be more than 0")
@@ -167,21 +159,17 @@ def plan_for(
     order = grid.by_cost(durations)
 
     def cheapest(noise: NoiseLevels) -> Plan | None:
-        changes = grid.changes(noise, baseline, confidence, power)[order]
+        changes = grid.changes(noise)[order]
         for index in order[changes <= percent * (1 + GRID_ERROR)]:
             plan = grid.plan(index)
-            change = provable_change(
-                plan, noise, baseline=baseline, confidence=confidence, power=power
-            )
+            change = provable_change(plan, noise)
             if change is not None and change <= percent:
                 return plan
         return None
 
     upper = noise.bound(CERTAINTY)
     best, least = cheapest(upper), cheapest(noise.bound(100 - CERTAINTY))
-    provable = provable_change(
-        best or most, upper, baseline=baseline, confidence=confidence, power=power
-    )
+    provable = provable_change(best or most, upper)
     return Requirement(best, least, provable, durations.of(best) if best and durations else None)
 
 
@@ -226,40 +214,29 @@ class _Grid:
             cost = self.builds * build + self.all_boots * boot + self.all_runs * run
         return np.lexsort((self.boots, self.builds, cost))
 
-    def changes(
-        self, noise: NoiseLevels, baseline: Plan | None, confidence: float, power: float
-    ) -> Floats:
+    def changes(self, noise: NoiseLevels) -> Floats:
         """`provable_change` of each within `GRID_ERROR`; infinite where it is None, and of single
         builds where builds scatter."""
-        others = self if baseline is None else _grid_of(baseline)
-        by_build = np.minimum(self.builds, others.builds) >= 2
-        by_boot = np.minimum(self.all_boots, others.all_boots) >= 2
+        by_build, boots, runs = self.builds >= 2, self.all_boots, self.all_runs
         build = (noise.build / 100) ** 2
-        hidden = (self.builds < 2) & (build > 0)
-        parts = []
-        for side in (others, self):
-            inside = (noise.boot / 100) ** 2 / side.all_boots + (noise.run / 100) ** 2 / (
-                side.all_runs
-            )
-            within = np.where(by_boot, side.all_boots, side.all_runs) - side.builds
-            hidden |= ~by_build & ((within < 1) | ((side.all_boots == 1) & (noise.boot > 0)))
-            variance = inside + np.where(by_build, build / side.builds, 0.0)
-            parts.append((variance, np.where(by_build, side.builds - 1, within)))
-        between = np.where(by_build, 0.0, build / self.builds + build / others.builds)
-        parts.append((between, np.full_like(between, noise.build_df)))
+        inside = (noise.boot / 100) ** 2 / boots + (noise.run / 100) ** 2 / runs
+        within = np.where(boots >= 2, boots, runs) - self.builds
+        hidden = ~by_build & ((build > 0) | (within < 1) | ((boots == 1) & (noise.boot > 0)))
+        variance = inside + np.where(by_build, build / self.builds, 0.0)
+        side = variance, np.where(by_build, self.builds - 1, within)
+        between = np.where(by_build, 0.0, 2 * build / self.builds)
+        parts = [side, side, (between, np.full_like(between, noise.build_df))]
         total = np.sum([variance for variance, _ in parts], axis=0)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             squares = [((variance / total) ** 2, np.maximum(df, 1)) for variance, df in parts]
             spread = 1 + np.sum([2 * square / df for square, df in squares], axis=0)
             uncertainty = np.sum([square * (1 + 2 / df) / df for square, df in squares], axis=0)
             freedom = np.asarray(spread / uncertainty, np.float64)
-            changes = 100 * np.expm1(_shifts(freedom, confidence, power) * np.sqrt(total))
+            freedom = np.where(np.isfinite(freedom), freedom, 1e9)  # NaN: of no noise
+            shifts = sensitivity.visible_shifts(freedom, sensitivity.DEFAULT_CONFIDENCE)
+            changes = 100 * np.expm1(shifts * np.sqrt(total))
         changes = np.where(total == 0, 0.0, changes)
         return np.where(hidden, inf, changes)
-
-
-def _grid_of(most: Plan) -> _Grid:
-    return _Grid(*(np.array([float(each)]) for each in (most.builds, most.boots, most.runs)))
 
 
 @cache
@@ -268,32 +245,15 @@ def _grid(most: Plan) -> _Grid:
     return _Grid(*(axis.ravel() for axis in np.meshgrid(*axes, indexing="ij")))
 
 
-def _shifts(df: Floats, confidence: float, power: float) -> Floats:
-    """`visible_shift` of each, from the table where there is one. NaN, of no noise, is let be."""
-    df = np.where(np.isfinite(df), df, 1e9)
-    if power == sensitivity.DEFAULT_POWER:
-        return sensitivity.visible_shifts(df, confidence)
-    critical: Any = special.stdtrit(df, 0.5 + confidence / 200)
-    return np.asarray(special.nctdtrinc(df, 1 - power / 100, critical), np.float64)
-
-
-def _variances(plans: tuple[Plan, Plan], noise: NoiseLevels) -> list[tuple[float, float]] | None:
+def _variances(plan: Plan, noise: NoiseLevels) -> list[tuple[float, float]] | None:
     """Variances of both means (natural logarithms) in parts, each with its degrees of freedom."""
-    by_build = min(plan.builds for plan in plans) >= 2
-    parts = []
-    build = (noise.build / 100) ** 2
-    for plan in plans:
-        inside = _within_builds(plan, noise)
-        if by_build:
-            parts.append((inside + build / plan.builds, plan.builds - 1.0))
-            continue
-        df = _df_within(plans, plan)
-        if df < 1 or (plan.all_boots == 1 and noise.boot > 0):
-            return None
-        parts.append((inside, df))
-    if not by_build and build > 0:
-        parts.append((sum(build / plan.builds for plan in plans), noise.build_df))
-    return parts
+    build, inside = (noise.build / 100) ** 2, _within_builds(plan, noise)
+    if plan.builds >= 2:
+        return 2 * [(inside + build / plan.builds, plan.builds - 1.0)]
+    df = (plan.all_boots if plan.all_boots >= 2 else plan.all_runs) - 1.0
+    if df < 1 or (plan.all_boots == 1 and noise.boot > 0):
+        return None
+    return 2 * [(inside, df)] + ([(2 * build, noise.build_df)] if build > 0 else [])
 
 
 def _expected_df(parts: list[tuple[float, float]]) -> float:
@@ -311,8 +271,3 @@ def _expected_df(parts: list[tuple[float, float]]) -> float:
 
 def _within_builds(plan: Plan, noise: NoiseLevels) -> float:
     return (noise.boot / 100) ** 2 / plan.all_boots + (noise.run / 100) ** 2 / plan.all_runs
-
-
-def _df_within(plans: tuple[Plan, Plan], plan: Plan) -> float:
-    by_boot = min(each.all_boots for each in plans) >= 2
-    return float((plan.all_boots if by_boot else plan.all_runs) - plan.builds)

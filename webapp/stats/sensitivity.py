@@ -31,13 +31,6 @@ def require_confidence(confidence: float) -> float:
     return confidence
 
 
-def require_power(power: float) -> float:
-    """``power`` itself when it is from 50 up to 99.9 percent; else raises `OutOfRangeError`."""
-    if not 50 <= power <= 99.9:
-        raise OutOfRangeError(f"power {power:g} %: from 50 to 99.9 can be planned")
-    return power
-
-
 def require_margin(margin: float) -> float:
     """``margin`` itself when it is a finite percentage ≥ 0; else raises `OutOfRangeError`."""
     if not (isfinite(margin) and margin >= 0):
