@@ -10,7 +10,7 @@ their numbers, their states and people's decisions; the analysis that follows br
 with the points.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django.db import transaction
@@ -43,10 +43,7 @@ def merge(*, alert: int, actor: User, version: int, into: int, reason: str = "")
     findings = _findings(row)
     if not findings:
         raise TriageError(f"Alert {alert} has no findings to merge.")
-    given = [
-        Assignment(alert=target, series_id=one.series_id, after=one.after, last=one.last)
-        for one in row.assignments.select_related("after", "last")
-    ]
+    given = _assignments(row.assignments.select_related("after", "last"), target)
     if _has_own(row, findings):
         given.append(Assignment(alert=target, after=row.after, last=row.revision))
     return _assign(row, actor, given, Kind.MERGED, _with_reason(f"into {target.pk}", reason))
@@ -141,10 +138,10 @@ def _has_own(row: Alert, findings: Sequence[Finding]) -> bool:
     )
 
 
-def _assignments(findings: Sequence[Finding], target: Alert) -> list[Assignment]:
+def _assignments(alike: Iterable[Finding | Assignment], target: Alert) -> list[Assignment]:
     return [
         Assignment(alert=target, series_id=one.series_id, after=one.after, last=one.last)
-        for one in findings
+        for one in alike
     ]
 
 
@@ -203,29 +200,25 @@ def _assign(row: Alert, actor: User, given: Sequence[Assignment], kind: Kind, re
 
 def join_slow_losses(source: Hardware, into: Hardware) -> None:
     """Of two open ones of what is one machine, the older goes on."""
-    found = Alert.objects.filter(kind=Alert.Kind.SLOW, hardware__in=[source, into])
-    lock_trees(found.values_list("tree_id", flat=True))
-    kept: dict[int, Alert] = {}
-    for alert in found.exclude(state=Alert.State.RESOLVED).order_by("pk"):
-        if alert.tree_id in kept:
-            join(
-                kept=kept[alert.tree_id], gone=alert, reason=f"{source} and {into} are one machine"
-            )
-        else:
-            kept[alert.tree_id] = alert
+    is_open = ~Q(state=Alert.State.RESOLVED)
+    _join_of_machines(Alert.Kind.SLOW, source, into, is_open, "tree_id")
 
 
 def join_excursions(source: Hardware, into: Hardware) -> None:
     """Of two at one revision of what is one machine, the older stays."""
-    found = Alert.objects.filter(kind=Alert.Kind.EXCURSION, hardware__in=[source, into])
+    _join_of_machines(Alert.Kind.EXCURSION, source, into, Q(), "revision_id")
+
+
+def _join_of_machines(
+    kind: Alert.Kind, source: Hardware, into: Hardware, which: Q, where: str
+) -> None:
+    found = Alert.objects.filter(kind=kind, hardware__in=[source, into])
     lock_trees(found.values_list("tree_id", flat=True))
     kept: dict[int, Alert] = {}
-    for alert in found.order_by("pk"):
-        if alert.revision_id in kept:
-            reason = f"{source} and {into} are one machine"
-            join(kept=kept[alert.revision_id], gone=alert, reason=reason)
-        else:
-            kept[alert.revision_id] = alert
+    for alert in found.filter(which).order_by("pk"):
+        stays = kept.setdefault(getattr(alert, where), alert)
+        if stays is not alert:
+            join(kept=stays, gone=alert, reason=f"{source} and {into} are one machine")
 
 
 def join(*, kept: Alert, gone: Alert, reason: str) -> None:
