@@ -185,7 +185,9 @@ def _after_few(trials: int, seed: int) -> list[Figure]:
         rng = np.random.default_rng([seed, 7, count])
         shift = log1p(-0.10) * (np.arange(count) + 0.5) / count
         reported = _lost([read(draw(rng, shift)) for _ in range(trials)])
-        rows.append(Figure(f"-10 % evenly over {count} revisions: a loss reported", reported, FOUND))
+        rows.append(
+            Figure(f"-10 % evenly over {count} revisions: a loss reported", reported, FOUND)
+        )
         for memory in REMEMBERING:
             nulls = (_remembering(rng, memory, count) for _ in range(trials))
             slow = sum(bool(read(one).slow) for one in nulls)
