@@ -12,7 +12,7 @@ from tests.approved import Approvals
 from tests.kept import kept
 from tests.pages.conftest import Counted, words
 from tests.results.steps import measured, upload
-from webapp.results.models import Revision
+from webapp.results.models import Revision, RevisionAlias
 from webapp.results.services import forget_names
 from webapp.stats.compare import Verdict
 
@@ -205,6 +205,31 @@ def test_a_side_that_cannot_be_read_or_found_is_a_bad_request_with_its_reason(
     response = client.get(f"{path}?{query}")
     assert response.status_code == 400
     assert b"side" in response.content or b"no tree" in response.content
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "a=freebsd-head:r303643&b=freebsd-head:r303643",
+        f"{TWO}&b=freebsd-head:r303642",
+        "a=freebsd-head:r303643&b=freebsd-head:303643",
+        *(
+            f"a=freebsd-head:r303643:{machine}:{mode}:pps&b=freebsd-head:r303643:{machine}:{mode}:pps{session}"
+            for machine, mode in [("Atom_C2758/T540-CR", "pf"), ("", "pf"), ("", "pf@")]
+            for session in ("", ":morning")
+        ),
+    ],
+)
+@pytest.mark.parametrize("path", ["/compare/", "/compare.txt", "/api/v1/compare"])
+def test_runs_are_not_compared_with_themselves(
+    client: Client, pair: tuple[Revision, Revision], path: str, query: str
+) -> None:
+    """They would be judged as independent, and proven equivalent."""
+    make.run(pair[1], in_mode="pf", samples=OLD, session="morning")
+    RevisionAlias.objects.create(tree=pair[1].tree, revision=pair[1], name="303643")
+    response = client.get(f"{path}?{query}")
+    assert response.status_code == (422 if "api" in path else 400)
+    assert "share their runs" in response.content.decode()
 
 
 @pytest.mark.usefixtures("pair")

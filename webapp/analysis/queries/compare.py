@@ -23,6 +23,7 @@ from webapp.analysis.queries.sides import (
     free_parts,
     matched_mode,
     options_of,
+    require_no_shared_runs,
     require_sides,
     revisions_of,
 )
@@ -65,6 +66,7 @@ def compare_sides(
         _sets(_Wanted(i, side, revision, asof, only), free, compared, known)
         for i, (side, revision) in enumerate(zip(sides, revisions, strict=True))
     ]
+    require_no_shared_runs(sides, revisions)
     everywhere = set.intersection(*(set(sets) for sets in found))
     axis = _label_parts(sides)
     facts = judged_by(found[0][key].series for key in everywhere)

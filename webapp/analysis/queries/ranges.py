@@ -283,16 +283,8 @@ def _refuse_overlap(a: RevisionRange, b: RevisionRange) -> None:
     first, last = sorted([a, b], key=lambda one: one.first.position)
     if a.first.tree_id != b.first.tree_id or first.last.position < last.first.position:
         return
-    if not _are_apart(a.side, b.side):
+    if not a.side.is_apart_from(b.side):
         raise SideError(
             f"{a.text} and {b.text} overlap from {last.first} to {first.last}: end the one before "
             "the other begins"
         )
-
-
-def _are_apart(a: Side, b: Side) -> bool:
-    """Whether no run of the same revision is of both sides."""
-    named = ("variant", "hardware", "mode", "metric")
-    if any(getattr(a, part) != getattr(b, part) for part in named):
-        return True
-    return bool(a.sessions and b.sessions) and not set(a.sessions) & set(b.sessions)

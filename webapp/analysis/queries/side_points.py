@@ -20,6 +20,7 @@ from webapp.analysis.queries.sides import (
     kernels_of,
     matched_mode,
     options_of,
+    require_no_shared_runs,
     require_sides,
     revisions_of,
 )
@@ -190,6 +191,8 @@ def compare_points(
     matched = keep(_plain(read), match) if keep else match(b"")
     if nearest is None and not all(matched.found):
         return None
+    if nearest is None:
+        require_no_shared_runs(sides, revisions)
     asked = [one[:3] for one in kernels]
     unmatched = unmatched_of(asked, free_parts(sides), matched.found, asof)
     return PointTable(tuple(sides), revisions, matched.rows, unmatched, matched.key)

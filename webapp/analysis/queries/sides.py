@@ -142,6 +142,13 @@ class Side:
         """Whether rows are matched over ``part`` (of `FREE_PARTS`)."""
         return not getattr(self, part) or (part == MODE and not self.mode_name)
 
+    def is_apart_from(self, other: "Side") -> bool:
+        """Whether no run of one revision is of both sides."""
+        named = ("variant", "hardware", "options", "workload", "mode_name", "metric")
+        if any(getattr(self, part) != getattr(other, part) for part in named):
+            return True
+        return bool(self.sessions and other.sessions) and not {*self.sessions} & {*other.sessions}
+
     @property
     def kernel(self) -> str:
         """Revision and variant, for people."""
@@ -175,6 +182,19 @@ def require_sides(sides: Sequence[Side]) -> None:
     """Raises SideError for fewer than two or more than `MOST_SIDES`."""
     if not 2 <= len(sides) <= MOST_SIDES:
         raise SideError(f"give 2 to {MOST_SIDES} sides, a and b; these are {len(sides)}")
+
+
+def require_no_shared_runs(sides: Sequence[Side], revisions: Sequence[Revision]) -> None:
+    """Raises SideError where a run of the first side is of another too, for their comparison takes
+    them for independent; ``revisions`` are those that the sides name.
+    """
+    base, *others = zip(sides, revisions, strict=True)
+    for side, revision in others:
+        if revision == base[1] and not side.is_apart_from(base[0]):
+            raise SideError(
+                f"{base[0]} and {side} share their runs, and runs cannot differ from themselves: "
+                "give another revision, or another session on either side"
+            )
 
 
 def free_parts(sides: Sequence[Side]) -> tuple[str, ...]:
