@@ -187,7 +187,7 @@ def test_a_token_is_named_where_an_agent_changes_what_people_change() -> None:
     answer = client.post("/api/v1/hardware", body, content_type="application/json")
     assert answer.status_code == 201, answer.content
     entry = AuditEntry.objects.get(subject=Hardware._meta.db_table)
-    assert entry.kind == "token"
+    assert (entry.kind, entry.action) == ("token", "POST /api/v1/hardware")
     assert entry.actor.startswith(f"{agent} dl_")
     assert text not in entry.actor
 

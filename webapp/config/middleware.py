@@ -339,7 +339,7 @@ class Acting:
 def _describe(request: HttpRequest) -> audit.Actor:
     # The button that was pressed, and the action that was chosen in the admin
     acts = [request.POST.get(name, "")[:40] for name in ("act", "action")]
-    action = " ".join(filter(None, (_view_of(request), *acts)))
+    action = " ".join(filter(None, (_asked(request), *acts)))
     origin = audited.address_of(request)
     token = getattr(request, "agent_token", None)
     if token is not None:
@@ -348,6 +348,14 @@ def _describe(request: HttpRequest) -> audit.Actor:
     if isinstance(request.user, User):
         return audit.person_acting(request.user, action=action, origin=origin)
     return audit.other_acting(AuditEntry.Kind.STRANGER, "", action=action, origin=origin)
+
+
+def _asked(request: HttpRequest) -> str:
+    """The view; of the API, where a view answers every method of an address, these two."""
+    match = request.resolver_match
+    if match is not None and match.app_name == "ninja":
+        return f"{request.method} /{match.route}"
+    return _view_of(request)
 
 
 def _view_of(request: HttpRequest) -> str:
