@@ -36,19 +36,19 @@ def test_the_commit_of_an_open_alert_stands_there_though_its_loss_became_smaller
     visit: Visit,
 ) -> None:
     commit_that_changed(-1.95)
-    assert "No change for the worse is proven" in visit("/lately/")
+    assert "No change for the worse stands" in visit("/lately/")
     finding = Finding.objects.get()
     alert = make.alert(finding.revision, after=finding.previous)
     AlertFinding.objects.create(finding=finding, alert=alert)
-    assert "No change for the worse is proven" not in visit("/lately/")
+    assert "No change for the worse stands" not in visit("/lately/")
     Alert.objects.update(state="resolved", resolution="expected")
-    assert "No change for the worse is proven" in visit("/lately/")
+    assert "No change for the worse stands" in visit("/lately/")
 
 
 def test_an_improvement_is_no_regression(visit: Visit) -> None:
     commit_that_changed(+82.5)
     text = visit("/lately/")
-    assert "No change for the worse is proven" in text
+    assert "No change for the worse stands" in text
     assert "improvement" in text
 
 
@@ -106,7 +106,7 @@ def test_what_ministat_alone_calls_worse_is_not_headlined(visit: Visit) -> None:
     make.run(after)
     make.pair(make.series(), before, after, percent=-14.0)
     text = visit("/lately/")
-    assert "No change for the worse is proven" in text
+    assert "No change for the worse stands" in text
     assert "regression" not in text
 
 
@@ -120,11 +120,21 @@ def test_what_does_not_pass_the_gate_over_all_series_is_not_headlined(visit: Vis
     assert "cannot tell candidate" in visit("/lately/")
 
 
+def test_a_loss_that_recovered_is_not_denied(visit: Visit) -> None:
+    """It was proven, and other pages show it."""
+    before, after = make.revisions(2)
+    make.run(before)
+    make.finding(make.series(), before, after, state="recovered", recovered_by=after)
+    text = visit("/lately/")
+    assert "No change for the worse stands" in text
+    assert "not recovered since" in text
+
+
 def test_a_retracted_finding_is_no_regression(visit: Visit) -> None:
     before, after = make.revisions(2)
     make.run(before)
     make.finding(make.series(), before, after, state="retracted")
-    assert "No change for the worse is proven" in visit("/lately/")
+    assert "No change for the worse stands" in visit("/lately/")
 
 
 def test_the_number_of_queries_does_not_grow_with_commits(queries: Counted) -> None:
