@@ -61,22 +61,26 @@ OFFSET LEAST(%(skipped)s, (SELECT (GREATEST(count(*), 1) - 1) / %(machines)s FRO
 """  # noqa: S608 (text of our own; no value of a request is in it)
 # ``xmin`` is the transaction that wrote a row last. A point written anywhere raises the version of
 # its series, and so does another name of a revision that has points. No point is read for it: two
-# hundred took a third of the statement's time.
+# hundred took a third of the statement's time. What many series name is read once: joined to each,
+# it took as long to plan as all else.
 STAMP = """
 SELECT md5(ROW((SELECT string_agg(id::text, ',' ORDER BY id) FROM shown),
-       (SELECT string_agg(concat_ws(' ', series.id, series.xmin, tree.xmin, hardware.xmin,
-                                    lab.xmin, mode.xmin, metric.xmin, variant.xmin,
-                                    settings.xmin, analysis.xmin), ',' ORDER BY series.id)
-          FROM results_series AS series
-          JOIN results_tree AS tree ON tree.id = series.tree_id
-          JOIN results_hardware AS hardware ON hardware.id = series.hardware_id
-          JOIN labs_lab AS lab ON lab.id = hardware.lab_id
-          JOIN results_mode AS mode ON mode.id = series.mode_id
-          JOIN results_metric AS metric ON metric.id = series.metric_id
-          LEFT JOIN results_variant AS variant ON variant.id = series.variant_id
-          LEFT JOIN analysis_seriessettings AS settings ON settings.series_id = series.id
-          LEFT JOIN analysis_seriesanalysis AS analysis ON analysis.series_id = series.id
-         WHERE series.tree_id = %(tree)s AND series.hardware_id = ANY(ARRAY(SELECT id FROM near))),
+       (SELECT string_agg(concat_ws(' ', its.id, its.written, settings.xmin, analysis.xmin),
+                          ',' ORDER BY its.id)
+          FROM its
+          LEFT JOIN analysis_seriessettings AS settings ON settings.series_id = its.id
+          LEFT JOIN analysis_seriesanalysis AS analysis ON analysis.series_id = its.id),
+       (SELECT xmin FROM results_tree WHERE id = %(tree)s),
+       (SELECT string_agg(concat_ws(' ', near.id, hardware.xmin, lab.xmin), ',' ORDER BY near.id)
+          FROM near
+          JOIN results_hardware AS hardware ON hardware.id = near.id
+          JOIN labs_lab AS lab ON lab.id = hardware.lab_id),
+       (SELECT string_agg(concat_ws(' ', id, xmin), ',' ORDER BY id)
+          FROM results_mode WHERE id IN (SELECT mode_id FROM its)),
+       (SELECT string_agg(concat_ws(' ', id, xmin), ',' ORDER BY id)
+          FROM results_metric WHERE id IN (SELECT metric_id FROM its)),
+       (SELECT string_agg(concat_ws(' ', id, xmin), ',' ORDER BY id)
+          FROM results_variant WHERE id IN (SELECT variant_id FROM its)),
        (SELECT string_agg(written, ',' ORDER BY id) FROM suspecting),
        (SELECT string_agg(concat_ws(' ', step.low, step.high,
                                     (SELECT count(*) FROM results_revision AS inside
@@ -91,13 +95,13 @@ SELECT md5(ROW((SELECT string_agg(id::text, ',' ORDER BY id) FROM shown),
 BESIDE = f"""
 WITH suspecting AS MATERIALIZED ({SUSPECTING}),
 measured AS MATERIALIZED ({MEASURED}), shown AS MATERIALIZED ({SHOWN}),
-its AS MATERIALIZED (
-    SELECT id FROM results_series
-     WHERE tree_id = %(tree)s AND hardware_id = ANY(ARRAY(SELECT id FROM shown))),
 near AS MATERIALIZED (
     SELECT id FROM shown UNION
     SELECT id FROM results_hardware
      WHERE (SELECT count(*) FROM results_hardware) <= %(machines)s),
+its AS MATERIALIZED (
+    SELECT id, xmin AS written, mode_id, metric_id, variant_id FROM results_series
+     WHERE tree_id = %(tree)s AND hardware_id = ANY(ARRAY(SELECT id FROM near))),
 run AS MATERIALIZED (
     SELECT run.id, run.hardware_id, run.mode_id, run.variant_id, run.kernel_id,
            run.withdrawn_at IS NOT NULL AS is_withdrawn
