@@ -36,7 +36,7 @@ from webapp.analysis.queries import (
 )
 from webapp.bisects.models import Bisect
 from webapp.events.models import LabEvent, Release
-from webapp.pages.commits.headline import answer, cells_of, headline
+from webapp.pages.commits.headline import Cells, answer, cells_of, headline
 from webapp.pages.commits.table import Surroundings, Table, tables
 from webapp.pages.lab.quality import disagreements, marked_runs, needs_runs
 from webapp.pages.parts.cache import Cache, fingerprint
@@ -266,6 +266,7 @@ class Body:
 
 MEASURED: Cache[Measured] = Cache(most=16, seconds=600.0)
 TABLES: Cache[Sequence[Table]] = Cache(most=16, seconds=600.0)
+CELLS: Cache[Cells] = Cache(most=16, seconds=600.0)
 """Never too old: their keys are all that they are made of. The age frees what nobody reads."""
 
 OPENED = ("why", "findings")
@@ -293,8 +294,7 @@ def _body(commit: Revision, beside: queries.BesideCommit, part: str, *, ask_from
     elsewhere = 0 if beside.is_whole else queries.compared_elsewhere(commit, beside.machines)
     detected = queries.detected_at(commit, judged, known, others=elsewhere)
     begun = {one.finding.series.pk: one.finding for one in detected.begun}
-    of_cells = [point for point in points if not point.series.is_cost]
-    cells = cells_of(of_cells, judged, begun.keys())
+    cells = _cells(measured, frozenset(begun))
     previous = _most_common_base(points)
     own = [point for point in everything if not point.series.is_plain]
     findings = _findings(detected, part)
@@ -357,6 +357,12 @@ def _tables(
         (measured.key, findings, commit.tree.name, commit.name, around.ask_from),
         lambda: tables(measured.points, measured.judged, begun, around),
     )
+
+
+def _cells(measured: Measured, begun: Set[int]) -> Cells:
+    """What may be claimed of the cells, where findings begin in the series (ids) of ``begun``."""
+    of_cells = [point for point in measured.points if not point.series.is_cost]
+    return CELLS.get((measured.key, begun), lambda: cells_of(of_cells, measured.judged, begun))
 
 
 def _findings(detected: queries.Detected, part: str) -> Sequence[object]:
