@@ -135,6 +135,31 @@ def test_runs_have_the_kernels_and_digests_that_they_had(
     assert upgraded.execute("SELECT count(*) FROM results_kernel").fetchone() == (len(KERNELS),)
 
 
+@pytest.mark.usefixtures("django_db_setup")
+def test_points_without_sessions_get_their_empty_array_on_the_way_back() -> None:
+    settings = connection.settings_dict
+    before, named = "0033", [(1, ["a", "b"])]
+    with new_database(settings["HOST"], settings["USER"]) as database:
+
+        def sessions() -> list[tuple[Any, ...]]:
+            with _connected(database) as connected:
+                return connected.execute(
+                    "SELECT id, sessions FROM results_point ORDER BY id"
+                ).fetchall()
+
+        database.migrate("readiness")  # asked after every migration
+        database.migrate("results", before)
+        database.execute(ROWS)
+        with _connected(database) as connected:
+            for number in (1, 2):
+                _run(connected, POINT, {"id": number, "value": ""})
+            connected.execute("UPDATE results_point SET sessions = '{a,b}' WHERE id = 1")
+        database.migrate("results")
+        assert sessions() == [*named, (2, None)]
+        database.migrate("results", before)
+        assert sessions() == [*named, (2, [])]
+
+
 def _connected(database: Database) -> "psycopg.Connection[tuple[Any, ...]]":
     return psycopg.connect(host=database.host, user=database.user, dbname=database.name)
 

@@ -297,9 +297,8 @@ class Point(models.Model):
     )
     sessions = ArrayField(
         models.CharField(max_length=300),
-        default=list,
-        db_default=[],
-        help_text="Sessions of its runs; empty: none of them names one.",
+        null=True,
+        help_text="Sessions of its runs; null: none of them names one.",
     )
     beside: Any = models.JSONField(
         null=True, help_text="Why its session stands beside the series; null: it does not."
@@ -327,7 +326,9 @@ class Point(models.Model):
                 name="points_of_uploads_apart",
                 condition=Q(uploads__isnull=False),
             ),
-            models.Index(fields=["series"], name="points_of_sessions", condition=~Q(sessions=[])),
+            models.Index(
+                fields=["series"], name="points_of_sessions", condition=Q(sessions__isnull=False)
+            ),
             models.Index(
                 fields=["revision"], name="points_that_disagree", condition=Q(disagrees=True)
             ),

@@ -44,7 +44,7 @@ class _SessionRow(NamedTuple):
     id: int
     position: int
     mean: float
-    sessions: list[str]
+    sessions: list[str] | None
     beside: str | None
     starts: str | None
 
@@ -90,7 +90,7 @@ RETURNING series.id,
           EXISTS (SELECT FROM results_point WHERE series_id = series.id AND uploads IS NOT NULL),
           variant_id IS NULL AND metric_id IN (SELECT id FROM results_metric WHERE of_id IS NULL)
           AND (session_starts IS NOT NULL OR EXISTS (
-               SELECT FROM results_point WHERE series_id = series.id AND sessions <> '{}'))
+               SELECT FROM results_point WHERE series_id = series.id AND sessions IS NOT NULL))
 """
 
 
@@ -237,7 +237,7 @@ def _point(key: SeriesRevision, position: int, rows: list[_Row]) -> dict[str, An
         **moments([value for run in runs for value in run[0]])._asdict(),
         "disagrees": False,
         "uploads": uploads_apart(runs),
-        "sessions": [] if sessions == [""] else sessions,
+        "sessions": None if sessions == [""] else sessions,
         "beside": None,
         "left_out": _excluded(rows),
     }

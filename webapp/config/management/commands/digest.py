@@ -20,6 +20,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.core.management.base import BaseCommand, CommandParser
 from django.db import connection, models, transaction
 from django.db.models import Case, Expression, F, Func, Q, QuerySet, Value, When
+from django.db.models.functions import Coalesce
 from django.db.models.options import Options
 
 from webapp.results.models import WAITING_FROM, Series
@@ -167,7 +168,12 @@ PARTS = (
     ),
     Part("series", "results.Series", ("version", "dirty_from")),
     Part("series-settings", "analysis.SeriesSettings"),
-    Part("points", "results.Point"),
+    Part(
+        "points",
+        "results.Point",
+        written_as={"sessions": Coalesce("sessions", Value([], ArrayField(models.TextField())))},
+        written_under={"_sessions": "sessions"},
+    ),
     Part("pooling-decisions", "results.PoolingDecision"),
     Part("sample-decisions", "results.SampleDecision"),
     Part("waiting-runs", "results.WaitingRun", ("former",), only=Q(run__superseded_by=None)),
