@@ -134,6 +134,20 @@ def test_a_slow_change_is_the_headline_where_no_level_changed(
     assert headline("mode=pf&mode=forwarding") == f"forwarding lost 5.0 % at {along[1].name}"
 
 
+def test_the_headline_names_one_revision_only_where_the_change_leaves_no_other(
+    client: Client, along: list[Revision]
+) -> None:
+    make.finding(make.series(in_mode="pf"), along[1], along[3], change_pct=-9.9)
+
+    wide = client.get("/trends/?mode=pf").context["headline"]
+    make.finding(make.series(in_mode="forwarding"), along[2], along[3], change_pct=-5.0)
+    with_one_clearer = client.get("/trends/?mode=pf&mode=forwarding").context["headline"]
+
+    first, last = along[1].name, along[3].name
+    assert wide == f"pf lost 9.9 % after {first}, at the latest in {last}"
+    assert with_one_clearer == f"forwarding and pf lost 5.0 to 9.9 % at {last}"
+
+
 def test_levels_are_drawn_as_far_as_they_show(client: Client, along: list[Revision]) -> None:
     make.analysis(
         make.series(in_mode="pf"),

@@ -244,14 +244,24 @@ def headline(trend: Trend, *, too_few: int) -> str:
         return _slowly(trend) or _unproven(trend, too_few)
     last = max(found.index for _, found in changes)
     here = [(one, found) for one, found in changes if found.index == last]
-    revision = trend.revisions.names[last]
+    place = _began(here, trend.revisions.names[last])
     plain = [each for each in here if not each[0].is_cost]
     if not plain:
-        return f"{'; '.join(_cost(*each) for each in here[:NAMED])} at {revision}"
+        return f"{'; '.join(_cost(*each) for each in here[:NAMED])} {place}"
     lost = _side(trend, plain, verdict="worse", verb="lost")
     gained = _side(trend, plain, verdict="better", verb="gained")
     both = f"{lost}; {gained}" if lost and gained else lost or gained
-    return f"{both} at {revision}"
+    return f"{both} {place}"
+
+
+def _began(here: Sequence[tuple[TrendSeries, Found]], revision: str) -> str:
+    """``at r303643``; where the clearest leaves more places, ``after r357751, at the latest in
+    r357934``.
+    """
+    _, clearest = min(here, key=lambda each: each[1].last - each[1].after)
+    if clearest.last - clearest.after <= 1:
+        return f"at {revision}"
+    return "after {}, at the latest in {}".format(*clearest.suspects)
 
 
 @dataclass(frozen=True, slots=True)
