@@ -220,6 +220,21 @@ def test_what_is_too_little_to_tell_is_nowhere_called_unchanged(
     )
 
 
+def test_a_rate_that_fell_to_nothing_is_shown_as_that_and_not_as_unproven(
+    client: Client,
+) -> None:
+    """A measurement of 0 is in no level, so that no change would ever be found."""
+    fell, _ = measured([100.0, 100.5, 99.5, 0.0, 0.0], mode="fell")
+    SeriesAnalysis.objects.filter(series=fell).update(
+        summary={"count": 3, "smallest": {"pct": 2.0}}
+    )
+
+    text = words(client.get("/").content.decode())
+
+    assert "0 at the newest" in text
+    assert "first to last" not in text
+
+
 def test_changes_of_imported_results_are_counted_as_the_inbox_counts_them(
     client: Client, visit: Visit, approved: Approvals
 ) -> None:

@@ -148,6 +148,22 @@ def test_the_headline_names_one_revision_only_where_the_change_leaves_no_other(
     assert with_one_clearer == f"forwarding and pf lost 5.0 to 9.9 % at {last}"
 
 
+def test_a_rate_that_fell_to_nothing_is_the_headline(client: Client) -> None:
+    """No level holds measurements of 0, so that no change is ever found."""
+    along = make.revisions(6)
+    pf, forwarding = (make.series(in_mode=mode) for mode in ("pf", "forwarding"))
+    for i, at in enumerate(along):
+        make.point(pf, at, [0.0 if i > 3 else 500.0] * 3)
+        make.point(forwarding, at, [0.0 if i in (1, 2) else 900.0] * 3)
+    make.finding(forwarding, along[2], along[3], change_pct=-5.0)
+
+    fell = client.get("/trends/?mode=pf&mode=forwarding").context["headline"]
+    came_back = client.get("/trends/?mode=forwarding").context["headline"]
+
+    assert fell == f"pf measured 0 from {along[4].name} on"
+    assert came_back == f"forwarding lost 5.0 % at {along[3].name}"
+
+
 def test_levels_are_drawn_as_far_as_they_show(client: Client, along: list[Revision]) -> None:
     make.analysis(
         make.series(in_mode="pf"),

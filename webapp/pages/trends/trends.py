@@ -5,6 +5,7 @@ last, and what is shown) and the list of what the chart shows.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
+from itertools import takewhile
 from math import inf
 
 from csp.decorators import csp_update
@@ -37,6 +38,7 @@ from webapp.pages.trends.data import Loaded, Selection
 from webapp.pages.trends.offer import NotOffered
 from webapp.pages.trends.query import MOST_LAST, TrendQuery
 from webapp.pages.trends.rows import change_rows, newest_points, series_rows, text_rows
+from webapp.stats.metrics import least_of
 
 PERIODS = (("last month", 31), ("quarter", 92), ("year", 366))
 """Days of each."""
@@ -240,8 +242,9 @@ def headline(trend: Trend, *, too_few: int) -> str:
     changes = changes or [
         (one, found) for one in trend.costs for found in one.found if found.is_confirmed
     ]
-    if not changes:
-        return _slowly(trend) or _unproven(trend, too_few)
+    failed = _failed(trend)
+    if failed or not changes:
+        return failed or _slowly(trend) or _unproven(trend, too_few)
     last = max(found.index for _, found in changes)
     here = [(one, found) for one, found in changes if found.index == last]
     place = _began(here, trend.revisions.names[last])
@@ -290,6 +293,22 @@ def _today(one: TrendSeries, unit: str) -> str:
     return today_sentence(stands, better=one.better, unit=unit, is_cost=one.is_cost)
 
 
+def _failed(trend: Trend) -> str:
+    """``forwarding measured 0 from r303070 on``; empty where the newest revision has more.
+
+    A rate of 0 is a measurement that failed: no level holds it, so that no change would be found.
+    """
+    if trend.better != "more" or least_of(trend.unit):
+        return ""
+    begun: dict[str, list[str]] = {}
+    for one in trend.series:
+        failed = len(list(takewhile(lambda mean: mean <= 0, reversed(one.centres))))
+        if 0 < failed < len(one.centres):
+            since = trend.revisions.names[one.indices[-failed]]
+            begun.setdefault(since, []).append(trend.short_name(one))
+    return "; ".join(f"{_subject(names)} measured 0 from {at} on" for at, names in begun.items())
+
+
 def _slowly(trend: Trend) -> str:
     """``forwarding lost 14.9 % by and by``; empty where no slow change is proven."""
     moves = [
@@ -325,13 +344,16 @@ def _side(
     found = [(series, one) for series, one in here if one.verdict == verdict]
     if not found:
         return ""
-    names = [trend.short_name(series) for series, _ in found]
-    subject = _listed_text(names) if len(names) <= NAMED else f"{len(names)} series"
+    subject = _subject([trend.short_name(series) for series, _ in found])
     sizes = sorted(abs(one.percent) for _, one in found if one.percent is not None)
     if len(sizes) < len(found):  # one is beyond all figures
         return f"{subject} {verb}"
     ends = list(dict.fromkeys([half_width(sizes[0]), half_width(sizes[-1])]))
     return f"{subject} {verb} {' to '.join(ends)} %"
+
+
+def _subject(names: Sequence[str]) -> str:
+    return _listed_text(names) if len(names) <= NAMED else f"{len(names)} series"
 
 
 def _listed_text(names: Sequence[str]) -> str:
