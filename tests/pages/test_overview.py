@@ -231,7 +231,7 @@ def test_a_rate_that_fell_to_nothing_is_shown_as_that_and_not_as_unproven(
 
     text = words(client.get("/").content.decode())
 
-    assert "0 at the newest" in text
+    assert "nothing measured" in text
     assert "first to last" not in text
 
 

@@ -454,7 +454,7 @@ def news(one: WallSeries, shown: WallTile) -> str:
     if one.verdict is not None and is_changed(one):
         return _change(one)
     if shown.means[-1] <= 0 < max(shown.means):
-        return "<b>0 at the newest</b>"
+        return '<span class="muted">nothing measured</span>'
     if one.revisions < FEWEST_REVISIONS:
         return f'<span class="muted">{one.revisions} rev.</span>'
     apart = _ends_apart(shown.means)
