@@ -69,3 +69,13 @@ def test_one_odd_revision_makes_no_part() -> None:
 @pytest.mark.parametrize("shape", [np.zeros(160), np.zeros(2 * STRETCHES - 1), np.zeros(0)])
 def test_where_nothing_moved_or_too_little_was_measured_there_are_none(shape: Floats) -> None:
     assert largest_parts(shape) == ()
+
+
+def test_of_a_loss_over_few_revisions_no_part_is_named():
+    """Of 24 revisions at 1 % of noise, medians of three named a part of an even loss in one of
+    eight.
+    """
+    rng = np.random.default_rng(1)
+    losses = (np.log(0.9) * np.arange(24) / 24 + 0.01 * rng.standard_normal(24) for _ in range(200))
+
+    assert not any(largest_parts(one) for one in losses)

@@ -9,9 +9,9 @@ import numpy as np
 
 from webapp.stats.arrays import Floats
 
-STRETCHES = 8
-"""Stretches of equally many revisions that a window is cut into: of 60 revisions, the fewest that a
-slow loss is reported, each has seven, and a median of seven is off by half a deviation."""
+STRETCHES, REVISIONS = 8, 7
+"""Stretches of equally many revisions that a window is cut into, and of how many at least: a median
+of seven is off by half a deviation. Of a shorter loss no part is named."""
 
 MOST = 3
 """Stretches that are named at most: of an even loss these hold three eighths."""
@@ -44,7 +44,7 @@ def largest_parts(locations: Floats) -> tuple[Part, ...]:
     either side, so that no lone revision makes a part. Neighbouring stretches are reported as one.
     """
     count = len(locations)
-    if count < 2 * STRETCHES:
+    if count < REVISIONS * STRETCHES:
         return ()
     ends = [round(i * (count - 1) / STRETCHES) for i in range(STRETCHES + 1)]
     half = count / STRETCHES / 2
