@@ -1,7 +1,9 @@
-"""Counts with zeros: segments sent again, packets dropped, of which a sample below 1 counts as 1.
+"""Counts with zeros: segments sent again, packets dropped, of which a sample below 1 counts as 1;
+and rates of 0, where a measurement failed or nothing goes through any more.
 
 Sixty revisions of five samples; *bursts* are samples of 50 to 500 where .2 are usual. A step, at
-revision 30, is found at most two revisions off.
+revision 30, is found at most two revisions off. Rates have 200 revisions, some of which fail by
+themselves; a rate that is lost is 0 in the last three of forty.
 """
 
 from collections.abc import Callable
@@ -11,7 +13,7 @@ from numpy.typing import NDArray
 
 from benchmarks.cells import SAMPLES
 from benchmarks.worlds.figures import Figure, Goal, at_least, at_most, percent
-from benchmarks.worlds.reading import Reading, mean, read
+from benchmarks.worlds.reading import Reading, draw, mean, read
 from webapp.stats.metrics import least_of
 
 REVISIONS, STEP = 60, 30
@@ -30,6 +32,8 @@ USUAL = 0.2
 SHARE = 0.1
 LEAST, MOST = 50, 500
 RARELY = at_most(0.1)
+FAILING = (0.0, 0.01, 0.05, 0.1, 0.3)
+LONG, FEW, NEWEST = 200, 40, 3
 
 
 def _poisson(rate: float) -> Draw:
@@ -91,7 +95,30 @@ def measure(trials: int, seed: int) -> list[Figure]:
         hits = sum(one.near(STEP, by=NEAR) is not None for one in readings)
         step = f"a step from {low:g} to {high:g}: found"
         rows.append(Figure(step, percent(hits, trials), at_least(90.0)))
+    return [*rows, *_rates(trials, seed)]
+
+
+def _rates(trials: int, seed: int) -> list[Figure]:
+    """Rates of which some revisions fail by themselves, and such that are lost."""
+    rows = []
+    for number, share in enumerate(FAILING):
+        rng = np.random.default_rng([seed, 3, number])
+        ever, found = [], 0
+        for _ in range(trials):
+            values = draw(rng, np.zeros(LONG))
+            values[rng.random(LONG) < share] = 0.0
+            ever.append(1000 / LONG * _lost(values))
+            values = values[:FEW]
+            values[-NEWEST:] = 0.0
+            found += _lost(values) > 0
+        name = f"{100 * share:g} % of revisions measure 0 by themselves"
+        rows.append(Figure(f"{name}: lost, per 1,000", mean(ever), at_most(1.0), digits=2))
+        rows.append(Figure(f"{name}: lost in the newest {NEWEST}, found", percent(found, trials)))
     return rows
+
+
+def _lost(values: NDArray[np.float64]) -> int:
+    return sum(one.pct == -100.0 for one in read(values).changes)
 
 
 def _readings(draw_one: Draw, trials: int, seed: list[int]) -> list[Reading]:

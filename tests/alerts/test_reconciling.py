@@ -7,6 +7,7 @@ from django.db import IntegrityError, connection, transaction
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from tests import make
 from tests.alerts.steps import arrive, log, open_alerts, revision_of, runs_of, series_of
 from tests.results.steps import analyse
 from webapp.alerts.models import Alert, AlertEvent, MinEffect
@@ -15,6 +16,7 @@ from webapp.alerts.queries.min_effects import MinEffects
 from webapp.alerts.services.analysing import reconcile_alerts, reconcile_trees
 from webapp.analysis.models import Finding, SeriesSettings
 from webapp.analysis.services import mark_for_analysis
+from webapp.bisects.services import BisectError, draft_bisect
 from webapp.results.models import Hardware, Mode, Run, Series, Tree
 from webapp.results.services import forget_names, withdraw_run
 
@@ -230,3 +232,54 @@ def test_the_database_refuses_a_second_alert_for_one_commit() -> None:
     alert.pk = None
     with pytest.raises(IntegrityError, match="alert_once_for_a_commit"), transaction.atomic():
         alert.save()
+
+
+def test_a_rate_that_is_lost_opens_one_alert_which_recovers_with_the_first_measurement(
+    client: Client,
+) -> None:
+    lost = {(ATOM, "pf"): {27: 0.0}, (XEON, "ipfw"): {27: 0.0}, (XEON, "forwarding"): {}}
+    arrive([one for one in runs_of(lost) if revision_of(one) < 128])
+    assert open_alerts() == [], "one revision alone"
+
+    arrive([one for one in runs_of(lost) if revision_of(one) >= 128])
+    series = [f"{ATOM} pf worse", f"{XEON} ipfw worse"]
+    assert open_alerts() == [("r127", "regression", "new", series)]
+    alert = Alert.objects.get()
+    finding = alert.findings.first()
+    assert finding is not None
+    assert (finding.change_pct, finding.level, finding.after.name) == (-100, 0, "r126")
+    stands = finding.series.analysis.summary["net_loss"]
+    assert (stands["change_pct"], stands["since"]["label"]) == (-100, "r127")
+    page = client.get(alert.get_absolute_url()).content.decode()
+    assert "lost 100 %" in page
+
+    arrive(runs_of(lost | {(ATOM, "pf"): {}, (XEON, "ipfw"): {}}, first=130, count=1))
+    assert open_alerts() == [("r127", "regression", "recovered", series)]
+    finding.refresh_from_db()
+    assert finding.recovered_by is not None
+    assert (finding.recovered_by.name, finding.state) == ("r130", "recovered")
+    finding.series.analysis.refresh_from_db()
+    assert finding.series.analysis.summary["net_loss"] is None
+
+
+def test_no_bisect_is_offered_for_a_rate_of_0(client: Client) -> None:
+    runs = runs_of({(ATOM, "pf"): {25: 0.0}})
+    arrive([one | {"revision": f"r{4 * revision_of(one)}"} for one in runs])
+    for number in (497, 498, 499):
+        make.revision(f"r{number}")
+    alert = Alert.objects.get()
+
+    page = client.get(alert.get_absolute_url()).content.decode()
+
+    assert (alert.after.name, alert.revision.name) == ("r496", "r500")
+    assert "No bisect: it compares ratios" in page
+    assert "Halve the 4 commits in question." in page
+    assert "/bisects/new/" not in page
+    with pytest.raises(BisectError, match="of a rate of 0 build the commit in the middle"):
+        draft_bisect(
+            series=alert.findings.get().series,
+            good=alert.after,
+            bad=alert.revision,
+            effect_pct=-100.0,
+            alert=alert,
+        )

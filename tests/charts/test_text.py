@@ -194,3 +194,9 @@ def test_many_figures_are_rounded_as_each_alone(values: list[float | None]) -> N
     found, each = text.all_rounded(values), [text.rounded(value) for value in values]
     assert found == each
     assert [type(one) for one in found] == [type(one) for one in each]
+
+
+def test_a_level_of_0_is_0_and_one_at_the_least_of_its_unit_is_at_most_that():
+    assert text.level_figure(0.0, "more", is_cost=False) == "0"
+    assert text.level_figure(1.0, "less", is_cost=False, least=1.0) == "≤ 1"
+    assert text.level_figure(1.5, "less", is_cost=False, least=1.0) == "1.5"

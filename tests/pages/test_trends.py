@@ -149,7 +149,6 @@ def test_the_headline_names_one_revision_only_where_the_change_leaves_no_other(
 
 
 def test_a_rate_that_fell_to_nothing_is_the_headline(client: Client) -> None:
-    """No level holds measurements of 0, so that no change is ever found."""
     along = make.revisions(6)
     pf, forwarding = (make.series(in_mode=mode) for mode in ("pf", "forwarding"))
     for i, at in enumerate(along):

@@ -278,7 +278,7 @@ def level_figure(level: float | None, better: str, *, is_cost: bool, least: floa
     """
     if is_cost:
         return cost_figure(level, better)
-    is_least = level is not None and level <= least * (1 + ROUNDED)
+    is_least = least > 0 and level is not None and level <= least * (1 + ROUNDED)
     return f"{AT_MOST}{number(level)}" if is_least else number(level)
 
 

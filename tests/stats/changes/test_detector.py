@@ -1,6 +1,7 @@
 """What the online update reports first and what levels show still stands, as one."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,7 +10,8 @@ from benchmarks import online as update
 from benchmarks.cells import series_of
 from benchmarks.worlds.noises import with_modes
 from benchmarks.worlds.reading import USUAL, draw
-from webapp.stats.changes import State, advance, detect, present, start
+from tests.stats.series import simulated
+from webapp.stats.changes import State, advance, detect, present, recoveries, start, why_flagged
 from webapp.stats.changes.window import BLOCK, GUARD, KEPT
 from webapp.stats.simulate import Scatter
 
@@ -181,3 +183,82 @@ def test_a_change_that_only_the_fold_finds_is_retracted_once_levels_could_bear_i
 
     assert detected.analysis.changes == ()
     assert online.changes[0].revision in [one.revision for one in detected.analysis.retracted]
+
+
+def test_a_rate_that_is_lost_is_a_change_until_more_is_measured_again():
+    points = simulated(revisions=60)
+
+    def lost(first, stop, samples=(0.0, 0.0)):
+        return detect(
+            replace(one, samples=samples, boots=None, builds=None) if first <= i < stop else one
+            for i, one in enumerate(points)
+        ).analysis
+
+    [stays] = lost(57, 60).changes
+    assert (stays.previous.label, stays.revision.label, stays.back) == ("r56", "r57", None)
+    assert (stays.change_pct, stays.low_pct, stays.high_pct) == (-100, -100, -100)
+    assert stays.before == pytest.approx(lost(57, 60).segments[-1].level)
+    assert (stays.level, stays.revisions_before, stays.revisions_after) == (0, 57, 3)
+    # One half of 58 (Jeffreys) to the third power; two revisions are enough.
+    assert stays.p_value == pytest.approx((0.5 / 58) ** 3)
+    assert stays.confirmed_by is not None
+    assert stays.confirmed_by.label == "r58"
+
+    [over] = lost(40, 43).changes
+    assert over.back is not None
+    assert over.back.label == "r43"
+    assert recoveries([over]) == (over.back,)
+    assert "on measured 0." in why_flagged(over, lost(40, 43))
+    assert "r43 measured more again." in why_flagged(over, lost(40, 43))
+
+    for first, stop, samples in (
+        (30, 31, (0.0,)),
+        (2, 4, (0.0,)),
+        (0, 5, (0.0,)),
+        (40, 45, (-1.0,)),
+    ):
+        assert lost(first, stop, samples).changes == (), "one; too few before; none; below 0"
+
+
+def test_a_rate_that_fails_now_and_then_is_lost_only_where_more_fail_than_ever():
+    points = simulated(revisions=60)
+    failing = [*range(0, 48, 6), *range(55, 60)]
+    odd = [
+        replace(one, samples=(0.0,), boots=None, builds=None) if i in failing else one
+        for i, one in enumerate(points)
+    ]
+
+    assert detect(odd[:57]).analysis.changes == ()
+    [found] = detect(odd).analysis.changes
+    assert found.revision.label == "r55"
+    # Eight of 55 failed before: 8.5 of 56 to the power of 4 is the first below one in a thousand.
+    assert found.confirmed_by is not None
+    assert found.confirmed_by.label == "r58"
+
+
+def test_where_less_is_better_zero_is_no_loss():
+    points = [
+        replace(one, samples=(0.0,), boots=None, builds=None) if i > 50 else one
+        for i, one in enumerate(simulated(revisions=60))
+    ]
+    assert detect(points, better="less").analysis.changes == ()
+
+
+def test_a_rate_that_is_lost_is_found_whatever_the_pieces_it_came_in():
+    points = [
+        replace(one, samples=(0.0,), boots=None, builds=None)
+        if i in (30, 31, 50, 57, 58, 59)
+        else one
+        for i, one in enumerate(simulated(revisions=60))
+    ]
+    state = start()
+    for point in points:
+        state = State.from_data(json.loads(json.dumps(advance(state, [point]).to_data())))
+    whole = advance(start(), points)
+
+    assert state.to_data() == whole.to_data()
+    assert present(state, "more") == present(whole, "more")
+    lost = [
+        (one.revision.label, one.back and one.back.label) for one in detect(points).analysis.changes
+    ]
+    assert lost == [("r30", "r32"), ("r57", None)]

@@ -71,6 +71,12 @@ def test_drift_is_included() -> None:
     assert found.is_slow
 
 
+def test_a_rate_of_0_stands_whatever_was_lost_before() -> None:
+    lost = Loss(At(19, "r19"), At(20, "r20"), is_total=True)
+    found = net_loss(flat(100, 90), [step(1), lost], "more")
+    assert found == NetLoss(At(20, "r20"), False, 90, 0, -100, -100, -100)
+
+
 def test_where_less_is_better_a_rise_is_the_loss() -> None:
     assert shown(net_loss(flat(100, 112), [step(1)], "less")) == ("r10", 12.0)
 

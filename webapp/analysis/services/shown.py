@@ -272,9 +272,8 @@ def _covers(change: Change, pair: JudgedPair) -> bool:
 
 
 def _shown(
-    change: Change, recovery: Change | None, pair: JudgedPair | None, analysis: changes.Analysis
+    change: Change, at: At | None, pair: JudgedPair | None, analysis: changes.Analysis
 ) -> Shown:
-    at = recovery.revision if recovery else None
     if pair is None:
         return Shown(change, why_flagged(change, analysis), at)
     if at is None and (back := pair.judged.recovered_by) is not None:

@@ -270,7 +270,7 @@ def _losses(analysis: changes.Analysis, slow: Iterable[Finding], better: Better)
     begin = analysis.segments[0].first.position if analysis.segments else 0
     found = [
         *(
-            Loss(one.previous, one.revision)
+            Loss(one.previous, one.revision, is_total=not one.level and one.back is None)
             for one in analysis.changes
             if one.verdict == "worse" and one.state == "confirmed"
         ),

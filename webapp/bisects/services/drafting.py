@@ -154,8 +154,9 @@ def _check(bisect: Bisect, boots: int, hours: float) -> None:
     effect = bisect.effect_pct
     if not (-100 < effect <= LARGEST_EFFECT and abs(effect) >= SMALLEST_EFFECT):
         raise BisectError(
-            f"Effect: give the step in percent, for example -2; above -100, up to "
-            f"{LARGEST_EFFECT:,.0f}, and at least {SMALLEST_EFFECT:g} either way."
+            "Effect: give the step in percent, for example -2; above -100 (nothing has a ratio to "
+            "0: of a rate of 0 build the commit in the middle, and go on with the half that ends "
+            f"at 0), up to {LARGEST_EFFECT:,.0f}, and at least {SMALLEST_EFFECT:g} either way."
         )
     if not 1 <= boots <= MOST_BOOTS:
         raise BisectError(f"Boots: give 1 to {MOST_BOOTS:,}.")

@@ -268,6 +268,9 @@ def _bisect(one: Listed, worst: Finding, times: Durations) -> Step | None:
         return None
     boots = A_FEW * ceil(log2(candidates))
     cost = _cost(times, worst.series.hardware_id, worst.series.mode_id, boots)
+    if not worst.level:
+        text = "Build the middle one, and go on with the half that begins above 0 and ends at 0."
+        return Step(f"Halve the {candidates:,} commits in question.", text, cost)
     address = with_query(reverse("bisect_new"), [("alert", str(one.alert.pk))])
     if commits is None:
         title = "Narrow it down."

@@ -296,7 +296,7 @@ def _today(one: TrendSeries, unit: str) -> str:
 def _failed(trend: Trend) -> str:
     """``forwarding measured 0 from r303070 on``; empty where the newest revision has more.
 
-    A rate of 0 is a measurement that failed: no level holds it, so that no change would be found.
+    That is so from the first on, whether it is a change yet or not.
     """
     if trend.better != "more" or least_of(trend.unit):
         return ""

@@ -18,7 +18,7 @@ from webapp.stats.changes.findings import (
     Verdict,
 )
 from webapp.stats.changes.online import advance_point, check_order
-from webapp.stats.changes.online_analysis import DRIFT_SCORE, largest_score
+from webapp.stats.changes.online_analysis import DRIFT_SCORE, largest_score, total_losses
 from webapp.stats.changes.online_state import OnlineState
 from webapp.stats.changes.points import Point, reduce_points
 from webapp.stats.changes.window import Window
@@ -154,12 +154,19 @@ def present(state: State, better: Better) -> Report:
 
     A change of level stands where levels show it (after `ALONE` revisions, where the update does
     not report it), and for its first `FRESH` revisions where only the update does; where the update
-    confirmed it, that is when. A series too young for levels has the update's changes.
+    confirmed it, that is when. A series too young for levels has the update's changes. What
+    measured 0 has no logarithm, and is in neither: a rate that is lost is added to both.
     """
     found = state.window.found()
     analysis = online_analysis.present(state.online, better, all_segments=not found.stretches)
-    if not found.stretches:
-        return Report(analysis, found)
+    if found.stretches:
+        analysis = _joined(state, analysis, found, better)
+    lost = total_losses(state.online, analysis.segments, better)
+    return Report(replace(analysis, changes=_in_order([*analysis.changes, *lost])), found)
+
+
+def _joined(state: State, analysis: Analysis, found: Findings, better: Better) -> Analysis:
+    """The changes and levels of the online update and of levels."""
     positions = state.window.rows.positions()
     is_curved = any(one.level != one.end_level for one in found.stretches)
     lines = [one for one in state.online.regimes if one.slope and not is_curved]
@@ -171,7 +178,7 @@ def present(state: State, better: Better) -> Report:
     retracted = [
         Retracted(one.revision, one.confirmed_by) for one in dropped if one.confirmed_by is not None
     ]
-    joined = replace(
+    return replace(
         analysis,
         changes=_in_order(rows),
         segments=segments,
@@ -179,7 +186,6 @@ def present(state: State, better: Better) -> Report:
         retracted=(*analysis.retracted, *retracted),
         recurring=found.recurring,
     )
-    return Report(joined, found)
 
 
 def _join(

@@ -11,11 +11,16 @@ LEFT_OUT = (
     "No sample of this revision is above 0: the detector, which reads logarithms, leaves it out."
 )
 
+RAREST = 1e-6
+"""The smallest probability that is given as it is."""
+
 NO_SCATTER_YET = "All values are equal so far, so nothing is known of the noise of this series."
 
 
 def why_flagged(change: findings.Change, analysis: findings.Analysis) -> str:
     """Return the sentence why a change is reported."""
+    if not change.level:
+        return _why_lost(change)
     noise = _noise(analysis)
     size = _beside(change)
     if change.state == "candidate":
@@ -36,6 +41,18 @@ def why_flagged(change: findings.Change, analysis: findings.Analysis) -> str:
         f"{change.score:.1f} standard deviations today "
         f"(limit {change.needed:.1f} when {_confirmed_by(change)} confirmed the change{noise}); "
         f"{_suspects(change)}."
+    )
+
+
+def _why_lost(change: findings.Change) -> str:
+    """The same of a rate of 0."""
+    count, chance = change.revisions_after, max(change.p_value, RAREST)
+    often = "once" if change.p_value >= RAREST else "less than once"
+    over = f" {change.back.label} measured more again." if change.back else ""
+    return (
+        f"Confirmed: {_revisions(count)} from {change.revision.label} on measured 0. Were each to "
+        f"fail by itself, as often as those before, {count} one after the other would come {often} "
+        f"in {1 / chance:,.0f} times (limit {1 / scale.BY_ITSELF:,.0f}); {_suspects(change)}.{over}"
     )
 
 

@@ -37,6 +37,8 @@ class Change:
     revision before `first`, the last one known at the old level: the suspects are the commits
     later than `after` up to and including `last`.
 
+    A `level` of 0 is a rate that is lost: revisions that measured 0, until the one they are `back`.
+
     `change_pct` is new level against old in percent, `low_pct` to `high_pct` its 95 % interval.
     `probability` is that of the change being real (calibrated by simulation), `score` the
     evidence in standard deviations and `needed` the limit it had to pass. `p_value` is that
@@ -70,6 +72,7 @@ class Change:
     confirmed_by: At | None
     locations: tuple[tuple[int, str, float], ...] = ()
     unweighed: int = 0
+    back: At | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,12 +292,13 @@ class Findings:
 @dataclass(frozen=True, slots=True)
 class Loss:
     """A proven loss: `before` is the last revision at the level before, `since` the first one of a
-    step, or where a slow loss (`is_slow`) begins.
+    step, or where a slow loss (`is_slow`) begins; `is_total`: the newest revisions measured 0.
     """
 
     before: At
     since: At
     is_slow: bool = False
+    is_total: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,8 +330,10 @@ def net_loss(segments: Sequence[Segment], losses: Sequence[Loss], better: Better
     if any(each.level <= 0 or each.end_level <= 0 or each.low <= 0 for each in segments):
         return None
     sign = 1.0 if better == "more" else -1.0
-    for loss in losses:
-        before = _at(segments, loss.before)
+    for loss in sorted(losses, key=lambda one: not one.is_total):
+        before = level_at(segments, loss.before)
+        if before is not None and loss.is_total:
+            return NetLoss(loss.since, False, before.level, 0.0, -100.0, -100.0, -100.0)
         if before is None or _is_won_back(before, segments, loss.before, sign):
             continue
         now = segments[-1]
@@ -340,7 +346,7 @@ def net_loss(segments: Sequence[Segment], losses: Sequence[Loss], better: Better
     return None
 
 
-class _Level(NamedTuple):
+class LevelAt(NamedTuple):
     """A level in the metric's unit, and the half-width of its 95 % interval on the log scale."""
 
     level: float
@@ -351,17 +357,19 @@ def _half(segment: Segment) -> float:
     return log(segment.high / segment.low) / 2
 
 
-def _at(segments: Sequence[Segment], at: At) -> _Level | None:
-    """The level at a measured revision; of a segment that drifts, on the line between its ends."""
+def level_at(segments: Sequence[Segment], at: At) -> LevelAt | None:
+    """Return the level at a revision, None before all `segments`; of one that drifts, on the line
+    between its ends.
+    """
     for one in reversed(segments):
         if one.first.position <= at.position:
             length = one.last.position - one.first.position
             share = min((at.position - one.first.position) / length, 1.0) if length else 0.0
-            return _Level(one.level * exp(share * log(one.end_level / one.level)), _half(one))
+            return LevelAt(one.level * exp(share * log(one.end_level / one.level)), _half(one))
     return None
 
 
-def _is_won_back(before: _Level, segments: Sequence[Segment], at: At, sign: float) -> bool:
+def _is_won_back(before: LevelAt, segments: Sequence[Segment], at: At, sign: float) -> bool:
     """Whether a level after `at` reached the one before: within its interval, and nearer to that
     than to the lowest so far.
     """
@@ -377,23 +385,26 @@ def _is_won_back(before: _Level, segments: Sequence[Segment], at: At, sign: floa
     return False
 
 
-def recoveries(changes: Sequence[Change]) -> tuple[Change | None, ...]:
-    """For each change the first later one that took it back; None where the level stays.
+def recoveries(changes: Sequence[Change]) -> tuple[At | None, ...]:
+    """For each change the first revision that took it back; None where the level stays.
 
     `changes` are in order along the tree. A change is taken back by the first confirmed change of
     the opposite direction whose new level is at least `RESTORED` of the way back to the level
     before. Levels are compared, not sizes: the end of a later dip gives an earlier loss nothing
     back. A candidate, which rests on the newest revision alone, neither recovers nor is recovered.
+    A rate of 0 is over with the first revision that measured more.
     """
     return tuple(_recovery(change, changes[i + 1 :]) for i, change in enumerate(changes))
 
 
-def _recovery(change: Change, later: Sequence[Change]) -> Change | None:
+def _recovery(change: Change, later: Sequence[Change]) -> At | None:
+    if not change.level:
+        return change.back
     lost = change.before - change.level
     if change.state != "confirmed" or not lost:
         return None
     for other in later:
         opposite = other.state == "confirmed" and other.verdict != change.verdict
         if opposite and (other.level - change.level) / lost >= RESTORED:
-            return other
+            return other.revision
     return None

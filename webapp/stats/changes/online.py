@@ -6,13 +6,14 @@ that it costs the same at the 60th and at the 5,000th.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from math import inf, sqrt
 
 from webapp.stats.changes import regimes, scale
 from webapp.stats.changes.breaks import try_break
 from webapp.stats.changes.noise import YOUNG
-from webapp.stats.changes.online_state import KEPT_SAMPLES, RING, OnlineState, Regime, Ring
+from webapp.stats.changes.online_state import KEPT_SAMPLES, RING, Gap, OnlineState, Regime, Ring
 from webapp.stats.changes.points import BadSeriesError, Point, Value
 
 WEIGHT_RANGE, SAME_SHARE = (0.1, 4.0), 1e-9
@@ -40,11 +41,26 @@ def check_order(state: OnlineState, points: Sequence[Point]) -> None:
 
 def advance_point(state: OnlineState, point: Point, value: Value | None) -> None:
     """Advance `state`, which is changed, by one more point; no `value`: it has no usable sample."""
+    gap = state.gaps[-1] if state.gaps and state.gaps[-1].back is None else None
     if value is None:
-        state.left_out.append((point.position, point.label))
+        state.gaps[len(state.gaps) - (gap is not None) :] = [_longer(state, gap, point)]
         state.last_position = point.position
-    else:
-        advance_one(state, value)
+        return
+    if gap is not None:
+        state.gaps[-1] = replace(gap, back=(point.position, point.label))
+    advance_one(state, value)
+
+
+def _longer(state: OnlineState, gap: Gap | None, point: Point) -> Gap:
+    """The gap with one more revision; None is where one begins."""
+    at = (point.position, point.label)
+    if gap is not None:
+        is_zero = gap.is_zero and not any(point.samples)
+        return replace(gap, revisions=(*gap.revisions, at), is_zero=is_zero)
+    last = state.regimes[-1] if state.regimes else None
+    previous = None if last is None else (last.last_position, last.last_label)
+    unusable = sum(len(one.revisions) for one in state.gaps)
+    return Gap((at,), previous, state.count, unusable, not any(point.samples))
 
 
 def advance_one(state: OnlineState, value: Value) -> None:

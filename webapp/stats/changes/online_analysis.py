@@ -1,7 +1,8 @@
 """From the state of the online update to what it reports of a series."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from math import inf, sqrt
+from math import ceil, inf, log, sqrt
 
 import numpy as np
 
@@ -98,6 +99,50 @@ def present(state: OnlineState, better: Better, *, all_segments: bool = True) ->
         ),
         left_out=tuple(findings.At(*item) for item in state.left_out),
     )
+
+
+def total_losses(
+    state: OnlineState, segments: Sequence[findings.Segment], better: Better
+) -> Iterator[findings.Change]:
+    """Return the changes of a rate to 0, in order along the tree; their level before is that of
+    `segments`. Where less is better, 0 is no loss.
+
+    Of n revisions before, f had nothing above 0 either: one fails by itself with probability
+    p = (f + ½) / (n + f + 1) (Jeffreys 1946), m one after the other with p to the power of m.
+    """
+    for gap in state.gaps if better == "more" else ():
+        if gap.previous is None or not gap.is_zero:
+            continue
+        share = (gap.unusable + 0.5) / (gap.usable + gap.unusable + 1)
+        needed = max(ceil(log(scale.BY_ITSELF) / log(share)), LEAST_SIDE)
+        previous, at, count = findings.At(*gap.previous), gap.revisions[0], len(gap.revisions)
+        before = findings.level_at(segments, previous)
+        if count < needed or before is None:
+            continue
+        here, chance = findings.At(*at), share**count
+        yield findings.Change(
+            revision=here,
+            previous=previous,
+            after=previous,
+            first=here,
+            last=here,
+            here=1.0,
+            change_pct=-100.0,
+            low_pct=-100.0,
+            high_pct=-100.0,
+            before=before.level,
+            level=0.0,
+            revisions_before=gap.usable,
+            revisions_after=count,
+            verdict="worse",
+            state="confirmed",
+            score=scale.of_p(chance),
+            needed=scale.of_p(scale.BY_ITSELF),
+            p_value=chance,
+            probability=1.0 - chance,
+            confirmed_by=findings.At(*gap.revisions[needed - 1]),
+            back=gap.back and findings.At(*gap.back),
+        )
 
 
 def largest_score(state: OnlineState) -> float:

@@ -56,7 +56,7 @@ RING = 96
 KEPT_SAMPLES = 24
 """Newest revisions whose samples are kept to recognise two modes."""
 
-VERSION = 20
+VERSION = 21
 """Of the stored form and of the method: another version means that a series is done anew."""
 
 PACKED = ("location", "weight", "clipped", "near", "far", "weights", "totals")
@@ -132,6 +132,23 @@ class Break:
     settled: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """Revisions, one after the other, without a sample above 0.
+
+    `previous` is the revision before them and `back` the one after, None where there is none (yet).
+    Before them `usable` revisions have such a sample and `unusable` have none. `is_zero`: all of
+    their samples are 0, not below.
+    """
+
+    revisions: tuple[tuple[int, str], ...]
+    previous: tuple[int, str] | None
+    usable: int
+    unusable: int
+    is_zero: bool
+    back: tuple[int, str] | None = None
+
+
 @dataclass(slots=True)
 class Ring:
     """The newest revisions, column by column; `start` is the index of the first kept one.
@@ -180,7 +197,7 @@ class Past:
 class OnlineState:
     """A series as far as it was read; `changes.advance` makes the next one.
 
-    `left_out` are the revisions without a usable sample. `origin` is the first location: all others
+    `gaps` are the revisions without a usable sample. `origin` is the first location: all others
     are kept relative to it. `variance`, `freedom` and `memory_step` are the noise as known now.
     `past` is how what is settled was stored last: it holds nothing that the lists do not.
     """
@@ -197,8 +214,13 @@ class OnlineState:
     breaks: list[Break] = field(default_factory=list)
     retracted: list[Break] = field(default_factory=list)
     samples: list[tuple[float, ...]] = field(default_factory=list)
-    left_out: list[tuple[int, str]] = field(default_factory=list)
+    gaps: list[Gap] = field(default_factory=list)
     past: Past = field(default=Past(), compare=False, repr=False)
+
+    @property
+    def left_out(self) -> list[tuple[int, str]]:
+        """The revisions of all gaps."""
+        return [one for gap in self.gaps for one in gap.revisions]
 
     def copy(self) -> "OnlineState":
         """A state of its own, so that the old one stays as it was. Only breaks that the ring still
@@ -213,7 +235,7 @@ class OnlineState:
             breaks=[*self.breaks[:settled], *map(replace, self.breaks[settled:])],
             retracted=self.retracted.copy(),
             samples=self.samples.copy(),
-            left_out=self.left_out.copy(),
+            gaps=self.gaps.copy(),
         )
 
     def _settled(self) -> int:
@@ -235,6 +257,7 @@ class OnlineState:
             "regimes": [_as_row(one) for one in self.regimes[past.count :]],
             "breaks": [_break_as_row(one) for one in self.breaks[past.count :]],
             "retracted": [_break_as_row(one) for one in self.retracted],
+            "gaps": [_as_row(one) for one in self.gaps],
             "samples": {
                 "sizes": [len(row) for row in self.samples],
                 "logs": pack(list(chain.from_iterable(self.samples))),
@@ -273,7 +296,7 @@ class OnlineState:
                 "past": Past(len(breaks), text),
                 "retracted": [*map(_break_of_row, data["retracted"])],
                 "samples": _read_samples(data["samples"]),
-                "left_out": [tuple(item) for item in data["left_out"]],
+                "gaps": [*map(_gap_of_row, data["gaps"])],
             }
         )
 
@@ -304,6 +327,13 @@ def _break_of_row(row: list[Any]) -> Break:
         places: tuple[Any, ...] = tuple(zip(*locations, strict=True))
         interval = Interval(after, first, last, previous, chance, places)
     return Break(kind, index, position, label, _pair(confirmed_by), score, interval, *noise)
+
+
+def _gap_of_row(row: list[Any]) -> Gap:
+    revisions, previous, usable, unusable, is_zero, back = row
+    ends = (one and _pair(one) for one in (previous, back))
+    previous, back = ends
+    return Gap(tuple(map(_pair, revisions)), previous, usable, unusable, is_zero, back)
 
 
 def _read_samples(data: dict[str, Any]) -> list[tuple[float, ...]]:

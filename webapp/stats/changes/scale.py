@@ -8,6 +8,7 @@ docs/figures.md for the rates they give.
 
 from functools import cache
 from math import erfc, exp, expm1, log, sqrt
+from statistics import NormalDist
 
 MOST_PERCENT_LOG, MOST_LOG = 700.0, 709.0
 """A hundred times exp() of more than the first, and exp() of more than the second, is infinite."""
@@ -42,6 +43,13 @@ CANDIDATE_ODDS, CONFIRMED_ODDS = (3.6, 0.62), (2.3, 1.1)
 """Score at which a candidate, and a confirmed change, is as likely real as not, and the slope of
 its log odds, where a series changes once in sixty revisions
 (`python -m benchmarks.calibration odds`)."""
+
+BY_ITSELF = 1e-3
+"""Probability of revisions that fail by themselves, one after the other, below which a rate of 0 is
+a change: one false alert in a thousand revisions."""
+
+LEAST_CHANCE = 1e-300
+"""The smallest probability that has a score."""
 
 MOST_FREEDOM = 400.0
 """Degrees of freedom above which the normal distribution is used."""
@@ -91,6 +99,11 @@ def exponential(log_value: float) -> float:
 def p_of_scan(score: float) -> float:
     """Return the probability that the scan at one revision reaches `score` without a change."""
     return min(1.0, SCANNED * erfc(max(score, 0.0) / sqrt(2.0)))
+
+
+def of_p(chance: float) -> float:
+    """Return the normal score that is reached to either side with probability `chance`."""
+    return -NormalDist().inv_cdf(max(chance, LEAST_CHANCE) / 2)
 
 
 def probability(score: float, revisions: int) -> float:
