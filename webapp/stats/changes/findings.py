@@ -100,8 +100,11 @@ class Segment:
     @property
     def lines(self) -> "tuple[Segment, ...]":
         """The straight lines that it is drawn with: one, or two that meet where it bends."""
-        at, whole = self.bend, replace(self, bend=None, bend_level=0.0, after_bend=0)
-        if at is None or not self.first.position < at.position < self.last.position:
+        at = self.bend
+        if at is None:
+            return (self,)
+        whole = replace(self, bend=None, bend_level=0.0, after_bend=0)
+        if not self.first.position < at.position < self.last.position:
             return (whole,)
         level, later, ratio = self.bend_level, self.after_bend, self.bend_level / self.level
         low, high = self.low * ratio, self.high * ratio
