@@ -11,7 +11,16 @@ from benchmarks.cells import series_of
 from benchmarks.worlds.noises import with_modes
 from benchmarks.worlds.reading import USUAL, draw
 from tests.stats.series import simulated
-from webapp.stats.changes import State, advance, detect, present, recoveries, start, why_flagged
+from webapp.stats.changes import (
+    Point,
+    State,
+    advance,
+    detect,
+    present,
+    recoveries,
+    start,
+    why_flagged,
+)
 from webapp.stats.changes.window import BLOCK, GUARD, KEPT
 from webapp.stats.simulate import Scatter
 
@@ -262,3 +271,19 @@ def test_a_rate_that_is_lost_is_found_whatever_the_pieces_it_came_in():
         (one.revision.label, one.back and one.back.label) for one in detect(points).analysis.changes
     ]
     assert lost == [("r30", "r32"), ("r57", None)]
+
+
+@pytest.mark.parametrize(("low", "high"), [(3, 4), (12, 13), (40, 41)])
+def test_equal_whole_numbers_have_no_memory(low, high):
+    """Distances from a level that are those of arithmetic alone all have one sign."""
+    points = [Point(i, f"r{i}", [float(high if i >= 30 else low)] * 5) for i in range(60)]
+
+    [change] = detect(points).analysis.changes
+
+    assert change.revision.label == "r30"
+    assert (change.after.position, change.last.position) >= (28, 30)
+    assert change.last.position <= 31
+    assert change.here > 0.7
+    assert change.probability > 0.95
+    assert change.confirmed_by is not None
+    assert change.confirmed_by.position <= 33

@@ -143,6 +143,9 @@ LEAST, LEAST_OF_SAMPLES = 6, 4
 """Differences that a stretch of other noise holds at least, and revisions, which have several
 samples each, that one of other scatter inside builds does."""
 
+LAST_BIT = 1e-9
+"""Standard deviations below which residuals are those of arithmetic."""
+
 LEAST_RATIO = 1.6
 """Ratio of standard deviations below which a change of noise is not worth telling."""
 
@@ -243,11 +246,15 @@ def _begun(starts: list[int], chosen: list[int], apart: float) -> list[int]:
 
 
 def inflation_of(residuals: Floats) -> float:
-    """Return by how much memory inflates the variance of a mean of many revisions: 1 at least."""
+    """Return by how much memory inflates the variance of a mean of many revisions: 1 at least.
+
+    `residuals`, (revisions,), are in standard deviations. Equal values leave those of the last bit,
+    all on one side.
+    """
     count = len(residuals)
     centred = residuals - residuals.mean()
     total = float(centred @ centred)
-    if count < 3 or total <= 0:
+    if count < 3 or total <= count * LAST_BIT**2:
         return 1.0
     inflation = 1.0
     for lag in range(1, count // 4 + 1):
