@@ -160,7 +160,7 @@ def test_where_no_step_is_left_a_person_acts(visit: Visit, mixed: Alert) -> None
     for state, stated in {
         "new": "Look at the suspects, then acknowledge the alert or close it with a reason.",
         "acknowledged": "Look at the suspects, then close the alert with a reason.",
-        "recovered": "Nothing to do: the alert is recovered?",
+        "recovered": "Nothing to do: the alert is recovered.",
     }.items():
         Alert.objects.filter(pk=mixed.pk).update(state=state)
         assert stated in visit(f"/alerts/{mixed.pk}/").partition("What to do next")[2]

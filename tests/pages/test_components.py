@@ -76,9 +76,15 @@ class TestTrees:
     def test_several_are_listed(self, client: Client) -> None:
         make.revision("r9")
         make.revision("r1", of=make.tree("stable"))
+        tested = make.revision("r7")
+        make.point(make.series(), tested)
+        make.alert(tested, after=make.revision("r5"))
         html = client.get("/commits/").content.decode()
         assert "/commits/freebsd-head/" in html
         assert "/commits/stable/" in html
+        assert 'href="/commits/freebsd-head/r7/">r7</a>' in html
+        assert 'href="/alerts/?tree=freebsd-head">1</a>' in html
+        assert "none" in html
 
     def test_without_any_it_states_how_to_begin(self, client: Client) -> None:
         assert "labagent upload" in client.get("/commits/").content.decode()

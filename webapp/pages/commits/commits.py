@@ -5,12 +5,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
-from django.db.models import BooleanField, Exists, OuterRef
+from django.db.models import BooleanField, Count, Exists, OuterRef, Subquery
 from django.db.models.expressions import RawSQL
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_safe
 
+from webapp.alerts.models import Alert
 from webapp.analysis.models import Finding, Verdict
 from webapp.events.models import Release
 from webapp.pages.parts.cache import Cache
@@ -235,8 +236,15 @@ def _touching(path: str) -> RawSQL:
 
 @require_safe
 def listing(request: HttpRequest) -> HttpResponse:
-    """Every tree with the way to its commits."""
-    trees = list(Tree.objects.all())
+    """Every tree with the way to its commits, its newest tested one and its open alerts."""
+    tested = Revision.objects.filter(tree=OuterRef("pk")).tested().order_by("-position")
+    waiting = Alert.objects.open().filter(tree=OuterRef("pk")).order_by().values("tree")
+    trees = list(
+        Tree.objects.annotate(
+            newest=Subquery(tested.values("name")[:1]),
+            waiting=Subquery(waiting.annotate(count=Count("pk")).values("count")),
+        )
+    )
     if len(trees) == 1:
         return redirect(trees[0])
     return render(request, "pages/commits/trees.html", {"trees": trees})
