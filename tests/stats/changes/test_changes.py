@@ -270,10 +270,10 @@ def test_the_reason_names_revisions_without_a_logarithm_and_not_that_there_are_t
     below = [Point(at, f"r{at}", [-50.0, -51.0]) for at in range(20)]
     analysis = detect(below)
     assert why_not(analysis) == what_helps(analysis)
-    assert "no sample of 20 revisions is above 0" in why_not(analysis)
+    assert "of 20 revisions fewer than half of the samples are above 0" in why_not(analysis)
     some = detect([*below, Point(20, "r20", [50.0])])
     assert "too few revisions" in why_not(some)
-    assert "20 revisions without a sample above 0 are left out" in why_not(some)
+    assert "20 revisions with fewer than half of their samples above 0" in why_not(some)
 
 
 def test_with_too_little_to_go_on_the_sentence_states_it():

@@ -213,6 +213,10 @@ def test_a_rate_that_is_lost_is_a_change_until_more_is_measured_again():
     assert stays.confirmed_by is not None
     assert stays.confirmed_by.label == "r58"
 
+    usual = points[56].samples[0]
+    assert lost(57, 60, (0.0, 0.0, 0.0, usual, usual)).changes == (stays,), "most samples failed"
+    assert all(one.level for one in lost(57, 60, (0.0, 0.0, usual, usual)).changes), "half did"
+
     [over] = lost(40, 43).changes
     assert over.back is not None
     assert over.back.label == "r43"

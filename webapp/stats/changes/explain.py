@@ -8,7 +8,8 @@ from webapp.stats.metrics import worth_telling
 TOO_FEW = "Nothing is known yet: too few revisions to know the noise of this series."
 
 LEFT_OUT = (
-    "No sample of this revision is above 0: the detector, which reads logarithms, leaves it out."
+    "Fewer than half of the samples of this revision are above 0: the detector, which reads "
+    "logarithms, leaves the revision out."
 )
 
 RAREST = 1e-6
@@ -149,10 +150,14 @@ def _nothing_known(analysis: findings.Analysis) -> str:
     if not left_out:
         return TOO_FEW
     if analysis.count:
-        return f"{TOO_FEW} {_revisions(left_out)} without a sample above 0 are left out."
+        return (
+            f"{TOO_FEW} {_revisions(left_out)} with fewer than half of their samples above 0 are "
+            "left out."
+        )
     return (
-        "Nothing is known: the detector reads logarithms, and no sample of "
-        f"{_revisions(left_out)} is above 0. Comparisons of two revisions count them."
+        "Nothing is known: the detector reads logarithms, and of "
+        f"{_revisions(left_out)} fewer than half of the samples are above 0. Comparisons of two "
+        "revisions count them."
     )
 
 

@@ -184,7 +184,7 @@ class Analysis:
 
     `changes` are in order along the tree, the candidate (if any) last. `noise`, `smallest` and
     `newest` are None while too few revisions are known to say anything. `left_out` are the
-    revisions without any positive sample, `recurring` is that of `Findings`.
+    revisions that mostly measured nothing, `recurring` is that of `Findings`.
     """
 
     count: int

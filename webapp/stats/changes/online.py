@@ -40,7 +40,7 @@ def check_order(state: OnlineState, points: Sequence[Point]) -> None:
 
 
 def advance_point(state: OnlineState, point: Point, value: Value | None) -> None:
-    """Advance `state`, which is changed, by one more point; no `value`: it has no usable sample."""
+    """Advance `state`, which is changed, by one more point; no `value`: it mostly failed."""
     gap = state.gaps[-1] if state.gaps and state.gaps[-1].back is None else None
     if value is None:
         state.gaps[len(state.gaps) - (gap is not None) :] = [_longer(state, gap, point)]
@@ -55,12 +55,12 @@ def _longer(state: OnlineState, gap: Gap | None, point: Point) -> Gap:
     """The gap with one more revision; None is where one begins."""
     at = (point.position, point.label)
     if gap is not None:
-        is_zero = gap.is_zero and not any(point.samples)
+        is_zero = gap.is_zero and min(point.samples) >= 0
         return replace(gap, revisions=(*gap.revisions, at), is_zero=is_zero)
     last = state.regimes[-1] if state.regimes else None
     previous = None if last is None else (last.last_position, last.last_label)
     unusable = sum(len(one.revisions) for one in state.gaps)
-    return Gap((at,), previous, state.count, unusable, not any(point.samples))
+    return Gap((at,), previous, state.count, unusable, min(point.samples) >= 0)
 
 
 def advance_one(state: OnlineState, value: Value) -> None:

@@ -107,7 +107,7 @@ def total_losses(
     """Return the changes of a rate to 0, in order along the tree; their level before is that of
     `segments`. Where less is better, 0 is no loss.
 
-    Of n revisions before, f had nothing above 0 either: one fails by itself with probability
+    Of n revisions before, f failed as well: one fails by itself with probability
     p = (f + ½) / (n + f + 1) (Jeffreys 1946), m one after the other with p to the power of m.
     """
     for gap in state.gaps if better == "more" else ():

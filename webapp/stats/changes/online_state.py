@@ -134,11 +134,11 @@ class Break:
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """Revisions, one after the other, without a sample above 0.
+    """Revisions, one after the other, of whose samples fewer than half are above 0.
 
     `previous` is the revision before them and `back` the one after, None where there is none (yet).
-    Before them `usable` revisions have such a sample and `unusable` have none. `is_zero`: all of
-    their samples are 0, not below.
+    Before them `usable` revisions were not so, and `unusable` were. `is_zero`: none of their
+    samples is below 0.
     """
 
     revisions: tuple[tuple[int, str], ...]
@@ -197,7 +197,7 @@ class Past:
 class OnlineState:
     """A series as far as it was read; `changes.advance` makes the next one.
 
-    `gaps` are the revisions without a usable sample. `origin` is the first location: all others
+    `gaps` are the revisions that mostly failed. `origin` is the first location: all others
     are kept relative to it. `variance`, `freedom` and `memory_step` are the noise as known now.
     `past` is how what is settled was stored last: it holds nothing that the lists do not.
     """

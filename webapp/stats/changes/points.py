@@ -79,17 +79,18 @@ class Value(NamedTuple):
 
 
 def reduce_points(points: Sequence[Point]) -> list[Value | None]:
-    """Return one Value per point, None where no positive sample is left.
+    """Return one Value per point, None where fewer than half of its samples are positive.
 
     A sample of zero or less has no logarithm: it is a measurement that failed, and is set
-    aside. Raises BadSeriesError for a sample that is not a finite number, for a point without
-    samples, and for boots or builds of another length than the samples.
+    aside; the median of a point that mostly failed is such a sample. Raises BadSeriesError for a
+    sample that is not a finite number, for a point without samples, and for boots or builds of
+    another length than the samples.
     """
     values: list[Value | None] = [None] * len(points)
     groups: dict[int, list[int]] = {}
     usable = _all_usable(points)
     for i, (point, size) in enumerate(zip(points, map(len, usable), strict=True)):
-        if point.builds is not None and len(set(point.builds)) > 1:
+        if size and point.builds is not None and len(set(point.builds)) > 1:
             values[i] = _reduce_builds(point)
         else:
             groups.setdefault(size, []).append(i)
@@ -153,7 +154,7 @@ def _has_its_marks(point: Point) -> bool:
 
 
 def _usable(point: Point) -> Sequence[float]:
-    """The positive samples of a point, checked."""
+    """The positive samples of a point, checked; none where they are fewer than half."""
     samples = point.samples
     if len(samples) == 0:
         raise BadSeriesError(f"revision {point.label} has no samples")
@@ -166,7 +167,8 @@ def _usable(point: Point) -> Sequence[float]:
             )
     if min(samples) > 0:
         return samples
-    return [sample for sample in samples if sample > 0]
+    positive = [sample for sample in samples if sample > 0]
+    return positive if 2 * len(positive) >= len(samples) else []
 
 
 def _reduce_rows(points: Sequence[Point], members: list[int], rows: Floats) -> list[Value]:
@@ -202,11 +204,9 @@ def _keep(logs: Floats) -> Floats:
     return logs[:, (np.arange(MOST_KEPT) * size + size // 2) // MOST_KEPT]
 
 
-def _reduce_builds(point: Point) -> Value | None:
+def _reduce_builds(point: Point) -> Value:
     """Reduce a point of several builds: the mean of its builds' locations."""
     by_build = _by_mark(point, point.builds)
-    if not by_build:
-        return None
     parts = [_location_and_variance(np.sort(np.log([row]), axis=1)) for row in by_build]
     sizes = [len(row) for row in by_build]
     freedom = sum(size - 1 for size in sizes)
