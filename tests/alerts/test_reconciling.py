@@ -15,6 +15,7 @@ from webapp.alerts.queries.findings import of_interest
 from webapp.alerts.queries.min_effects import MinEffects
 from webapp.alerts.services.analysing import reconcile_alerts, reconcile_trees
 from webapp.analysis.models import Finding, SeriesSettings
+from webapp.analysis.queries import today_beside
 from webapp.analysis.services import mark_for_analysis
 from webapp.bisects.services import BisectError, draft_bisect
 from webapp.results.models import Hardware, Mode, Run, Series, Tree
@@ -260,6 +261,12 @@ def test_a_rate_that_is_lost_opens_one_alert_which_recovers_with_the_first_measu
     assert (finding.recovered_by.name, finding.state) == ("r130", "recovered")
     finding.series.analysis.refresh_from_db()
     assert finding.series.analysis.summary["net_loss"] is None
+
+    arrive(runs_of({(ATOM, "pf"): {1: 0.0}}, first=131, count=5))
+    shown = Finding.objects.filter(series=finding.series).with_today().with_subjects()
+    before, again = (today_beside(row) for row in shown.order_by("position"))
+    assert before == "today 100 % slower [−100, −100] than before r132, newest value 0"
+    assert again == "still so today, newest value 0"
 
 
 def test_no_bisect_is_offered_for_a_rate_of_0(client: Client) -> None:

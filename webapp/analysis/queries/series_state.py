@@ -341,6 +341,10 @@ def today_in_short(row: Finding) -> str:
 
 
 def _change(row: Finding) -> text.Change:
+    """Its figures; none where what stands lost today began later: it is another loss."""
+    stands = stands_of(row)
+    if stands is not None and stands["since"]["position"] > row.position:
+        return None, None, None
     return row.change_pct, row.low_pct, row.high_pct
 
 
