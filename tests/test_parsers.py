@@ -46,11 +46,10 @@ from webapp.results.commit_documents import read_file
 from webapp.results.documents import Unprocessable
 from webapp.results.git_history import logged
 from webapp.results.spellings import ModeName, position_of
-from webapp.stats import ministat
+from webapp.stats import StatisticsError, ministat
 from webapp.stats.changes import BadSeriesError
 from webapp.stats.changes.__main__ import read_points
 from webapp.stats.compare.comparing import compare
-from webapp.stats.errors import StatisticsError
 from webapp.stats.metrics import is_sample
 from webapp.stats.ministat.__main__ import InvalidDataError, number, read_column
 

@@ -52,7 +52,7 @@ ALLOWED: Mapping[str, str] = {
     "webapp/results/packed.py: get_db_prep_value": _HOOKS,
     "webapp/results/models/variants.py: VENDOR": "a choice of the column",
     "webapp/stats/ministat/block.py: percent_interval": "shown in docs/statistics.md",
-    "webapp/stats/student.py: true_level": "shown in docs/statistics.md",
+    "webapp/stats/intervals.py: true_level": "shown in docs/statistics.md",
 }
 """A path with one of its names, or a whole path, and who uses it."""
 

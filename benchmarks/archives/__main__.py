@@ -28,7 +28,7 @@ from benchmarks.archives import directories, files, judge
 from benchmarks.archives.judge import Tally, judge_seed
 from benchmarks.archives.outcomes import outcomes_of
 from benchmarks.archives.planning import DIRECTORIES
-from webapp.stats.proportion import proportion
+from webapp.stats.intervals import proportion
 
 ARCHIVES, PROCESSES = 100, 2
 FOUND_GOAL = 95.0

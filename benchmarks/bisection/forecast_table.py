@@ -15,6 +15,7 @@ import numpy as np
 from benchmarks.bisection import team_table
 from benchmarks.bisection.teams import Team, forecast_and_hours
 from benchmarks.bisection.world_table import ROWS
+from webapp.stats import OutOfRangeError
 from webapp.stats.bisection.forecast import (
     TOLD_APART_FROM,
     TOLD_FROM,
@@ -24,8 +25,7 @@ from webapp.stats.bisection.forecast import (
 )
 from webapp.stats.bisection.plan import Subject
 from webapp.stats.bisection.playing import play
-from webapp.stats.errors import OutOfRangeError
-from webapp.stats.proportion import proportion
+from webapp.stats.intervals import proportion
 from webapp.stats.simulate.bisect_cells import Cell, Spread, question_of
 
 LEAST_TRIALS = 2

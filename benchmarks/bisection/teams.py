@@ -7,11 +7,11 @@ from math import log1p
 
 import numpy as np
 
+from webapp.stats import OutOfRangeError
 from webapp.stats.bisection.ending import Kind
 from webapp.stats.bisection.forecast import Forecast, forecast
 from webapp.stats.bisection.plan import SPARED, SPARED_UNTOLD, Evidence, Subject
 from webapp.stats.bisection.playing import Played, SimulatedLab, play
-from webapp.stats.errors import OutOfRangeError
 from webapp.stats.simulate.bisect_cells import Cell, Spread, here, question_of
 from webapp.stats.simulate.bisect_worlds import AS_MODELLED, World, draw_culprits, levels_of
 

@@ -30,9 +30,9 @@ from webapp.stats.compare import (
     estimate_of,
     summarize,
 )
+from webapp.stats.compare.significance import DEFAULT_CONFIDENCE
 from webapp.stats.metrics import MARGIN_PCT
 from webapp.stats.power import NoiseLevels, Plan, provable_change
-from webapp.stats.sensitivity import DEFAULT_CONFIDENCE
 
 MACHINES, MODES = 6, 3
 BUILDS, RUNS = 3, 5

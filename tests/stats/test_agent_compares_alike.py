@@ -22,11 +22,11 @@ from scipy import special
 
 from tests.fuzzing import cases
 from webapp.stats import compare as server
-from webapp.stats.compare import exact_tests
+from webapp.stats.compare import significance
 from webapp.stats.compare.relative import Change
 from webapp.stats.false_discovery import gate
+from webapp.stats.intervals import critical_value
 from webapp.stats.ministat import render
-from webapp.stats.student import critical_value
 
 pytestmark = pytest.mark.fuzz
 
@@ -96,8 +96,8 @@ def test_the_beta_distribution_is_that_of_scipy(a: float, b: float, x: float) ->
 @pytest.mark.parametrize(("a", "b"), list(itertools.product((0, 1, 2, 7, 150), repeat=2)))
 def test_counts_are_tested_as_on_the_server(a: int, n_a: int, b: int, n_b: int) -> None:
     rows = [np.array([each], np.float64) for each in (a, n_a, b, n_b)]
-    assert counts_p(a, n_a, b, n_b) == approx(exact_tests.counts_p(*rows)[0], rel=1e-7)
-    ends = [float(end[0]) for end in exact_tests.counts_limits(*rows, confidence=95.0)]
+    assert counts_p(a, n_a, b, n_b) == approx(significance.counts_p(*rows)[0], rel=1e-7)
+    ends = [float(end[0]) for end in significance.counts_limits(*rows, confidence=95.0)]
     assert counts_limits(a, n_a, b, n_b) == approx(ends, rel=1e-6, abs=1e-7)
 
 

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from tests.stats.series import worlds
+from webapp.stats import OutOfRangeError
 from webapp.stats.compare.comparing import BuildNoise, Samples, Verdict, compare
-from webapp.stats.errors import OutOfRangeError
+from webapp.stats.compare.significance import visible_shift
 from webapp.stats.power import (
     Durations,
     NoiseLevels,
@@ -18,7 +19,6 @@ from webapp.stats.power import (
     plan_for,
     provable_change,
 )
-from webapp.stats.sensitivity import visible_shift
 
 counts = st.integers(1, 6)
 plans = st.builds(Plan, counts, counts, counts)

@@ -1,8 +1,8 @@
 import pytest
 from scipy.stats import binomtest
 
-from webapp.stats.errors import OutOfRangeError
-from webapp.stats.proportion import proportion
+from webapp.stats import OutOfRangeError
+from webapp.stats.intervals import proportion
 
 
 @pytest.mark.parametrize(("count", "total"), [(0, 1), (1, 1), (3, 8), (81, 263), (263, 263)])

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from webapp.stats.errors import OutOfRangeError
-from webapp.stats.sensitivity import (
+from webapp.stats import OutOfRangeError
+from webapp.stats.compare.significance import (
     CONFIDENCES,
     critical_t,
     critical_ts,

@@ -1,8 +1,8 @@
 import pytest
 from scipy import stats
 
-from webapp.stats.errors import OutOfRangeError
-from webapp.stats.student import LEVELS, critical_value, true_level
+from webapp.stats import OutOfRangeError
+from webapp.stats.intervals import LEVELS, critical_value, true_level
 
 UPPER = {80.0: 0.9, 90.0: 0.95, 95.0: 0.975, 98.0: 0.99, 99.0: 0.995, 99.5: 0.999}
 QUIRKS = {1: 318.313, 7: 4.782, 8: 4.499, 9: 4.296, 10: 4.143, 11: 4.024, 12: 3.929}

@@ -9,7 +9,7 @@ from webapp.bisects.models import Bisect, BisectAct, BisectBoot, BisectDecision
 from webapp.bisects.question import PAST, Circumstances, machine_of, marks_of, subjects_of
 from webapp.bisects.sentences import progress_sentence
 from webapp.stats import bisection
-from webapp.stats.student import TWO_SIDED_95
+from webapp.stats.intervals import TWO_SIDED_95
 
 LEAST_CHANCE = 0.0005
 """Chances below are not kept with a decision; they can be had again by making it again."""

@@ -14,7 +14,7 @@ from webapp.bisects.services.collecting import revisions_along
 from webapp.charts.bisect import WEAK, BisectChart, Dot
 from webapp.results.models import Revision
 from webapp.stats import bisection, ministat
-from webapp.stats.student import TWO_SIDED_95
+from webapp.stats.intervals import TWO_SIDED_95
 
 ANCHOR = bisection.Purpose.ANCHOR.value
 KNOWN_BEFORE = (BisectBoot.Source.HISTORY, BisectBoot.BEYOND)

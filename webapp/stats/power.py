@@ -16,10 +16,10 @@ from math import inf, isfinite, sqrt
 import numpy as np
 from scipy import special
 
-from webapp.stats import sensitivity
+from webapp.stats import OutOfRangeError
 from webapp.stats.arrays import Floats, Indices
+from webapp.stats.compare import significance
 from webapp.stats.compare.relative import percent_of_log
-from webapp.stats.errors import OutOfRangeError
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,14 +120,14 @@ def provable_change(
     plan: Plan,
     noise: NoiseLevels,
     *,
-    confidence: float = sensitivity.DEFAULT_CONFIDENCE,
+    confidence: float = significance.DEFAULT_CONFIDENCE,
 ) -> float | None:
     """The smallest change, percent, that two sides of the plan prove in 80 % of repetitions.
 
     None when the data would hold no scatter to go by, or when a single boot would hide noise
     between boots. Raises `OutOfRangeError` as `require_confidence` does.
     """
-    sensitivity.require_confidence(confidence)
+    significance.require_confidence(confidence)
     variances = _variances(plan, noise)
     if variances is None:
         return None
@@ -135,7 +135,7 @@ def provable_change(
     if total == 0:
         return 0.0
     df = _expected_df(variances)
-    return percent_of_log(sensitivity.visible_shift(df, confidence) * sqrt(total))
+    return percent_of_log(significance.visible_shift(df, confidence) * sqrt(total))
 
 
 def plan_for(
@@ -233,7 +233,7 @@ class _Grid:
             uncertainty = np.sum([square * (1 + 2 / df) / df for square, df in squares], axis=0)
             freedom = np.asarray(spread / uncertainty, np.float64)
             freedom = np.where(np.isfinite(freedom), freedom, 1e9)  # NaN: of no noise
-            shifts = sensitivity.visible_shifts(freedom, sensitivity.DEFAULT_CONFIDENCE)
+            shifts = significance.visible_shifts(freedom, significance.DEFAULT_CONFIDENCE)
             changes = 100 * np.expm1(shifts * np.sqrt(total))
         changes = np.where(total == 0, 0.0, changes)
         return np.where(hidden, inf, changes)

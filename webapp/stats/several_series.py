@@ -23,8 +23,8 @@ from webapp.stats.arrays import Floats
 from webapp.stats.changes import At, Finding, Findings, scale
 from webapp.stats.changes.points import Value
 from webapp.stats.changes.regimes import SURE_SHARE, shortest_range
+from webapp.stats.intervals import TWO_SIDED_95
 from webapp.stats.metrics import ALONE
-from webapp.stats.student import TWO_SIDED_95
 
 FLOOR = 1e-3
 """A series' probability of a place that it speaks against, at least: no series alone rules it out,

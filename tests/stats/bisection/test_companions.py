@@ -7,6 +7,7 @@ import pytest
 
 from tests.stats.bisection.one_series import posterior
 from tests.stats.bisection.test_posterior import FLAT, merged
+from webapp.stats import NotFiniteError, OutOfRangeError
 from webapp.stats.bisection import Boot, Companion, Evidence, Noise, Plan, Purpose
 from webapp.stats.bisection.hypotheses import (
     SPREAD_BESIDE,
@@ -16,7 +17,6 @@ from webapp.stats.bisection.hypotheses import (
 )
 from webapp.stats.bisection.noise import noise_nodes
 from webapp.stats.bisection.timeline import STATES_BESIDE, STEP_WEIGHT, LabKind
-from webapp.stats.errors import NotFiniteError, OutOfRangeError
 
 COMMITS, CULPRIT = 16, 9
 MODE, CANARY = Companion(0.3), Companion(0.3, can_step=False)

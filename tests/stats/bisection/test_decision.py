@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from tests.stats.bisection.one_series import decide
+from webapp.stats import OutOfRangeError
 from webapp.stats.bisection import (
     Boot,
     Budget,
@@ -18,7 +19,6 @@ from webapp.stats.bisection import (
     Purpose,
     State,
 )
-from webapp.stats.errors import OutOfRangeError
 
 V, S, C = Purpose.VALIDATING, Purpose.SEARCHING, Purpose.CONFIRMING
 QUIET = Noise(0.2, 0.2)

@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.stats.bisection.one_series import posterior
+from webapp.stats import OutOfRangeError
 from webapp.stats.bisection import Boot, Evidence, Noise, Plan, Purpose, Subject
 from webapp.stats.bisection.joint import views
 from webapp.stats.bisection.plan import check_subjects
-from webapp.stats.errors import OutOfRangeError
 
 COMMITS, DOUBT = 6, 0.1
 PLAN = Plan(weights=(1.0,) * COMMITS, effect=-2.0, noise=Noise(0.4, 0.3), doubt=DOUBT)

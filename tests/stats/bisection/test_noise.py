@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 
+from webapp.stats import OutOfRangeError, TooFewSamplesError
 from webapp.stats.bisection.noise import (
     Noise,
     estimate_noise,
     median_share,
     noise_nodes,
 )
-from webapp.stats.errors import OutOfRangeError, TooFewSamplesError
 
 
 def history(rng, revisions, *, run=0.5, build=0.3, boots=5, step=0.0):

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.stats.bisection.one_series import posterior
+from webapp.stats import NotFiniteError, OutOfRangeError
 from webapp.stats.bisection import Boot, Evidence, Noise, Plan, Purpose, log_percent
 from webapp.stats.bisection.hypotheses import (
     DIFFERENCE_SPREAD,
@@ -19,7 +20,6 @@ from webapp.stats.bisection.noise import noise_nodes
 from webapp.stats.bisection.posterior import SHARE, TWO_STEPS_PRIOR
 from webapp.stats.bisection.tally import tally
 from webapp.stats.bisection.timeline import STATES, STEP_WEIGHT, LabKind
-from webapp.stats.errors import NotFiniteError, OutOfRangeError
 
 FLAT = 1e4
 """Standard deviation of a level that is as good as unknown, log percent."""

@@ -21,7 +21,7 @@ from webapp.stats.bisection import (
 )
 from webapp.stats.bisection.confirming import MOST_BOOTS
 from webapp.stats.bisection.posterior import SHARE, largest_size
-from webapp.stats.student import TWO_SIDED_95
+from webapp.stats.intervals import TWO_SIDED_95
 
 PLAN = Plan((1.0,) * 32, -2.0, Noise(0.4, 0.4))
 PAST = tuple(Boot(-back, 0.3 * (-1) ** n) for back in range(8) for n in range(4))

@@ -7,6 +7,7 @@ import pytest
 
 from benchmarks.bisection import team_table
 from benchmarks.bisection.teams import Member, Team, play_team, team_result
+from webapp.stats import OutOfRangeError
 from webapp.stats.bisection import (
     Asked,
     Boot,
@@ -25,7 +26,6 @@ from webapp.stats.bisection import (
 from webapp.stats.bisection.forecast import _labs
 from webapp.stats.bisection.forecast_labs import Believed
 from webapp.stats.bisection.playing import LabChanges, SimulatedLab, play
-from webapp.stats.errors import OutOfRangeError
 from webapp.stats.simulate.bisect_cells import here
 
 COMMITS, CULPRIT = 16, 6

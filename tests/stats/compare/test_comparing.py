@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy import optimize, stats
 
 from tests.stats.series import worlds
+from webapp.stats import NotFiniteError, OutOfRangeError, StatisticsError
 from webapp.stats.compare.comparing import (
     BuildNoise,
     Comparison,
@@ -20,7 +21,6 @@ from webapp.stats.compare.comparing import (
     decide,
 )
 from webapp.stats.compare.relative import NO_SCATTER
-from webapp.stats.errors import NotFiniteError, OutOfRangeError, StatisticsError
 from webapp.stats.ministat import difference
 
 BEFORE = [635734, 625167, 629014, 636936.5, 641688]

@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from webapp.stats.compare.comparing import Verdict, compare
-from webapp.stats.compare.exact_tests import counts_limits, counts_p
 from webapp.stats.compare.explain import explain
 from webapp.stats.compare.levels import Samples, Summary, summarize
 from webapp.stats.compare.many import compare_many
+from webapp.stats.compare.significance import counts_limits, counts_p
 from webapp.stats.compare.summaries import Summaries
 
 sums = st.integers(0, 60)

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from webapp.stats import NotFiniteError, OutOfRangeError, TooFewSamplesError
 from webapp.stats.compare.levels import (
     Level,
     Samples,
@@ -16,7 +17,6 @@ from webapp.stats.compare.levels import (
     uncounted_levels,
 )
 from webapp.stats.compare.summaries import own_units, pack_summary
-from webapp.stats.errors import NotFiniteError, OutOfRangeError, TooFewSamplesError
 from webapp.stats.single_build.chance import BuildNoise
 
 values = st.floats(allow_nan=False, allow_infinity=False)

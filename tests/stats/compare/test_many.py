@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from webapp.stats import OutOfRangeError
 from webapp.stats.compare.comparing import BuildNoise, Comparison, Verdict, compare
 from webapp.stats.compare.levels import Samples, summarize
 from webapp.stats.compare.many import VERDICTS, Comparisons, compare_many
 from webapp.stats.compare.summaries import LEVELS, Summaries
-from webapp.stats.errors import OutOfRangeError
 
 finite = st.floats(-1e300, 1e300)
 counts = st.integers(0, 9).map(float)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from webapp.stats.compare.exact_tests import MOST_EXACT, rank_test, smallest_p
+from webapp.stats.compare.significance import MOST_EXACT, rank_test, smallest_p
 
 small = st.lists(st.integers(0, 6).map(float), min_size=1, max_size=6)
 

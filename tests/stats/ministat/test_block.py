@@ -6,12 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from webapp.stats.errors import (
-    NotFiniteError,
-    OutOfRangeError,
-    StatisticsError,
-    TooFewSamplesError,
-)
+from webapp.stats import NotFiniteError, OutOfRangeError, StatisticsError, TooFewSamplesError
 from webapp.stats.ministat import (
     LEVELS,
     Difference,

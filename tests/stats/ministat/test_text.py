@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webapp.stats.errors import OutOfRangeError
+from webapp.stats import OutOfRangeError
 from webapp.stats.ministat import LEVELS, difference, difference_lines, render, summarize
 
 IGUANA = [50, 200, 150, 400, 750, 400, 150]

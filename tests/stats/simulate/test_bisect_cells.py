@@ -11,8 +11,8 @@ import pytest
 
 from benchmarks.bisection.peers import git_bisect, pinpoint_like, rank_p, try_peer
 from tests.stats.bisection.one_series import forecast
+from webapp.stats import OutOfRangeError
 from webapp.stats.bisection import Boot, Costs, Evidence, Kind, Noise, Plan
-from webapp.stats.errors import OutOfRangeError
 from webapp.stats.simulate.bisect_cells import Cell, counted, play_trials, simulate
 
 pytestmark = pytest.mark.bench

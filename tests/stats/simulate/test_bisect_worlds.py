@@ -15,10 +15,10 @@ from benchmarks.bisection.forecast_table import (
     lines,
 )
 from benchmarks.bisection.teams import Member, Team, play_team, team_question
+from webapp.stats import OutOfRangeError
 from webapp.stats.bisection import Kind, Measure, Noise, Purpose
 from webapp.stats.bisection.playing import SimulatedLab
-from webapp.stats.errors import OutOfRangeError
-from webapp.stats.proportion import proportion
+from webapp.stats.intervals import proportion
 from webapp.stats.simulate.bisect_cells import Cell, here, question_of, simulate
 from webapp.stats.simulate.bisect_worlds import World, draw_culprits, levels_of
 

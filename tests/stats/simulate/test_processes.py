@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from webapp.stats.errors import OutOfRangeError
+from webapp.stats import OutOfRangeError
 from webapp.stats.simulate.bisect_cells import ONE_THREAD, Cell, play_trials, spread_over
 
 pytestmark = pytest.mark.bench

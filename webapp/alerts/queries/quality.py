@@ -13,7 +13,7 @@ from django.db.models import Count, Max, Q
 
 from webapp.alerts.models import Alert, AlertEvent
 from webapp.outbox.models import Mail
-from webapp.stats.proportion import Proportion, proportion
+from webapp.stats.intervals import Proportion, proportion
 
 Resolution = Alert.Resolution
 REAL = (Resolution.FIXED, Resolution.BACKED_OUT, Resolution.EXPECTED, Resolution.WONT_FIX)

@@ -170,7 +170,7 @@ class ComparedRow:
         """The block that ``ministat`` prints for these sets, with our labels: as ``ministat -s``
         unless ``options`` differ.
 
-        Raises webapp.stats.errors.TooFewSamplesError where ministat refuses a set.
+        Raises webapp.stats.TooFewSamplesError where ministat refuses a set.
         """
         return options.render([(one.label, one.samples) for one in self.sets])
 

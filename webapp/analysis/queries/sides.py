@@ -353,7 +353,7 @@ class BlockOptions:
         )
 
     def render(self, sets: Sequence[tuple[str, Sequence[float]]]) -> str:
-        """What the command prints. Raises webapp.stats.errors.TooFewSamplesError."""
+        """What the command prints. Raises webapp.stats.TooFewSamplesError."""
         return ministat.render(
             sets,
             confidence=self.confidence,

@@ -23,8 +23,7 @@ from webapp.bisects.models import Bisect, BisectBoot
 from webapp.bisects.question import Scope, boots_of_revisions, least_in, level_of
 from webapp.jobs.models import Job
 from webapp.results.models import Measurement, Point, Revision, Run, Series, counted
-from webapp.stats import bisection
-from webapp.stats.errors import TooFewSamplesError
+from webapp.stats import TooFewSamplesError, bisection
 
 Source = BisectBoot.Source
 State = Bisect.State

@@ -29,8 +29,7 @@ from webapp.events.queries import ONE_EPOCH, epochs_of
 from webapp.jobs.queries import Durations
 from webapp.results.models import Revision, Series
 from webapp.results.services import begin_writing, lock_trees
-from webapp.stats import bisection
-from webapp.stats.errors import TooFewSamplesError
+from webapp.stats import TooFewSamplesError, bisection
 from webapp.stats.profiles.calls import Function
 
 Further = tuple[Series, float | None]

@@ -17,7 +17,7 @@ from webapp.charts.text import (
 )
 from webapp.pages.compare.answer import for_people, subject_of, titles_of
 from webapp.pages.compare.report import SIMULATED
-from webapp.stats.errors import TooFewSamplesError
+from webapp.stats import TooFewSamplesError
 from webapp.stats.markdown import inline
 
 Writer = Callable[[RangeTable, BlockOptions], str]

@@ -25,7 +25,7 @@ from webapp.pages.compare.answer import for_people, titles_of
 from webapp.pages.compare.rows import ROWS_AT_ONCE, ROWS_DRAWN, Section, opening, today_html
 from webapp.pages.parts.components import hardware_html, mode_name
 from webapp.pages.parts.links import with_query
-from webapp.stats.errors import TooFewSamplesError
+from webapp.stats import TooFewSamplesError
 from webapp.stats.metrics import MARGIN_PCT
 
 KINDS = {"worse": "worse", "better": "better", "equivalent": "equivalent"}

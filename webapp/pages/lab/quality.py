@@ -35,7 +35,7 @@ from webapp.results.models import (
     why_counted,
 )
 from webapp.results.queries import NamedSeries
-from webapp.stats.proportion import Proportion
+from webapp.stats.intervals import Proportion
 
 TIMES = "Alerts by the time until somebody acted on them"
 

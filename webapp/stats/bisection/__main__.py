@@ -8,9 +8,8 @@ from collections.abc import Callable
 from dataclasses import asdict, fields
 from typing import Any
 
+from webapp.stats import StatisticsError, end_silently
 from webapp.stats.bisection.plan import DEFAULT_BOOTS
-from webapp.stats.errors import StatisticsError
-from webapp.stats.shell import end_silently
 from webapp.stats.simulate.bisect_cells import NEIGHBOURS, Cell, Result, simulate, spread_over
 from webapp.stats.simulate.bisect_worlds import AS_MODELLED, World
 

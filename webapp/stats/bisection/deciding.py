@@ -15,6 +15,7 @@ from math import log
 
 import numpy as np
 
+from webapp.stats import OutOfRangeError
 from webapp.stats.bisection import explain, stages
 from webapp.stats.bisection.confirming import Case, Choice, Measure, State
 from webapp.stats.bisection.ending import Kind, Outcome
@@ -23,7 +24,6 @@ from webapp.stats.bisection.joint import View, views
 from webapp.stats.bisection.plan import Plan, Purpose, Subject, check_subjects
 from webapp.stats.bisection.posterior import Posterior
 from webapp.stats.bisection.validation import BOUND, Validation, fresh_boots, validate
-from webapp.stats.errors import OutOfRangeError
 
 GOES_ON = 4.0
 """A machine that can measure several modes keeps to the one it has begun with while no other is

@@ -10,7 +10,7 @@ from webapp.stats.bisection.ending import LIKELY, is_sharp
 from webapp.stats.bisection.plan import Evidence, Plan
 from webapp.stats.bisection.posterior import SHARE as SECOND
 from webapp.stats.bisection.posterior import Lab, Posterior
-from webapp.stats.student import TWO_SIDED_95
+from webapp.stats.intervals import TWO_SIDED_95
 
 LEAST_CHANCE = 0.005
 """Truths less probable than this are not listed."""

@@ -15,8 +15,8 @@ from math import inf, isfinite, pi, sqrt
 
 import numpy as np
 
+from webapp.stats import OutOfRangeError, TooFewSamplesError
 from webapp.stats.arrays import Floats
-from webapp.stats.errors import OutOfRangeError, TooFewSamplesError
 
 NO_NOISE = 1e-3
 """Percent. Nothing is believed to scatter less than this between boots: without a floor one

@@ -14,8 +14,8 @@ from datetime import datetime
 from enum import StrEnum
 from math import inf, isfinite, log
 
+from webapp.stats import NotFiniteError, OutOfRangeError
 from webapp.stats.bisection.noise import Noise
-from webapp.stats.errors import NotFiniteError, OutOfRangeError
 
 DEFAULT_BOOTS = 100
 DEFAULT_DOUBT = 0.1

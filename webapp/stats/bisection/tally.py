@@ -8,10 +8,10 @@ from statistics import median
 
 import numpy as np
 
+from webapp.stats import OutOfRangeError
 from webapp.stats.arrays import Bools, Floats, Indices
 from webapp.stats.bisection.noise import NoiseNodes, noise_nodes
 from webapp.stats.bisection.plan import LEAST_WEIGHT, PERSON, Boot, Evidence, Plan, Purpose
-from webapp.stats.errors import OutOfRangeError
 
 OUTLIER_SCORE = 6.0
 """Standard deviations beyond both levels; chance reaches that once in a billion boots."""

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import inf
 from typing import Any
 
+from webapp.stats import end_silently
 from webapp.stats.changes import explain
 from webapp.stats.changes.detector import Report, detect
 from webapp.stats.changes.findings import (
@@ -21,7 +22,6 @@ from webapp.stats.changes.findings import (
 )
 from webapp.stats.changes.points import BadSeriesError, Point
 from webapp.stats.metrics import RANGE, is_sample
-from webapp.stats.shell import end_silently
 
 BAD_INPUT = 2
 """Exit code for input that cannot be read as a series."""

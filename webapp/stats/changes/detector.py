@@ -22,8 +22,8 @@ from webapp.stats.changes.online_analysis import DRIFT_SCORE, largest_score, tot
 from webapp.stats.changes.online_state import OnlineState
 from webapp.stats.changes.points import Point, reduce_points
 from webapp.stats.changes.window import Window
+from webapp.stats.intervals import TWO_SIDED_95
 from webapp.stats.metrics import Better, is_gain
-from webapp.stats.student import TWO_SIDED_95
 
 LONGEST, SHARE = 16, 8
 """Points of a block at most: as many as lie between two states that are stored (`checkpoints`), and

@@ -17,7 +17,7 @@ from webapp.stats.changes.points import FINEST, Floats, Value, half_digit
 from webapp.stats.changes.scale import percent
 from webapp.stats.changes.scatter import inflation_of
 from webapp.stats.changes.turns import LEAST, LEFT_OUT
-from webapp.stats.student import TWO_SIDED_95
+from webapp.stats.intervals import TWO_SIDED_95
 
 LOOK, COVERED = 24, 0.95
 """Revisions on either side of a change that may have been the first of it (at the gap that just

@@ -17,8 +17,8 @@ from webapp.stats.changes.regimes import (
     spread,
 )
 from webapp.stats.changes.scale import percent
+from webapp.stats.intervals import POWER_80, TWO_SIDED_95
 from webapp.stats.metrics import Better, is_gain, worth_telling
-from webapp.stats.student import POWER_80, TWO_SIDED_95
 
 LEAST_SAMPLES, LEAST_SHARE, LEAST_MIXED = 20, 0.15, 1 / 3
 """Before two modes are spoken of: samples; share of them that the smaller mode holds (less are odd

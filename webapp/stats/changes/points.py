@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from webapp.stats.errors import StatisticsError
+from webapp.stats import StatisticsError
 
 Floats = NDArray[np.float64]
 

@@ -9,9 +9,8 @@ from typing import Literal
 import numpy as np
 from scipy import special
 
-from webapp.stats import sensitivity
 from webapp.stats.arrays import Floats
-from webapp.stats.compare.exact_tests import RankTest, rank_test
+from webapp.stats.compare import significance
 from webapp.stats.compare.levels import Level, Samples, Summary, summarize
 from webapp.stats.compare.relative import (
     NO_SCATTER,
@@ -20,6 +19,7 @@ from webapp.stats.compare.relative import (
     percent_of_log,
     satterthwaite,
 )
+from webapp.stats.compare.significance import RankTest, rank_test
 from webapp.stats.compare.single_builds import believed
 from webapp.stats.compare.summaries import Summaries
 from webapp.stats.metrics import MARGIN_PCT, Better, is_gain
@@ -146,7 +146,7 @@ def compare(
     *,
     better: Better = "more",
     margin: float = MARGIN_PCT,
-    confidence: float = sensitivity.DEFAULT_CONFIDENCE,
+    confidence: float = significance.DEFAULT_CONFIDENCE,
     build_noise: BuildNoise | None = None,
     same_build: bool | None = None,
     runs_disagree: bool = False,
@@ -164,8 +164,8 @@ def compare(
     percent, ≥ 0; ``confidence`` is one of 80, 90, 95, 98, 99.
     Raises `StatisticsError` for empty sides, NaN, infinities and settings out of range.
     """
-    sensitivity.require_confidence(confidence)
-    sensitivity.require_margin(margin)
+    significance.require_confidence(confidence)
+    significance.require_margin(margin)
     first, second = _as_samples(a), _as_samples(b)
     noise = None if same_build else build_noise
     sides = summarize(first), summarize(second)
@@ -266,7 +266,7 @@ def _welch(a: Floats, b: Floats, confidence: float) -> Welch | None:
         return None
     df = satterthwaite([(var_a, len(x) - 1), (var_b, len(y) - 1)])
     delta = float(y.mean() - x.mean())
-    reach = sensitivity.critical_t(df, confidence) * error
+    reach = significance.critical_t(df, confidence) * error
     p = 2 * float(special.stdtr(df, -abs(delta) / error))
     return Welch(delta * unit, (delta - reach) * unit, (delta + reach) * unit, df, p)
 

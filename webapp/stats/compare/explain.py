@@ -3,11 +3,10 @@
 from math import inf
 
 from webapp.stats.compare.comparing import MORE_BUILDS, Comparison, Rule
-from webapp.stats.compare.exact_tests import smallest_p
 from webapp.stats.compare.levels import Level
 from webapp.stats.compare.relative import Change
+from webapp.stats.compare.significance import critical_t, smallest_p
 from webapp.stats.metrics import worth_telling
-from webapp.stats.sensitivity import critical_t
 
 LEAST_PRICE = 1.1
 """Student's t over the normal quantile from which on a sentence mentions it: 26 degrees of freedom.

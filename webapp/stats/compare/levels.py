@@ -19,10 +19,10 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from webapp.stats import NotFiniteError, OutOfRangeError, TooFewSamplesError
 from webapp.stats.arrays import Floats
-from webapp.stats.compare.exact_tests import MOST_COUNTED
-from webapp.stats.errors import NotFiniteError, OutOfRangeError, TooFewSamplesError
-from webapp.stats.student import critical_value
+from webapp.stats.compare.significance import MOST_COUNTED
+from webapp.stats.intervals import critical_value
 
 Codes = Sequence[int]
 Scale = Literal["log", "linear"]

@@ -7,12 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from webapp.stats import sensitivity
 from webapp.stats.arrays import Bools, Floats, Indices, Ints
+from webapp.stats.compare import significance
 from webapp.stats.compare.comparing import Verdict
-from webapp.stats.compare.exact_tests import counts_limits, counts_p
 from webapp.stats.compare.levels import Level
 from webapp.stats.compare.relative import NO_SCATTER
+from webapp.stats.compare.significance import counts_limits, counts_p
 from webapp.stats.compare.single_builds import believed
 from webapp.stats.compare.summaries import LEVELS, Summaries
 from webapp.stats.metrics import MARGIN_PCT, Better
@@ -124,7 +124,7 @@ def compare_many(
     *,
     better: Better | Sequence[Better] = "more",
     margin: float = MARGIN_PCT,
-    confidence: float = sensitivity.DEFAULT_CONFIDENCE,
+    confidence: float = significance.DEFAULT_CONFIDENCE,
     build_noise: Sequence[BuildNoise | None] | None = None,
     same_build: Sequence[bool | None] | None = None,
     beliefs: Sequence[NoisePrior | None] | None = None,
@@ -136,8 +136,8 @@ def compare_many(
     believe where single builds stand against one another (None: the guess). Raises
     `StatisticsError` for settings out of range, ValueError for sides that differ in length.
     """
-    sensitivity.require_confidence(confidence)
-    sensitivity.require_margin(margin)
+    significance.require_confidence(confidence)
+    significance.require_margin(margin)
     same = [None] * len(a) if same_build is None else same_build
     given = [None] * len(a) if build_noise is None else build_noise
     if not len(a) == len(b) == len(given) == len(same):
@@ -272,7 +272,7 @@ def _noise(pairs: _Pairs, confidence: float) -> _Noise:
 
 
 def _smallest_p(n1: Floats, n2: Floats) -> Floats:
-    """`webapp.stats.compare.exact_tests.smallest_p` for arrays."""
+    """`webapp.stats.compare.significance.smallest_p` for arrays."""
     smallest: Floats = np.minimum(1.0, 2 / special.binom(n1 + n2, n1))
     return smallest
 
@@ -306,7 +306,7 @@ def _pooled(pairs: _Pairs, scattered: Bools, confidence: float) -> _Spread:
 def _critical(df: Floats, confidence: float) -> Floats:
     """To the last digit where a page shows them, from a table where there are very many."""
     if len(df) > _MOST_EXACT:
-        return sensitivity.critical_ts(df, confidence)
+        return significance.critical_ts(df, confidence)
     return np.asarray(special.stdtrit(df, 0.5 + confidence / 200), np.float64)
 
 
@@ -365,7 +365,7 @@ def _without_scatter(a: Floats, b: Floats, floor: Floats) -> tuple[Floats, Float
 
 def _visible(pairs: _Pairs, noise: _Noise, low: Floats, confidence: float) -> Floats:
     bounded = np.isfinite(noise.df) & ~np.isnan(low)
-    shift = sensitivity.visible_shifts(np.where(bounded, noise.df, 1.0), confidence) * noise.error
+    shift = significance.visible_shifts(np.where(bounded, noise.df, 1.0), confidence) * noise.error
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         visible = 100 * np.where(pairs.log, np.expm1(shift), shift / np.abs(pairs.a.x))
     visible[~bounded] = np.nan

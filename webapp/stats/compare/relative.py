@@ -17,8 +17,15 @@ import numpy as np
 from scipy import special
 
 from webapp.stats.compare import levels
-from webapp.stats.compare.exact_tests import counts_limits, counts_p, smallest_p
-from webapp.stats.sensitivity import DEFAULT_CONFIDENCE, critical_t, two_sided_p, visible_shift
+from webapp.stats.compare.significance import (
+    DEFAULT_CONFIDENCE,
+    counts_limits,
+    counts_p,
+    critical_t,
+    smallest_p,
+    two_sided_p,
+    visible_shift,
+)
 from webapp.stats.single_build.chance import BuildNoise
 
 NO_SCATTER = 1e-12

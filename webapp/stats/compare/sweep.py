@@ -19,8 +19,8 @@ from scipy import special
 from webapp.stats import false_discovery
 from webapp.stats.compare import relative
 from webapp.stats.compare.comparing import Verdict
+from webapp.stats.compare.significance import DEFAULT_CONFIDENCE, critical_t, two_sided_p
 from webapp.stats.metrics import MARGIN_PCT, Better, is_gain
-from webapp.stats.sensitivity import DEFAULT_CONFIDENCE, critical_t, two_sided_p
 
 PROVEN = (Verdict.WORSE, Verdict.BETTER)
 ORDER = (*PROVEN, Verdict.EQUIVALENT, Verdict.CANNOT_TELL)

@@ -4,6 +4,7 @@ The text is the original's, byte for byte; where they knowingly differ is listed
 ``docs/statistics.md``. Nothing here imports NumPy, SciPy or Django.
 """
 
+from webapp.stats.intervals import LEVELS, true_level
 from webapp.stats.ministat.block import (
     LEAST_POINTS,
     Difference,
@@ -15,4 +16,3 @@ from webapp.stats.ministat.block import (
     render,
     summarize,
 )
-from webapp.stats.student import LEVELS, true_level

@@ -11,10 +11,9 @@ from math import isfinite
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from webapp.stats.errors import StatisticsError
+from webapp.stats import StatisticsError, end_silently
+from webapp.stats.intervals import LEVELS
 from webapp.stats.ministat import block
-from webapp.stats.shell import end_silently
-from webapp.stats.student import LEVELS
 
 # What `isspace` and the leading part of `strtod` accept in the C locale.
 _SPACE: Final = b" \t\n\v\f\r"

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from math import copysign, fabs, inf, isfinite, isnan, nan, sqrt
 from typing import Literal
 
-from webapp.stats.errors import NotFiniteError, OutOfRangeError, TooFewSamplesError
-from webapp.stats.student import critical_value
+from webapp.stats import NotFiniteError, OutOfRangeError, TooFewSamplesError
+from webapp.stats.intervals import critical_value
 
 Flavour = Literal["current", "2015", "2016", "2016-onepass"]
 
@@ -118,7 +118,7 @@ def difference(
     """``other`` minus ``baseline`` by Student's t with a pooled standard deviation.
 
     Each side is a `Summary` or the samples themselves. ``confidence`` is one of
-    `webapp.stats.student.LEVELS`. Raises `StatisticsError` for unusable samples or levels.
+    `webapp.stats.intervals.LEVELS`. Raises `StatisticsError` for unusable samples or levels.
     """
     first = baseline if isinstance(baseline, Summary) else summarize(baseline, flavour)
     second = other if isinstance(other, Summary) else summarize(other, flavour)

@@ -16,12 +16,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from webapp.stats import end_silently
 from webapp.stats.profiles.calls import Function, calls_of
 from webapp.stats.profiles.costs import Boot, Side
 from webapp.stats.profiles.difference import MARGIN_PCT, difference
 from webapp.stats.profiles.headline import headline
 from webapp.stats.profiles.judging import Difference, Row
-from webapp.stats.shell import end_silently
 
 UNREADABLE = 2
 """The exit code where a file is no profile, or an option no number."""

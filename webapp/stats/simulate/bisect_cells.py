@@ -23,6 +23,7 @@ from typing import Protocol, TypeVar
 
 import numpy as np
 
+from webapp.stats import OutOfRangeError
 from webapp.stats.arrays import Floats
 from webapp.stats.bisection.ending import Kind, Outcome
 from webapp.stats.bisection.noise import Noise, estimate_noise
@@ -37,7 +38,6 @@ from webapp.stats.bisection.plan import (
 )
 from webapp.stats.bisection.playing import Beside, SimulatedLab, play
 from webapp.stats.bisection.validation import Side
-from webapp.stats.errors import OutOfRangeError
 from webapp.stats.simulate.bisect_worlds import AS_MODELLED, World, draw_culprits, levels_of
 
 T = TypeVar("T")

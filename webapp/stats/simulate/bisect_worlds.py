@@ -6,9 +6,9 @@ from math import log1p
 
 import numpy as np
 
+from webapp.stats import OutOfRangeError
 from webapp.stats.arrays import Floats
 from webapp.stats.bisection.playing import LabChanges
-from webapp.stats.errors import OutOfRangeError
 
 MOST_BESIDE = 10
 """Modes beside the one that is bisected."""

@@ -23,8 +23,8 @@ from math import ceil, exp, expm1, fsum, isfinite, log, sqrt
 import numpy as np
 from scipy.special import ndtr, ndtri
 
+from webapp.stats import OutOfRangeError
 from webapp.stats.arrays import Floats
-from webapp.stats.errors import OutOfRangeError
 from webapp.stats.metrics import Better
 
 MEDIAN_PCT = 1.8
