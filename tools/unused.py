@@ -32,7 +32,7 @@ ALLOWED: Mapping[str, str] = {
     "webapp/accounts/models.py: UPDATE": "a choice of the column",
     "webapp/analysis/queries/wall.py: analysed_us": "one of the versions that rows are compared by",
     "webapp/bisects/deciding.py: replay": "makes recorded decisions again, for audits and tests",
-    "webapp/config/cache.py": _HOOKS,
+    "webapp/config/connections.py": _HOOKS,
     "webapp/config/gunicorn.py": "gunicorn reads its settings and hooks from this module",
     "webapp/config/instance.py: postgres_major": "stands in the file of the instance",
     "webapp/config/middleware.py": _HOOKS,

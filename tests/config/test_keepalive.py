@@ -4,12 +4,12 @@ import pytest
 from django.db import connection
 
 from tests.config.conftest import Read, connected_by
-from webapp.config import keepalive
+from webapp.config import connections
 
 
 @pytest.mark.parametrize("seconds", [5, 7, 25, 7200])
 def test_probes_begin_and_end_within_the_seconds_asked_for(seconds: int) -> None:
-    options = keepalive.of_client(seconds)
+    options = connections.of_client(seconds)
     probing = options["keepalives_interval"] * options["keepalives_count"]
     assert options["keepalives_idle"] + probing == seconds
     assert options["keepalives_idle"] >= options["keepalives_interval"] >= 1
@@ -25,12 +25,12 @@ def test_every_connection_over_tcp_has_them(read: Read) -> None:
     }
     settings = read(**there, DRIFTLINE_SILENCE_SECONDS="50")
     for database in settings["DATABASES"].values():
-        assert database["OPTIONS"].items() >= keepalive.of_client(50).items()
+        assert database["OPTIONS"].items() >= connections.of_client(50).items()
     for options in (
         settings["CACHES"]["default"]["OPTIONS"],
         settings["CELERY_BROKER_TRANSPORT_OPTIONS"],
     ):
-        assert options.items() >= keepalive.of_redis(50).items()
+        assert options.items() >= connections.of_redis(50).items()
 
 
 @pytest.mark.django_db(transaction=True)

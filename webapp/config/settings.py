@@ -19,7 +19,7 @@ from celery.schedules import schedule
 from django.apps import apps
 from django.core.exceptions import ImproperlyConfigured
 
-from webapp.config import instance, keepalive
+from webapp.config import connections, instance
 from webapp.config.environment import Environment
 from webapp.config.fixed_settings import *  # noqa: F403 (Django looks for all of them here)
 from webapp.config.fixed_settings import (
@@ -119,7 +119,7 @@ SILENCE_SECONDS = _env.number("DRIFTLINE_SILENCE_SECONDS", default=25, least=5, 
 _prepared = _env.flag("DRIFTLINE_PREPARED_STATEMENTS", default=True)
 for _each in DATABASES.values():
     _each |= {"CONN_MAX_AGE": 600, "CONN_HEALTH_CHECKS": True}
-    _limits = {"connect_timeout": 5, **keepalive.of_client(SILENCE_SECONDS)}
+    _limits = {"connect_timeout": 5, **connections.of_client(SILENCE_SECONDS)}
     _each["OPTIONS"] = _limits | _each.get("OPTIONS", {})
     # Planning was most of a page's time in PostgreSQL. Some poolers know no prepared statements.
     if _prepared:
@@ -172,7 +172,7 @@ def _begin_sessions_with(values: dict[str, str]) -> None:
 
 
 if STATEMENT_SECONDS or IDLE_TRANSACTION_SECONDS:
-    _begin_sessions_with(keepalive.of_server(SILENCE_SECONDS))
+    _begin_sessions_with(connections.of_server(SILENCE_SECONDS))
 
 
 # Single sign-on, by OpenID Connect: without an address there is none.
@@ -189,10 +189,10 @@ if OIDC_URL and not OIDC_CLIENT_ID:
 
 # Redis: the cache and the broker. Nothing lives only there, so it may be lost at any time.
 REDIS_URL = _env.url("REDIS_URL", default=_recorded.redis_url, schemes=("redis", "rediss", "unix"))
-_redis_over_tcp = {} if REDIS_URL.startswith("unix:") else keepalive.of_redis(SILENCE_SECONDS)
+_redis_over_tcp = {} if REDIS_URL.startswith("unix:") else connections.of_redis(SILENCE_SECONDS)
 CACHES = {
     "default": {
-        "BACKEND": "webapp.config.cache.OneServer",
+        "BACKEND": "webapp.config.connections.OneServer",
         "LOCATION": REDIS_URL,
         "KEY_PREFIX": "driftline",
         "OPTIONS": {"socket_timeout": 2, "socket_connect_timeout": 2, **_redis_over_tcp},

@@ -1,12 +1,16 @@
-"""TCP options by which both ends notice that the other machine is gone.
+"""Connections to PostgreSQL and Redis: options of TCP by which both ends notice that the other
+machine is gone, and one client of Redis for all commands of a thread.
 
-A machine that loses its power or its network sends no RST: without these options its transactions
+A machine that loses its power or its network sends no RST. Without these options its transactions
 keep their locks, and whoever waits for it waits, for two hours or more (`tcp(7)`).
 """
 
 import socket
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
+
+from django.core.cache.backends import redis
 
 PROBES = 3
 """Unanswered ones after which a connection is given up."""
@@ -59,3 +63,21 @@ def _idle_and_interval(seconds: int) -> tuple[int, int]:
     """Seconds before the first probe and between two, which are ``seconds`` in all."""
     interval = seconds // (PROBES + 2)
     return seconds - PROBES * interval, interval
+
+
+class _Client(redis.RedisCacheClient):
+    @cached_property
+    def _only(self) -> Any:
+        return super().get_client(write=True)
+
+    def get_client(self, key: Any = None, *, write: bool = False) -> Any:
+        """The client: Django makes one for each command, which takes as long as the command."""
+        return self._only
+
+
+class OneServer(redis.RedisCache):
+    """The cache; ``LOCATION`` is one server."""
+
+    def __init__(self, server: str, params: dict[str, Any]) -> None:
+        super().__init__(server, params)
+        self._class = _Client
