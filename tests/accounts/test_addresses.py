@@ -2,7 +2,7 @@
 
 import pytest
 
-from webapp.accounts.addresses import client_address, counted_as
+from webapp.accounts.limits import client_address, counted_as
 
 
 @pytest.mark.parametrize(

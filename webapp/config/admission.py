@@ -28,7 +28,7 @@ from django.contrib.sessions.backends.db import SessionStore
 from django.core.handlers.wsgi import WSGIRequest
 from django.db import DatabaseError, InterfaceError, close_old_connections
 
-from webapp.accounts.addresses import client_address, counted_as
+from webapp.accounts.limits import client_address, counted_as
 from webapp.api.prometheus import REFUSED
 from webapp.api.requests import token_of
 from webapp.config.shares import ALL, Slots, Turns

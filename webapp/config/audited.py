@@ -16,7 +16,7 @@ from django.contrib.auth.signals import user_logged_in, user_logged_out
 from django.db import connection, models
 from django.http import HttpRequest
 
-from webapp.accounts.addresses import client_address
+from webapp.accounts.limits import client_address
 from webapp.accounts.models import AuditEntry, User
 from webapp.accounts.services import audit
 
