@@ -1,5 +1,10 @@
 """What people triage, one file per part."""
 
 from webapp.alerts.models.alerts import Alert, AlertEvent, FormerAlert
-from webapp.alerts.models.membership import AlertFinding, AlertHold, Assignment
-from webapp.alerts.models.min_effects import MinEffect, MinEffectChange
+from webapp.alerts.models.decisions import (
+    AlertFinding,
+    AlertHold,
+    Assignment,
+    MinEffect,
+    MinEffectChange,
+)

@@ -14,7 +14,7 @@ from django.db.models import Count, F, Q, QuerySet
 from django.db.models.functions import Abs
 
 from webapp.alerts.models import Alert, MinEffect
-from webapp.alerts.models.min_effects import MOST_PERCENT
+from webapp.alerts.models.decisions import MOST_PERCENT
 from webapp.analysis.models import Finding, SeriesSettings
 from webapp.results.models import Hardware, Mode, Series, Tree
 

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from webapp.accounts.models import User
 from webapp.alerts.models import MinEffect, MinEffectChange
-from webapp.alerts.models.min_effects import MOST_PERCENT
+from webapp.alerts.models.decisions import MOST_PERCENT
 from webapp.alerts.queries.min_effects import Scope
 from webapp.alerts.services.analysing import reconcile_trees
 from webapp.analysis.models import SeriesSettings
