@@ -25,7 +25,7 @@ from webapp.analysis.models import Finding
 from webapp.config.audited import command_acting
 from webapp.config.management.commands.digest import digest
 from webapp.labs.models import Lab
-from webapp.merging.services.lab_removal import FORGETS, GOES
+from webapp.merging.services import FORGETS, GOES
 from webapp.results.models import Hardware, Revision, Run
 
 pytestmark = pytest.mark.django_db

@@ -7,11 +7,7 @@ it is not simply to point at the one that stays.
 import pytest
 from django.db.models import Model
 
-from webapp.merging.services.joining import (
-    GOES_WITH_HARDWARE,
-    GOES_WITH_REVISION,
-    GOES_WITH_SERIES,
-)
+from webapp.merging.services import GOES_WITH_HARDWARE, GOES_WITH_REVISION, GOES_WITH_SERIES
 from webapp.results.models import Hardware, Mode, Revision, Series
 from webapp.results.services.subjects import relations_to
 
