@@ -28,7 +28,7 @@ from webapp.charts.text import change_within
 from webapp.charts.trend import WIDE, Trend, coloured, draw, figure, room_for, room_of
 from webapp.experiments.models import Experiment
 from webapp.experiments.queries import frozen_points
-from webapp.pages.alerts import texts
+from webapp.pages.alerts import cards
 from webapp.pages.alerts.cards import evidence
 from webapp.pages.compare import compare, releases
 from webapp.pages.parts.figures import as_json
@@ -323,7 +323,7 @@ def alert_drawing(number: int, asof: str) -> str:
     near = surroundings_of(shown, whiskers=shown)
     parts = [Part(_title(row), evidence(row, near[row.pk])) for row in shown]
     return stacked(
-        f"Alert {one.alert.pk}: {texts.headline(one)}", [part for part in parts if part.image]
+        f"Alert {one.alert.pk}: {cards.headline(one)}", [part for part in parts if part.image]
     )
 
 

@@ -24,9 +24,19 @@ from webapp.analysis.models import Finding
 from webapp.bisects.models import Bisect
 from webapp.charts import small
 from webapp.pages.alerts.acts import act
-from webapp.pages.alerts.cards import CARDS, NARROW, SMALL, Card, cards_of
+from webapp.pages.alerts.cards import (
+    CARDS,
+    NARROW,
+    SMALL,
+    Card,
+    beside_worst,
+    cards_of,
+    headline,
+    how_sure,
+    pill_of,
+    state_note,
+)
 from webapp.pages.alerts.suspects import steps_of, suspects_of
-from webapp.pages.alerts.texts import beside_worst, headline, how_sure, pill_of, state_note
 from webapp.pages.bisects.bisects import lines_of
 from webapp.pages.parts.cache import Cache
 from webapp.pages.parts.job_offers import Offers, offers_at_alert

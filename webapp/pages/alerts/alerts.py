@@ -29,8 +29,7 @@ from webapp.bisects.models import Bisect
 from webapp.charts.text import MARKS, STILL
 from webapp.pages.alerts.acts import act
 from webapp.pages.alerts.alert import Chosen, chosen_of
-from webapp.pages.alerts.cards import spark
-from webapp.pages.alerts.texts import age, as_text, beside_worst, pill_of, signed, state_note
+from webapp.pages.alerts.cards import age, as_text, beside_worst, pill_of, signed, spark, state_note
 from webapp.pages.parts.components import SIMULATED, counted, state_pill
 from webapp.pages.parts.links import read_number, read_text, refuse, typed_before, with_query
 from webapp.results.models import Hardware

@@ -19,7 +19,7 @@ from webapp.analysis.queries import compare_link, sides_of
 from webapp.charts.text import half_width
 from webapp.jobs.models import Job
 from webapp.jobs.queries import Durations
-from webapp.pages.alerts.texts import headline, moved, sure
+from webapp.pages.alerts.cards import headline, moved, sure
 from webapp.pages.parts.job_offers import A_FEW, Ask, Offer, builds_ask, offers
 from webapp.pages.parts.links import source_url, with_query
 from webapp.results.models import Hardware, Mode, Revision
