@@ -2,8 +2,15 @@
 
 A process is ours when it belongs to the process group of a recorded id *and* names STATE on its
 command line. Ids alone are not enough: the system uses them again.
+
+As a program (`python -m … --state DIR`) this module is one of the instance, its lifeline: without a
+launcher nobody would notice that supervisord dies, or that a program cannot be kept running. So
+what a killed launcher leaves is stopped, as its Ctrl-C would have; what started the launcher (a
+person, systemd, rc.d) can start it again. Nothing is polled: the system hands the lock on when its
+holder is gone.
 """
 
+import argparse
 import contextlib
 import os
 import signal
@@ -14,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from webapp.config import instance
+from webapp.launcher.state import wait_for_launcher_to_end
 
 PROC = Path("/proc")
 # How each program is asked to end; what remains after the wait is killed, except PostgreSQL,
@@ -150,3 +158,20 @@ def _disown(state: Path, pid: int) -> None:
     for path in (state / "postgres" / "postmaster.pid", *sockets.glob(".s.PGSQL.*.lock")):
         lines = path.read_text().splitlines(keepends=True)
         path.write_text("".join([f"{NO_PROCESS}\n", *lines[1:]]))
+
+
+def main() -> None:
+    """Wait for the launcher's death, then end everything but ourselves."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--state", type=Path, required=True)
+    parser.add_argument("--pidfile", type=Path, required=True)
+    given = parser.parse_args()
+    given.pidfile.write_text(f"{os.getpid()}\n")
+    wait_for_launcher_to_end(given.state)
+    # Not to standard output: whoever read that may be gone as well.
+    with (given.state / "logs" / "launcher.log").open("a", buffering=1) as log:
+        end_left_behind(given.state, lambda text: print(text, file=log), spare=os.getpid())
+
+
+if __name__ == "__main__":
+    main()

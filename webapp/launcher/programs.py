@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from webapp.launcher import StackError, lifeline
+from webapp.launcher import StackError, processes
 from webapp.launcher.front import Front
 from webapp.launcher.postgres import Cluster
 from webapp.launcher.servers import MailServer, Redis
@@ -29,7 +29,7 @@ def lifeline_program(state: Path) -> Program:
     return Program(
         name="lifeline",
         command=[
-            *(sys.executable, "-m", lifeline.__name__, "--state", str(state)),
+            *(sys.executable, "-m", processes.__name__, "--state", str(state)),
             *("--pidfile", str(state / "pids" / "lifeline.pid")),
         ],
         priority=1,
