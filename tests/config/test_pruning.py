@@ -13,7 +13,7 @@ from django.utils import timezone
 from tests import make
 from tests.jobs.steps import fail, request, take, taken
 from webapp.accounts.models import AuditEntry
-from webapp.config import pruning, tasks
+from webapp.config import tasks
 from webapp.jobs.models import Job, JobEvent, Worker
 from webapp.labs.models import LabQuota
 from webapp.outbox.models import Endpoint, HookDelivery, Mail
@@ -128,14 +128,14 @@ def test_a_mail_without_its_text_states_it(client: Any) -> None:
 
 
 def test_batches_are_bounded_and_time_ends_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pruning, "BATCH", 2)
+    monkeypatch.setattr(tasks, "BATCH", 2)
     now = timezone.now()
     Session.objects.bulk_create(
         Session(session_key=str(number), session_data="", expire_date=now - YEARS)
         for number in range(5)
     )
-    assert dict(pruning.prune(now, seconds=0))["sessions that ended"] == 0
-    assert pruning.kinds()[0].prune(now) == 2
+    assert dict(tasks.remove_old(now, seconds=0))["sessions that ended"] == 0
+    assert tasks.kinds()[0].prune(now) == 2
     tasks.prune()
     assert not Session.objects.exists()
 

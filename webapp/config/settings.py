@@ -297,7 +297,7 @@ LAB_PROFILE_KILOBYTES = _env.number(
     "DRIFTLINE_LAB_PROFILE_KB", default=5_000_000, least=1, most=1_000_000_000
 )
 
-# For how many days what nobody needs any more is kept (webapp.config.pruning); 0: for ever
+# For how many days what nobody needs any more is kept (webapp.config.tasks); 0: for ever
 _DAYS = {"least": 0, "most": 36_500}
 KEEP_MAIL_TEXT_DAYS = _env.number("DRIFTLINE_KEEP_MAIL_TEXT_DAYS", default=90, **_DAYS)
 KEEP_DELIVERIES_DAYS = _env.number("DRIFTLINE_KEEP_DELIVERIES_DAYS", default=30, **_DAYS)

@@ -3,7 +3,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandParser
 from django.utils import timezone
 
-from webapp.config import pruning
+from webapp.config.tasks import kinds, remove_old
 
 
 class Command(BaseCommand):
@@ -20,8 +20,8 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         now = timezone.now()
         if options["dry_run"]:
-            for kind in pruning.kinds():
+            for kind in kinds():
                 self.stdout.write(f"{kind.due(now).count()} {kind.name}")
         else:
-            for name, number in pruning.prune(now):
+            for name, number in remove_old(now):
                 self.stdout.write(f"{number} {name}")
