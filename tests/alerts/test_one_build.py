@@ -19,7 +19,7 @@ from webapp.analysis.services import mark_for_analysis
 from webapp.bisects.models import BisectSettings
 from webapp.bisects.services import BisectError, draft_bisect
 from webapp.bisects.services.automatic import start_automatic_bisects
-from webapp.config.management.commands.digest import digest
+from webapp.launcher.management.commands.digest import digest
 from webapp.outbox.messages import compose
 from webapp.outbox.models import Mail
 from webapp.results.models import Run, Series, Tree

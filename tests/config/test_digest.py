@@ -18,7 +18,7 @@ from tests.alerts.steps import arrive, runs_of
 from tests.bisects import lab
 from tests.documents import run_document
 from webapp.alerts.models import Alert
-from webapp.config.management.commands.digest import LEFT_OUT, NAMES, PARTS, digest, rows_of
+from webapp.launcher.management.commands.digest import LEFT_OUT, NAMES, PARTS, digest, rows_of
 from webapp.results.models import Hardware, Point, Run, Series
 from webapp.results.services import forget_names, withdraw_run
 

@@ -12,10 +12,10 @@ from tests import make
 from tests.alerts.steps import Steps, arrive, open_alerts, revision_of, runs_of
 from tests.results.steps import analyse
 from webapp.analysis.models import Checkpoint, Finding, SeriesAnalysis
-from webapp.config.management.commands.digest import digest
 from webapp.events.models import LabEvent
 from webapp.events.queries import epochs_of
 from webapp.events.services import EventFields, edit_event, record_event, withdraw_event
+from webapp.launcher.management.commands.digest import digest
 from webapp.results.models import Hardware, Revision, Series, Tree
 from webapp.results.services import forget_names
 

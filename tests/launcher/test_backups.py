@@ -30,10 +30,10 @@ from tests.system.running import wait_for
 from webapp.analysis.services import store_runs
 from webapp.api.schemas.runs import RunIn
 from webapp.config import instance
-from webapp.config.management.commands.digest import digest
 from webapp.launcher import StackError, servers
 from webapp.launcher.backups import archive, restoring, saving
 from webapp.launcher.backups.archive import Backup, BackupError, Damaged
+from webapp.launcher.management.commands.digest import digest
 from webapp.launcher.postgres import ADMINISTRATOR
 from webapp.launcher.tasks import back_up, make_due_backup
 from webapp.readiness.models import Backup as Kept

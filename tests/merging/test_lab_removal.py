@@ -23,8 +23,8 @@ from webapp.accounts.models import AuditEntry
 from webapp.alerts.models import Alert
 from webapp.analysis.models import Finding
 from webapp.config.audited import command_acting
-from webapp.config.management.commands.digest import digest
 from webapp.labs.models import Lab
+from webapp.launcher.management.commands.digest import digest
 from webapp.merging.services import FORGETS, GOES
 from webapp.results.models import Hardware, Revision, Run
 

@@ -14,7 +14,7 @@ from tests.results.steps import analyse, mode, upload
 from webapp.alerts.services import analyse_dirty_series
 from webapp.analysis.models import Finding
 from webapp.analysis.services import mark_for_analysis
-from webapp.config.management.commands.digest import digest
+from webapp.launcher.management.commands.digest import digest
 from webapp.merging.services import merge_hardware, merge_modes, merge_revisions
 from webapp.results.documents import Unprocessable
 from webapp.results.models import CostSamples, Hardware, Metric, Mode, Point, Revision, Run, Series

@@ -21,8 +21,8 @@ from tests.places import PROJECT
 from tests.results.steps import upload
 from tests.servers import LOCKS
 from tests.system.running import wait_for
-from webapp.config.management.commands.digest import digest
 from webapp.events.models import LabEvent
+from webapp.launcher.management.commands.digest import digest
 from webapp.results.models import Point, RevisionAlias, Series, WaitingRun
 from webapp.results.services import forget_names
 
