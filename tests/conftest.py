@@ -29,7 +29,7 @@ from tests.places import PROJECT, TEMPLATE
 from tests.remains import every_name_resolves
 from tests.smtp import MailServer, mail_server
 from tests.system.running import System
-from webapp.bisects import forecasting
+from webapp.bisects import draft
 from webapp.config.celery import app
 from webapp.outbox.smtp import SMTP
 
@@ -137,7 +137,7 @@ def quick_hashes() -> Iterator[None]:
 @pytest.fixture(scope="session", autouse=True)
 def short_forecasts() -> Iterator[None]:
     """Forecast bisects from a few simulated ones; most tests of bisects read no forecast."""
-    with patch.multiple(forecasting, TRIALS_BEFORE=2, TRIALS_WHILE=1):
+    with patch.multiple(draft, TRIALS_BEFORE=2, TRIALS_WHILE=1):
         yield
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from webapp.bisects import forecasting
+from webapp.bisects import draft
 from webapp.bisects.sentences import with_what_is_left
 from webapp.stats.bisection import Forecast, Kind, Way
 
@@ -28,7 +28,7 @@ def left(chance: float) -> dict[str, Any]:
 
 
 def test_before_the_start_both_kinds_have_their_number_and_hours() -> None:
-    assert forecasting._sentence(forecast_of(SEVERAL)) == (
+    assert draft._sentence(forecast_of(SEVERAL)) == (
         "About 20 boots, 6 h 30 (90 % within 35 boots, 11 h 00), if one commit is guilty; about "
         "45 boots, 15 h 00 (90 % within 90 boots, 30 h 00), if several are, which has a "
         "chance of 4 % before anything is measured. "
@@ -38,7 +38,7 @@ def test_before_the_start_both_kinds_have_their_number_and_hours() -> None:
 
 @pytest.mark.parametrize("several", [None, Way(15, 90, 5.0, 30.0, 9)])
 def test_one_number_is_given_where_several_take_no_more(several: Way | None) -> None:
-    assert forecasting._sentence(forecast_of(several)).startswith(
+    assert draft._sentence(forecast_of(several)).startswith(
         "About 21 boots, 7 h 00; 90 % of the time at most 40 boots. Of 24"
     )
 

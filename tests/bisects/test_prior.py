@@ -9,8 +9,7 @@ from tests import make
 from tests.bisects import lab
 from tests.bisects.lab import Truth
 from webapp.bisects.deciding import replay
-from webapp.bisects.draft import BisectError
-from webapp.bisects.forecasting import forecast_of
+from webapp.bisects.draft import BisectError, forecast_of
 from webapp.bisects.models import BisectSettings
 from webapp.bisects.prior import UNLIKELY
 from webapp.bisects.question import Circumstances, subjects_of

@@ -11,8 +11,7 @@ from tests.bisects.lab import Truth
 from tests.kept import kept
 from webapp.accounts.models import User
 from webapp.bisects.deciding import replay
-from webapp.bisects.draft import BisectChanged, BisectError
-from webapp.bisects.forecasting import forecast_of
+from webapp.bisects.draft import BisectChanged, BisectError, forecast_of
 from webapp.bisects.models import Bisect, BisectBoot, BisectDecision
 from webapp.bisects.services import act_on_bisect, advance_bisect, paste_boots, start_bisect
 from webapp.bisects.view import BisectView, view_of

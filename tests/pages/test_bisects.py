@@ -14,7 +14,7 @@ from tests.bisects.lab import Truth
 from tests.kept import kept
 from tests.pages.conftest import Counted, words
 from webapp.accounts.models import User
-from webapp.bisects import forecasting
+from webapp.bisects import draft
 from webapp.bisects.models import Bisect, BisectBoot, BisectSettings
 from webapp.bisects.services import start_bisect
 from webapp.results.models import Metric, Revision
@@ -112,7 +112,7 @@ def test_the_form_shows_what_it_would_cost_before_it_starts(
     visit: Visit, truth: Truth, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Of fewer than a dozen worlds those with several culprits may seem as short as the others.
-    monkeypatch.setattr(forecasting, "TRIALS_BEFORE", 12)
+    monkeypatch.setattr(draft, "TRIALS_BEFORE", 12)
     lab.measured_before(truth)
     text = visit(f"/bisects/new/?{PARTS}&effect=-2")
     assert re.search(r"Of \d+ simulated bisects, \d+ % end ", text)
@@ -162,7 +162,7 @@ def test_the_form_needs_no_statement_for_each_unlikely_commit(
 def test_a_step_of_the_wrong_sign_is_pointed_out_and_turned_by_one_press(
     client: Client, visit: Visit, truth: Truth, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(forecasting, "TRIALS_BEFORE", 1)
+    monkeypatch.setattr(draft, "TRIALS_BEFORE", 1)
     lab.measured_before(truth)
     address = f"/bisects/new/?{PARTS}&effect=2&boots=30"
     text = visit(address)
@@ -178,7 +178,7 @@ def test_a_step_of_the_wrong_sign_is_pointed_out_and_turned_by_one_press(
 def test_a_step_of_another_size_than_the_history_shows_is_pointed_out(
     visit: Visit, truth: Truth, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(forecasting, "TRIALS_BEFORE", 1)
+    monkeypatch.setattr(draft, "TRIALS_BEFORE", 1)
     lab.measured_before(truth)
     for effect, is_another in (("-2", False), ("-1.4", False), ("-20", True), ("-0.3", True)):
         text = visit(f"/bisects/new/?{PARTS}&effect={effect}")

@@ -8,8 +8,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from webapp.bisects.draft import Draft
-from webapp.bisects.forecasting import forecast_of
+from webapp.bisects.draft import Draft, forecast_of
 from webapp.bisects.models import Bisect, BisectAct, BisectBoot, BisectDecision, BisectSettings
 from webapp.bisects.question import agents_for
 from webapp.bisects.sentences import LEAST_LEAD, chance_text, lane_document, with_what_is_left

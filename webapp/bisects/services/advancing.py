@@ -13,7 +13,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from webapp.bisects.deciding import decision_of
-from webapp.bisects.forecasting import forecast_left
+from webapp.bisects.draft import forecast_left
 from webapp.bisects.models import Bisect, BisectDecision, BisectJob
 from webapp.bisects.question import Circumstances, hands_of, machine_of
 from webapp.bisects.services import settling

@@ -17,8 +17,7 @@ from webapp.alerts.models import Alert, AlertHold
 from webapp.alerts.services import begin_hold
 from webapp.analysis.models import Finding
 from webapp.analysis.queries import Gap, Subject, profiled_around
-from webapp.bisects.draft import BisectError, BisectRunning, Draft
-from webapp.bisects.forecasting import forecast_of
+from webapp.bisects.draft import BisectError, BisectRunning, Draft, forecast_of
 from webapp.bisects.models import Bisect, BisectBoot, BisectSettings, BisectSubject
 from webapp.bisects.path_patterns import PatternsError
 from webapp.bisects.prior import prior_of
