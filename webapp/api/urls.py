@@ -21,16 +21,13 @@ from webapp.api import (
     experiments,
     hardware,
     jobs,
-    knobs,
     profiles,
     prometheus,
     releases,
     runs,
     search,
     series,
-    sessions,
     trees,
-    validity,
     variants,
     waiting,
 )
@@ -75,17 +72,15 @@ api = DescribedOnce(
 add_handlers(api)
 api.add_router("/runs", runs.router, auth=AgentToken())
 api.add_router("/runs", waiting.router)
-api.add_router("/runs", validity.router)
 api.add_router("/runs", profiles.router)
 api.add_router("/jobs", jobs.router)
 api.add_router("", hardware.router, auth=AgentToken())
 api.add_router("", profiles.functions_router)
 api.add_router("", series.router)
-api.add_router("", knobs.router)
 api.add_router("", search.router)
 api.add_router("", trees.router)
 api.add_router("", variants.router)
-api.add_router("", sessions.router)
+api.add_router("", runs.sessions_router)
 api.add_router("", compare.router)
 api.add_router("", alerts.router)
 api.add_router("", bisects.router)

@@ -1,7 +1,9 @@
-"""Runs that wait for the decision which commit they measured."""
+"""Runs that wait for a decision: which commit they measured, and whether samples count that may not
+measure what they should.
+"""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
@@ -12,10 +14,16 @@ from pydantic import BaseModel, Field
 
 from webapp.api.requests import AgentToken, Page, csv_of, named, newest, same
 from webapp.api.schemas.runs import MOST_RUNS
-from webapp.api.schemas.types import REFUSALS, Asked, ErrorOut, RevisionName, Strict
+from webapp.api.schemas.types import REFUSALS, Asked, ErrorOut, Name, RevisionName, Strict
 from webapp.labs.models import Lab, Token
-from webapp.results.models import WaitingRun
-from webapp.results.services import Forbidden, Problem, Unprocessable, decide_waiting
+from webapp.results.models import Measurement, Run, SampleDecision, WaitingRun, why_counted
+from webapp.results.services import (
+    Forbidden,
+    Problem,
+    Unprocessable,
+    decide_samples,
+    decide_waiting,
+)
 
 
 class CandidateOut(BaseModel):
@@ -143,10 +151,15 @@ def _refuse_others(runs: list[UUID], lab: Lab) -> None:
     ]
     if unknown:
         raise Unprocessable(unknown)
+    _refuse_foreign(runs, labs, lab)
+
+
+def _refuse_foreign(runs: list[UUID], labs: Mapping[UUID, int], lab: Lab) -> None:
+    """Raises Forbidden for runs that ``labs`` has with another lab (by id)."""
     foreign = [
         Problem(f"runs[{i}]", f"run {uuid} is of another lab than this token")
         for i, uuid in enumerate(runs)
-        if labs[uuid] != lab.pk
+        if labs.get(uuid, lab.pk) != lab.pk
     ]
     if foreign:
         raise Forbidden(foreign)
@@ -163,4 +176,147 @@ def waiting_out(row: WaitingRun) -> dict[str, Any]:
         **named(row, "chosen"),
         **same(row, "label", "candidates", "since", "decided_at", "rule"),
         "evidence": {name: text for name, text in (run.evidence or {}).items() if text},
+    }
+
+
+class MarkOut(BaseModel):
+    """What may be wrong with the sample of this index. ``why_counted`` is why the mark alone
+    leaves its sample in; empty: it does not."""
+
+    sample: int
+    kind: str
+    text: str
+    why_counted: str
+
+
+class SampleDecisionOut(BaseModel):
+    """What was decided about the marked samples, and by whom."""
+
+    number: int
+    choice: str
+    by: str
+    at: datetime
+
+
+class MarkedOut(BaseModel):
+    """A run with marks in one metric, its samples whole; those at the indices ``left_out`` take no
+    part in any statistics. ``decision`` is null where nobody decided."""
+
+    number: int
+    uuid: UUID
+    tree: str
+    revision: str
+    hardware: str
+    mode: str
+    metric: str
+    unit: str
+    samples: list[float]
+    boots: list[int] | None
+    left_out: list[int]
+    marks: list[MarkOut]
+    decision: SampleDecisionOut | None
+
+
+class MarkedList(BaseModel):
+    """The newest runs first; ``next`` is the ``before`` of the page that follows."""
+
+    marked: list[MarkedOut]
+    next: int | None
+
+
+class SamplesIn(Strict):
+    """What is to become of the marked samples of these runs, in one metric or in all: ``count``,
+    ``leave_out``, or ``by_mark``, which takes decisions back."""
+
+    runs: Annotated[list[UUID], Field(min_length=1, max_length=MOST_RUNS)]
+    choice: Literal["count", "leave_out", "by_mark"]
+    metric: Name | Literal[""] = ""
+
+
+class SamplesOut(BaseModel):
+    """How many measurements (a run in one metric) the decision is about."""
+
+    decided: int
+
+
+class WantedMarks(Page):
+    """Which runs; a part left out means all."""
+
+    state: Literal["left_out", "counted", ""] = ""
+    tree: Asked = ""
+    revision: Asked = ""
+    hardware: Asked = ""
+    metric: Asked = ""
+
+
+@router.get(
+    "/marked",
+    operation_id="webapp_api_validity_list_marked",
+    response={200: MarkedList, 422: ErrorOut},
+    summary="Runs with samples that may not measure what they should",
+)
+def list_marked(request: HttpRequest, wanted: Query[WantedMarks]) -> Any:
+    """With all their samples, those that take no part in statistics included."""
+    found = Measurement.objects.marked().with_subjects()
+    if wanted.state:
+        found = found.filter(left_out__isnull=wanted.state == "counted")
+    filters = {
+        "run__revision__tree__name": wanted.tree,
+        "run__revision__name": wanted.revision,
+        "run__hardware__name": wanted.hardware,
+        "series__metric__name": wanted.metric,
+    }
+    found = found.filter(**{name: text for name, text in filters.items() if text})
+    rows, following = newest(found, wanted)
+    decided = SampleDecision.objects.of_all(rows)
+    return {"marked": [marked_out(row, decided.get(row.pk)) for row in rows], "next": following}
+
+
+@router.post(
+    "/marked",
+    operation_id="webapp_api_validity_choose_samples",
+    auth=AgentToken(),
+    response={200: SamplesOut, 400: ErrorOut, **REFUSALS},
+    summary="Decide whether the marked samples of runs count",
+)
+def choose_samples(request: HttpRequest, decision: SamplesIn) -> Any:
+    """For runs on hardware of the token's lab. All are decided, or none."""
+    token: Token = request.auth  # type: ignore[attr-defined]
+    stored = Run.objects.current().filter(uuid__in=decision.runs)
+    labs = dict(stored.values_list("uuid", "hardware__lab"))
+    _refuse_foreign(decision.runs, labs, token.agent.lab)
+    count = decide_samples(
+        runs=decision.runs,
+        choice=decision.choice,
+        metric=decision.metric,
+        by=None,
+        rule=f"agent {token.agent}",
+    )
+    return {"decided": count}
+
+
+def marked_out(row: Measurement, decision: SampleDecision | None) -> dict[str, Any]:
+    """One measurement in the API's terms; its subjects are loaded."""
+    run, series, marks = row.run, row.series, row.marks
+    return {
+        "number": row.pk,
+        "uuid": run.uuid,
+        "tree": run.revision.tree.name,
+        **named(run, "revision", "hardware", "mode"),
+        "metric": series.metric.name,
+        "unit": series.metric.unit,
+        **same(row, "samples", "boots"),
+        "left_out": row.left_out or [],
+        "marks": [
+            same(mark, "sample", "kind", "text")
+            | {"why_counted": why_counted(mark, marks, len(row.samples))}
+            for mark in marks
+        ],
+        "decision": decision
+        and {
+            "number": decision.pk,
+            "choice": decision.choice,
+            "by": decision.who,
+            "at": decision.decided_at,
+        },
     }
