@@ -18,7 +18,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from tests.documents import run_document
 from tests.fuzzing import NASTY, cases, nasty_bytes, nasty_text
-from webapp.alerts.services.min_effects import MinEffectError
+from webapp.alerts.services.triage import MinEffectError
 from webapp.analysis.queries import Side, SideError
 from webapp.api.errors import BadBody, BodyTooLarge
 from webapp.api.hardware import HardwareIn

@@ -13,7 +13,7 @@ from webapp.accounts.models import User
 from webapp.alerts.models import Alert, Assignment, MinEffectChange
 from webapp.alerts.queries.dry_runs import dry_run
 from webapp.alerts.queries.min_effects import EffectInForce, MinEffects, Scope, ScopeError
-from webapp.alerts.services.min_effects import MinEffectError, set_min_effect, undo_min_effect
+from webapp.alerts.services.triage import MinEffectError, set_min_effect, undo_min_effect
 from webapp.merging.services import merge_hardware, merge_modes
 from webapp.results.models import Hardware, Mode, Series
 

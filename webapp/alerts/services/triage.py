@@ -1,6 +1,7 @@
-"""What people do to alerts: each act is an event with its actor and reason, and can be undone.
+"""What people do to alerts, and to what is worth one: each act names its actor and reason, and can
+be undone.
 
-Who acts names which version of the alert was seen; if it changed meanwhile, nothing is done.
+Who acts on an alert names which version of it was seen; if it changed meanwhile, nothing is done.
 """
 
 from datetime import datetime
@@ -11,9 +12,12 @@ from django.db.models import Max
 from django.utils import timezone
 
 from webapp.accounts.models import User
-from webapp.alerts.models import Alert, AlertEvent
-from webapp.alerts.services.analysing import reconcile_alerts
+from webapp.alerts.models import Alert, AlertEvent, MinEffect, MinEffectChange
+from webapp.alerts.models.decisions import MOST_PERCENT
+from webapp.alerts.queries.min_effects import Scope
+from webapp.alerts.services.analysing import reconcile_alerts, reconcile_trees
 from webapp.alerts.services.events import RESTORED, follow_alerts
+from webapp.analysis.models import SeriesSettings
 from webapp.results.models import Point, Revision, position_of
 from webapp.results.services import begin_writing, lock_trees
 
@@ -294,3 +298,80 @@ def restored(row: Alert) -> dict[str, Any]:
 
 def _plain(value: Any) -> Any:
     return value.isoformat() if isinstance(value, datetime) else value
+
+
+class MinEffectError(Exception):
+    """The threshold cannot be set; the message names the field and the remedy."""
+
+
+@transaction.atomic
+def set_min_effect(
+    *, scope: Scope, percent: float | None, actor: User, reason: str = ""
+) -> MinEffectChange:
+    """Set the threshold of ``scope``, or with None let the wider one hold.
+
+    Alerts open and are retracted at once. Raises MinEffectError.
+    """
+    if percent is not None:
+        ensure_percent(percent)
+    _lock_scope(scope)
+    before = scope.percent()
+    if before == percent:
+        raise MinEffectError(f"percent: {_setting_text(percent)} for {scope.text} already.")
+    _write_min_effect(scope, percent)
+    change = MinEffectChange.objects.create(
+        at=timezone.now(),
+        actor=actor,
+        before=before,
+        after=percent,
+        reason=reason,
+        **{scope.part: scope.of},
+    )
+    reconcile_trees(scope.trees())
+    return change
+
+
+def ensure_percent(percent: float) -> float:
+    """``percent`` itself. Raises MinEffectError when it cannot be a threshold."""
+    if not 0 <= percent <= MOST_PERCENT:
+        raise MinEffectError(f"percent: {percent:g} is not from 0 to {MOST_PERCENT:g}.")
+    return percent
+
+
+@transaction.atomic
+def undo_min_effect(*, change: int, actor: User) -> MinEffectChange:
+    """Set what held before ``change``, if nothing was set there since. Raises MinEffectError."""
+    row = MinEffectChange.objects.named().filter(pk=change).first()
+    if row is None:
+        raise MinEffectError(f"change: there is no change {change}.")
+    scope = Scope.around(row.of)
+    _lock_scope(scope)
+    newer = MinEffectChange.objects.filter(pk__gt=row.pk, **{scope.part: scope.of}).exists()
+    if newer or scope.percent() != row.after:
+        raise MinEffectError(f"change: {scope.text} was set anew since; set it yourself.")
+    return set_min_effect(
+        scope=scope, percent=row.before, actor=actor, reason=f"change {row.pk} undone"
+    )
+
+
+def _lock_scope(scope: Scope) -> None:
+    """Who sets the same thing at once waits: the log must have what was replaced.
+
+    Who merges hardware or modes is waited for first, in the order in which everybody locks.
+    """
+    begin_writing()
+    type(scope.of)._default_manager.select_for_update(no_key=True).get(pk=scope.of.pk)  # noqa: SLF001
+
+
+def _write_min_effect(scope: Scope, percent: float | None) -> None:
+    of: dict[str, Any] = {scope.part: scope.of}
+    if scope.part == "series":
+        SeriesSettings.objects.update_or_create(**of, defaults={"min_effect_pct": percent})
+    elif percent is None:
+        MinEffect.objects.filter(**of).delete()
+    else:
+        MinEffect.objects.update_or_create(**of, defaults={"percent": percent})
+
+
+def _setting_text(percent: float | None) -> str:
+    return "nothing is set" if percent is None else f"{percent:g} % is set"
