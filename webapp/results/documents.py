@@ -12,9 +12,9 @@ from uuid import UUID
 
 from webapp.results.fact_names import ChangedFact
 from webapp.results.identity import Evidence
-from webapp.results.models.histograms import Histograms
 from webapp.results.spellings import ModeName, VariantPart
 from webapp.results.validity import Mark
+from webapp.stats.histograms import Histograms
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from pydantic import (
 from webapp.api.schemas import types
 from webapp.results import models
 from webapp.results.services import Evidence, MetricDocument, Recorded, RunDocument
-from webapp.stats.histograms import DERIVED, Histogram
+from webapp.stats.histograms import DERIVED, Histogram, Histograms, derived_name
 from webapp.stats.metrics import LARGEST_SAMPLE, RANGE, is_sample
 
 MOST_RUNS = 500
@@ -202,15 +202,13 @@ class MetricIn(types.Strict):
             raise ValueError("needs either samples or histograms; give one of the two")
         return self
 
-    def distribution(self, name: str) -> models.Histograms | None:
+    def distribution(self, name: str) -> Histograms | None:
         """Its histograms; None: it has samples."""
         if self.histograms is None:
             return None
-        return models.Histograms.of(name, [one.histogram() for one in self.histograms], self.boots)
+        return Histograms.of(name, [one.histogram() for one in self.histograms], self.boots)
 
-    def documents(
-        self, name: str, distribution: models.Histograms | None
-    ) -> Iterator[MetricDocument]:
+    def documents(self, name: str, distribution: Histograms | None) -> Iterator[MetricDocument]:
         """The metric as the services take it, or those that are derived of it."""
         if distribution is not None:
             for derived, (samples, boots) in distribution.samples().items():
@@ -297,7 +295,7 @@ class RunIn(types.Strict):
     def derived_are_not_sent(cls, metrics: dict[str, MetricIn]) -> dict[str, MetricIn]:
         """Refuse a quantile beside the histograms that it is derived of, and one too many."""
         derived = {
-            models.derived_name(name, quantile): name
+            derived_name(name, quantile): name
             for name, one in metrics.items()
             if one.histograms is not None
             for quantile in DERIVED

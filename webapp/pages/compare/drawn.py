@@ -18,8 +18,8 @@ from webapp.pages.compare.rows import (
     rows_html,
 )
 from webapp.pages.parts.cache import Cache, fingerprint
-from webapp.results.models import histogram_name
 from webapp.stats.compare import Outcome
+from webapp.stats.histograms import histogram_name
 
 TITLES = {
     Outcome.PROVEN: "Proven over the whole table, largest loss first",

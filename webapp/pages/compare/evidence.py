@@ -29,10 +29,16 @@ from webapp.pages.parts.job_offers import (
     power_line,
 )
 from webapp.pages.parts.links import diff_link, with_query
-from webapp.results.models import Histograms, derived_name, histogram_name
 from webapp.results.queries import histograms_at
 from webapp.stats.compare import Comparison
-from webapp.stats.histograms import DERIVED, Histogram, least_values
+from webapp.stats.histograms import (
+    DERIVED,
+    Histogram,
+    Histograms,
+    derived_name,
+    histogram_name,
+    least_values,
+)
 from webapp.stats.metrics import worth_telling
 from webapp.stats.power import NoiseLevels, Plan, provable_change
 

@@ -22,8 +22,9 @@ from webapp.pages.trends.points import (
     read_revisions,
 )
 from webapp.pages.trends.query import End, TrendQuery, ends_of, markers_along, view_of
-from webapp.results.models import LeftOut, Metric, Series, Tree, histogram_name
+from webapp.results.models import LeftOut, Metric, Series, Tree
 from webapp.results.queries import series_in_windows
+from webapp.stats.histograms import histogram_name
 from webapp.stats.sessions import ForeignSession
 
 MOST_SERIES = 24

@@ -21,7 +21,6 @@ from webapp.results.models.decisions import (
     SampleDecision,
     WaitingRun,
 )
-from webapp.results.models.histograms import Histograms
 from webapp.results.models.history import (
     WAITING_FROM,
     PlaceProposal,
@@ -55,8 +54,6 @@ from webapp.results.models.subjects import (
     Metric,
     Mode,
     ModeAlias,
-    derived_name,
-    histogram_name,
 )
 from webapp.results.models.variants import LabelRule, Variant
 from webapp.results.packed import StateField, unpack_measured

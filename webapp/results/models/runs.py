@@ -12,13 +12,13 @@ from django.db.models.lookups import GreaterThan
 
 from webapp.accounts.models import User
 from webapp.labs.models import Agent
-from webapp.results.models.histograms import Histograms
 from webapp.results.models.history import WAITING_FROM, Revision
 from webapp.results.models.series import Series
 from webapp.results.models.subjects import METRIC_MAX, Hardware, Mode
 from webapp.results.models.variants import Variant
 from webapp.results.packed import BootsField, DigestField, SamplesField, SourcesField
 from webapp.results.validity import LeftOut, Mark, counted, marks_of
+from webapp.stats.histograms import Histograms
 
 
 class Kernel(models.Model):

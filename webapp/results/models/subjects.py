@@ -14,7 +14,6 @@ from webapp.accounts.models import User
 from webapp.labs.models import Lab
 from webapp.results.bounds import SHORT_FACT
 from webapp.results.spellings import NAME_MAX, PART_MAX, ModeName
-from webapp.stats.histograms import DERIVED
 
 FACT_VALUE_MAX = 500
 METRIC_MAX = 300
@@ -238,17 +237,6 @@ class Metric(models.Model):
     def is_cost(self) -> bool:
         """Whether it is what an option costs, and so follows from two other series."""
         return self.of_id is not None
-
-
-def derived_name(name: str, quantile: str) -> str:
-    """The metric of a quantile of the histograms called ``name``."""
-    return f"{name}_{quantile}"
-
-
-def histogram_name(metric: str) -> str | None:
-    """The name of the histograms that a metric would be a quantile of; None: of none."""
-    name, _, quantile = metric.rpartition("_")
-    return name if quantile in DERIVED and name else None
 
 
 class DismissedTwins(models.Model):

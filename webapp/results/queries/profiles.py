@@ -9,10 +9,10 @@ from django.db.models import Count, F, QuerySet, Window
 from django.db.models.expressions import RawSQL
 from django.db.models.functions import RowNumber
 
-from webapp.results.models import Histograms, Point, Run, RunHistograms
+from webapp.results.models import Point, Run, RunHistograms
 from webapp.results.models.profiles import Profile, ProfiledFunction
 from webapp.results.models.runs import Measurement
-from webapp.stats.histograms import Histogram
+from webapp.stats.histograms import Histogram, Histograms
 from webapp.stats.profiles.calls import Calls, Function, unpacked
 
 
