@@ -9,10 +9,11 @@ from django.utils import timezone
 
 from webapp.accounts.models import User
 from webapp.events.models import MOST_CANARY_BOOTS, MOST_DAYS, Canary, CanaryJob
+from webapp.events.services.lab_events import hardware_called
 from webapp.jobs.models import Job
 from webapp.jobs.services import JobRequest, request_jobs
-from webapp.results.models import Hardware, Metric, Mode, Revision
-from webapp.results.services import Problem, Unprocessable, begin_writing
+from webapp.results.models import Hardware, Metric, Mode, Revision, Tree
+from webapp.results.services import Problem, Unprocessable, begin_writing, ensure_revision
 
 OPEN = (Job.State.QUEUED, Job.State.LEASED)
 
@@ -27,6 +28,46 @@ class NewCanary:
     revision: Revision
     interval_days: int = 1
     boots: int = 2
+
+
+@dataclass(frozen=True, slots=True)
+class CanaryNames:
+    """What a canary measures, by names, and how often."""
+
+    tree: str
+    revision: str
+    hardware: str
+    mode: str
+    metric: str
+    interval_days: int
+    boots: int
+
+
+@transaction.atomic
+def canary_of(names: CanaryNames) -> NewCanary:
+    """The rows that ``names`` mean; a revision is made where its id has its place. Raises
+    Unprocessable: with every name that is not known.
+    """
+    tree = Tree.objects.filter(name=names.tree).first()
+    hardware = hardware_called(names.hardware)
+    mode = Mode.objects.filter(name=names.mode).first()
+    metric = Metric.objects.filter(name=names.metric).first()
+    if tree is None or hardware is None or mode is None or metric is None:
+        rows = {"tree": tree, "hardware": hardware, "mode": mode, "metric": metric}
+        problems = [
+            Problem(field, f"there is no {field} {getattr(names, field)!r}")
+            for field, row in rows.items()
+            if row is None
+        ]
+        raise Unprocessable(problems)
+    return NewCanary(
+        hardware=hardware,
+        mode=mode,
+        metric=metric,
+        revision=ensure_revision(tree=tree, name=names.revision),
+        interval_days=names.interval_days,
+        boots=names.boots,
+    )
 
 
 @transaction.atomic

@@ -1,11 +1,12 @@
-"""Record, edit and withdraw events of labs. An event that begins an epoch, or did, has the series
-that it covers analysed anew. A fact of a machine that changed is an event.
+"""Record, edit and withdraw events of labs, and name releases of trees. An event that begins an
+epoch, or did, has the series that it covers analysed anew. A fact of a machine that changed is an
+event.
 """
 
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from itertools import groupby
 
 from django.db import transaction
@@ -13,11 +14,30 @@ from django.db.models import Q
 from django.utils import timezone
 
 from webapp.accounts.models import User
-from webapp.events.models import TEXT_MAX, LabEvent
+from webapp.events.models import RELEASE_NAME_MAX, TEXT_MAX, LabEvent, Release
 from webapp.labs.models import Agent, Lab
 from webapp.queueing import Task, queue_on_commit
-from webapp.results.models import EARLIEST, Hardware, Revision, Series, Tree, wrong_with_text
-from webapp.results.services import ChangedFact, Problem, Unprocessable, begin_writing, mark_dirty
+from webapp.results.models import (
+    EARLIEST,
+    Hardware,
+    HardwareAlias,
+    Revision,
+    Series,
+    Tree,
+    wrong_with_line,
+    wrong_with_text,
+)
+from webapp.results.services import (
+    ChangedFact,
+    Problem,
+    ResultsError,
+    Unprocessable,
+    answer_to,
+    begin_writing,
+    ensure_revision,
+    mark_dirty,
+    revision_given,
+)
 
 EXTERNAL_ID_MAX = 100
 REASON_MAX = 500
@@ -43,6 +63,60 @@ class EventFields:
     first: Revision | None = None
     last: Revision | None = None
     begins_epoch: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class EventNames:
+    """What an event states, by names; empty: not given. ``last`` alone left out is ``first``."""
+
+    kind: str
+    text: str
+    hardware: str = ""
+    lab: str = ""
+    tree: str = ""
+    happened_at: datetime | None = None
+    first: str = ""
+    last: str = ""
+    begins_epoch: bool = False
+
+
+def event_fields(names: EventNames) -> EventFields:
+    """The rows that ``names`` mean. Raises Unprocessable, with every name that is not known."""
+    problems: list[Problem] = []
+    tree = Tree.objects.filter(name=names.tree).first() if names.tree else None
+    hardware = hardware_called(names.hardware) if names.hardware else None
+    lab = Lab.objects.filter(name=names.lab).first() if names.lab else None
+    for field, given, row in (
+        ("tree", names.tree, tree),
+        ("hardware", names.hardware, hardware),
+        ("lab", names.lab, lab),
+    ):
+        if given and row is None:
+            problems.append(Problem(field, f"there is no {field} {given!r}"))
+    first = revision_given(tree, "first", names.first, problems)
+    last = revision_given(tree, "last", names.last, problems) if names.last else first
+    if problems:
+        raise Unprocessable(problems)
+    return EventFields(
+        kind=names.kind,
+        text=names.text.strip(),
+        hardware=hardware,
+        lab=lab,
+        tree=tree,
+        happened_at=names.happened_at,
+        first=first,
+        last=last,
+        begins_epoch=names.begins_epoch,
+    )
+
+
+def hardware_called(name: str) -> Hardware | None:
+    """The machine of this name, present or former, with its lab."""
+    found = Hardware.objects.select_related("lab").filter(name=name).first()
+    if found is not None:
+        return found
+    alias = HardwareAlias.objects.select_related("hardware__lab").filter(name=name).first()
+    return alias.hardware if alias else None
 
 
 @transaction.atomic
@@ -277,3 +351,34 @@ def _text(changes: Sequence[ChangedFact]) -> str:
 
 def _short(value: str) -> str:
     return value if len(value) <= CHARACTERS_SHOWN else f"{value[: CHARACTERS_SHOWN - 1].rstrip()}…"
+
+
+class ReleaseTaken(ResultsError):
+    """A release of this name is stored with another revision, kind or date."""
+
+
+@transaction.atomic
+def record_release(
+    *, tree: Tree, name: str, revision: str, kind: str, released_on: date | None = None
+) -> tuple[Release, bool]:
+    """Record that a revision (by name) of ``tree`` is a release or a branch point; return it, and
+    whether it is new. A revision that is not known is made where its id has its place. Raises
+    Unprocessable: a field is wrong; ReleaseTaken: the name is stored with another revision, kind or
+    date.
+    """
+    fault = wrong_with_line(name)
+    if not name.strip() or len(name) > RELEASE_NAME_MAX or fault:
+        message = fault or f"give a name of at most {RELEASE_NAME_MAX} characters"
+        raise Unprocessable([Problem("name", message)])
+    if kind not in Release.Kind.values:
+        raise Unprocessable([Problem("kind", f"choose one of {', '.join(Release.Kind.values)}")])
+    found = ensure_revision(tree=tree, name=revision)
+    values = {"revision": found, "kind": kind, "released_on": released_on}
+    release, is_new = Release.objects.get_or_create(tree=tree, name=name, defaults=values)
+    answer_to(revision=found, names=release.ids)
+    differing = [field for field, value in values.items() if getattr(release, field) != value]
+    if differing:
+        field = differing[0]
+        message = f"{name!r} of {tree} is stored with {getattr(release, field)}"
+        raise ReleaseTaken([Problem(field, f"{message}; an operator changes it in the admin")])
+    return release, is_new
