@@ -40,7 +40,7 @@ class WiringConfig(AppConfig):
 def _connect_rooms() -> None:
     """What follows in a room from what happens in one below it."""
     from webapp.bisects import tasks  # noqa: F401, PLC0415  a job that ended queues the next step
-    from webapp.events.queries.epochs import epoch_times  # noqa: PLC0415
+    from webapp.events.queries.stretches import epoch_times  # noqa: PLC0415
     from webapp.results.services import ask_for_epochs  # noqa: PLC0415  receives a signal, too
 
     # Results lie below and judge runs of one revision; where epochs begin is known by events.

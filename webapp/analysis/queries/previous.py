@@ -25,8 +25,8 @@ OF_ANY_KIND = """
 ON_DISPLAY = f"finding.kind = %(kind)s AND {OF_ANY_KIND}"
 FLAGGED = f"{ON_DISPLAY} AND finding.state <> %(one_build)s"
 
-# What disagrees, stands beside its series, was measured late (`webapp.events.queries.epochs`), or
-# lies in another epoch is no base; the last three are not compared either, nor is a variant. The
+# What disagrees, stands beside its series, was measured late (`webapp.events.queries.stretches`),
+# or lies in another epoch is no base; the last three are not compared either, nor is a variant. The
 # lateral join finds each base by one step down the index.
 BEFORE = """
 LATERAL (

@@ -1,7 +1,6 @@
 """What is known around measurements."""
 
 from webapp.events.queries.canaries import WatchedCanary, watch
-from webapp.events.queries.epochs import ONE_EPOCH, Epochs, epochs_of
 from webapp.events.queries.nearby import (
     Axis,
     Disturbance,
@@ -13,10 +12,13 @@ from webapp.events.queries.nearby import (
     recorded_along,
     stamps,
 )
-from webapp.events.queries.releases import (
+from webapp.events.queries.stretches import (
+    ONE_EPOCH,
     RELEASE,
+    Epochs,
     ReleaseName,
     Stretch,
+    epochs_of,
     names_called,
     names_with,
     neighbouring,
