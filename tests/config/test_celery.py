@@ -9,7 +9,7 @@ import pytest
 from kombu.exceptions import OperationalError
 
 from tests.config.conftest import Read
-from webapp.config import checks, settings
+from webapp.config import apps, settings
 from webapp.config.celery import app, look_for_cycles_rarely
 from webapp.queueing import Task
 
@@ -75,14 +75,14 @@ def require_refused(broker: socket.socket, **options: Any) -> None:
 
 
 def test_no_message_is_handed_out_again_while_its_task_may_still_run() -> None:
-    assert checks.no_message_comes_back_while_its_task_runs(None) == []
+    assert apps.no_message_comes_back_while_its_task_runs(None) == []
 
 
 def test_a_visibility_timeout_below_the_longest_task_is_refused(
     settings: Any,
 ) -> None:
     settings.CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 60}
-    (error,) = checks.no_message_comes_back_while_its_task_runs(None)
+    (error,) = apps.no_message_comes_back_while_its_task_runs(None)
     assert error.id == "driftline.E002"
 
 
@@ -95,7 +95,7 @@ def test_every_task_limit_that_may_be_set_is_below_the_visibility_timeout(
     for task in app.tasks.values():
         if task.time_limit == app.conf.task_time_limit:
             monkeypatch.setattr(task, "time_limit", found["CELERY_TASK_TIME_LIMIT"])
-    assert checks.no_message_comes_back_while_its_task_runs(None) == []
+    assert apps.no_message_comes_back_while_its_task_runs(None) == []
 
 
 @pytest.mark.parametrize(
@@ -120,12 +120,12 @@ def test_what_leaves_has_a_queue_of_its_own(task: str, queue: str) -> None:
 
 
 def test_every_kind_of_mail_is_composed_by_a_function() -> None:
-    assert checks.every_mail_has_templates(None) == []
+    assert apps.every_mail_has_templates(None) == []
 
 
 @pytest.mark.parametrize("path", ["webapp.nowhere.compose", "webapp.outbox.messages.Message", "x"])
 def test_a_kind_of_mail_that_nothing_composes_is_refused(settings: Any, path: str) -> None:
     settings.MAIL_COMPOSERS = {"alert.opened": path}
-    (error,) = checks.every_mail_has_templates(None)
+    (error,) = apps.every_mail_has_templates(None)
     assert error.id == "driftline.E004"
     assert path in error.msg

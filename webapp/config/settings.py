@@ -212,7 +212,7 @@ CELERY_TASK_SOFT_TIME_LIMIT = TASK_SECONDS * 9 // 10
 CELERY_WORKER_CONCURRENCY = _env.number("DRIFTLINE_WORKER_PROCESSES", default=2, least=1, most=256)
 # A request that queues a task gives up after about 5 s even when Redis hangs; the sweep finds the
 # work later. The visibility timeout exceeds the longest task, or that would run twice at once
-# (webapp.config.checks).
+# (webapp.config.apps).
 CELERY_BROKER_TRANSPORT_OPTIONS = {
     "visibility_timeout": 2 * max(TASK_SECONDS, SENDING_TIME_LIMIT) + 60,
     "socket_timeout": 5,
