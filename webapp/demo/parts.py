@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from webapp.demo import published, simulated, storage
+from webapp.demo import published, simulated
 from webapp.demo.benchdirs import Written, published_files, simulated_files
 from webapp.stats.simulate import MACHINES, MEASURED_ON, Lab, bisect_lab, make_branch, make_lab
 
@@ -115,17 +115,17 @@ def bisect_part() -> Part:
 
 def storage_part() -> Part:
     """The lab whose metric is a histogram."""
-    files = dict(storage.results())
+    files = dict(simulated.storage_results())
     return Part(
-        lab=storage.LAB,
+        lab=simulated.STORAGE_LAB,
         description=STORAGE,
         is_simulated=True,
         directory="storage",
-        options=("--tree", storage.TREE, "--hardware", storage.HARDWARE),
-        hardware={storage.HARDWARE: NO_MACHINE},
+        options=("--tree", simulated.STORAGE_TREE, "--hardware", simulated.STORAGE_HARDWARE),
+        hardware={simulated.STORAGE_HARDWARE: NO_MACHINE},
         written=Written(files, tuple(files)),
-        histories=(History(storage.TREE, storage.commits()),),
-        revisions=tuple(storage.revisions()),
+        histories=(History(simulated.STORAGE_TREE, simulated.storage_commits()),),
+        revisions=tuple(simulated.storage_revisions()),
     )
 
 
