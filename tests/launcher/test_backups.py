@@ -30,8 +30,8 @@ from tests.system.running import wait_for
 from webapp.analysis.services import store_runs
 from webapp.api.schemas.runs import RunIn
 from webapp.config import instance
-from webapp.launcher import StackError, servers
-from webapp.launcher.backups import archive, restoring, saving
+from webapp.launcher import StackError, servers, tasks
+from webapp.launcher.backups import archive, restoring
 from webapp.launcher.backups.archive import Backup, BackupError, Damaged
 from webapp.launcher.management.commands.digest import digest
 from webapp.launcher.postgres import ADMINISTRATOR
@@ -160,7 +160,7 @@ def connected(database: Mapping[str, Any]) -> psycopg.Connection[Any]:
 @pytest.fixture
 def quick_dumps(monkeypatch: pytest.MonkeyPatch) -> None:
     """What pg_dump writes is a line."""
-    monkeypatch.setattr(saving, "DUMPING", ("--version",))
+    monkeypatch.setattr(tasks, "DUMPING", ("--version",))
 
 
 @pytest.mark.django_db(transaction=True)
@@ -170,7 +170,7 @@ def test_an_empty_instance_becomes_the_one_that_was_saved(
     arrive(runs_of(PLACES))
     Heartbeat.objects.create(part="worker", host="bench-1", at=timezone.now())
     saved = tmp_path / "driftline.backup"
-    saving.save(connection.settings_dict, KEY, saved)
+    tasks.save(connection.settings_dict, KEY, saved)
     taken: list[Backup] = []
     restoring.restore(empty, saved, taken.append)
     assert taken[0].secret_key == KEY
@@ -186,7 +186,7 @@ def test_only_its_owner_may_read_a_backup_and_any_tar_lists_it(
     tmp_path: Path, quick_dumps: None
 ) -> None:
     saved = tmp_path / "driftline.backup"
-    saving.save(connection.settings_dict, KEY, saved)
+    tasks.save(connection.settings_dict, KEY, saved)
     assert saved.stat().st_mode & 0o777 == 0o600
     assert list(tmp_path.iterdir()) == [saved]
     with tarfile.open(saved) as file:
@@ -202,7 +202,7 @@ def test_a_backup_is_one_moment_while_runs_come_in(
 ) -> None:
     documents = runs_of(PLACES)
     runs = [RunIn.model_validate(document).document() for document in documents]
-    agent, rest = an_agent(), saving._chunks
+    agent, rest = an_agent(), tasks._chunks
 
     def chunks(dumping: "subprocess.Popen[bytes]") -> Iterator[bytes]:
         assert dumping.stdout is not None
@@ -211,10 +211,10 @@ def test_a_backup_is_one_moment_while_runs_come_in(
         store_runs(agent=agent, runs=runs[20:40], register=True)
         yield from rest(dumping)
 
-    monkeypatch.setattr(saving, "_chunks", chunks)
+    monkeypatch.setattr(tasks, "_chunks", chunks)
     path = tmp_path / "driftline.backup"
     store_runs(agent=agent, runs=runs[:20], register=True)
-    saving.save(connection.settings_dict, KEY, path)
+    tasks.save(connection.settings_dict, KEY, path)
     restoring.restore(empty, path, nothing)
     with inside(empty):
         assert {run.uuid for run in Run.objects.all()} == {run.uuid for run in runs[:20]}
@@ -254,11 +254,11 @@ def test_an_older_backup_is_brought_to_the_present_schema(
     arrive(runs_of(PLACES))
     before = stated()
     present, older = tmp_path / "present.backup", tmp_path / "older.backup"
-    saving.save(connection.settings_dict, KEY, present)
+    tasks.save(connection.settings_dict, KEY, present)
     restoring.restore(empty, present, nothing)
     with inside(empty):
         call_command("migrate", "alerts", "0003", verbosity=0)
-        saving.save(connection.settings_dict, KEY, older)
+        tasks.save(connection.settings_dict, KEY, older)
     with administrator() as server:
         make_anew(server, empty["NAME"], like="template0")
     restoring.restore(empty, older, nothing)
@@ -306,7 +306,7 @@ def test_a_file_that_is_there_is_not_written_over(tmp_path: Path) -> None:
     path = tmp_path / "driftline.backup"
     path.write_text("precious")
     with pytest.raises(BackupError, match="is there already"):
-        saving.save(connection.settings_dict, KEY, path)
+        tasks.save(connection.settings_dict, KEY, path)
     assert path.read_text() == "precious"
 
 
@@ -322,7 +322,7 @@ def test_a_file_that_appears_meanwhile_is_not_written_over(
 
     monkeypatch.setattr(archive.Writer, "end", meanwhile)
     with pytest.raises(BackupError, match="is there already"):
-        saving.save(connection.settings_dict, KEY, path)
+        tasks.save(connection.settings_dict, KEY, path)
     assert path.read_text() == "precious"
     assert list(tmp_path.iterdir()) == [path]
 
@@ -340,7 +340,7 @@ def test_a_full_disk_leaves_nothing_and_is_reported(tmp_path: Path, quick_dumps:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(archive.Writer, "add", no_room)
         with pytest.raises(BackupError, match=os.strerror(errno.ENOSPC)):
-            saving.save(connection.settings_dict, KEY, path)
+            tasks.save(connection.settings_dict, KEY, path)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -349,7 +349,7 @@ def test_what_a_killed_backup_left_is_written_over(tmp_path: Path, quick_dumps: 
     left = tmp_path / "driftline.backup.part"
     left.write_bytes(b"x" * 10_000_000)
     left.chmod(0o644)
-    saving.save(connection.settings_dict, KEY, path)
+    tasks.save(connection.settings_dict, KEY, path)
     assert list(tmp_path.iterdir()) == [path]
     assert path.stat().st_mode & 0o777 == 0o600
     with path.open("rb") as file:
@@ -361,7 +361,7 @@ def test_a_link_in_the_way_is_not_followed(tmp_path: Path) -> None:
     other.write_text("precious")
     (tmp_path / "driftline.backup.part").symlink_to(other)
     with pytest.raises(BackupError, match="cannot be written"):
-        saving.save(connection.settings_dict, KEY, tmp_path / "driftline.backup")
+        tasks.save(connection.settings_dict, KEY, tmp_path / "driftline.backup")
     assert other.read_text() == "precious"
 
 
@@ -378,7 +378,7 @@ def test_without_the_programs_of_the_servers_version_the_error_names_what_to_ins
         (directory / name).chmod(0o755)
     monkeypatch.setenv("PATH", f"{directory}:/bin:/usr/bin")
     with pytest.raises(StackError, match=f"apt install postgresql-client-{major}") as refused:
-        saving.save(connection.settings_dict, KEY, tmp_path / "driftline.backup")
+        tasks.save(connection.settings_dict, KEY, tmp_path / "driftline.backup")
     assert "of version: 15" in str(refused.value)
     assert servers.find_clients(15) == directory
 
@@ -538,7 +538,7 @@ def test_the_commands_report_errors_in_a_sentence(tmp_path: Path) -> None:
 def test_an_instance_that_does_not_run_is_named(tmp_path: Path) -> None:
     database = connection.settings_dict | {"HOST": str(tmp_path)}
     with pytest.raises(BackupError, match=r"Is the instance running\? `make up`"):
-        saving.save(database, KEY, tmp_path / "driftline.backup")
+        tasks.save(database, KEY, tmp_path / "driftline.backup")
 
 
 @pytest.mark.django_db(transaction=True)
@@ -617,6 +617,6 @@ def test_a_backup_that_fails_is_on_record_and_removes_nothing(
 def test_restoring_can_be_rehearsed_by_hand(tmp_path: Path) -> None:
     arrive(runs_of(PLACES))
     saved, out = tmp_path / "driftline.backup", io.StringIO()
-    saving.save(connection.settings_dict, KEY, saved)
+    tasks.save(connection.settings_dict, KEY, saved)
     call_command("restore", str(saved), rehearse=True, stdout=out)
     assert f"holds {Run.objects.count():,} runs" in out.getvalue()

@@ -6,7 +6,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import connection
 
 from webapp.launcher import StackError, stop_as_if_interrupted
-from webapp.launcher.backups.saving import save
+from webapp.launcher.tasks import save
 
 
 class Command(BaseCommand):
