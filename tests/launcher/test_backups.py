@@ -30,9 +30,8 @@ from tests.system.running import wait_for
 from webapp.analysis.services import store_runs
 from webapp.api.schemas.runs import RunIn
 from webapp.config import instance
-from webapp.launcher import StackError, servers, tasks
-from webapp.launcher.backups import archive, restoring
-from webapp.launcher.backups.archive import Backup, BackupError, Damaged
+from webapp.launcher import StackError, archive, restoring, servers, tasks
+from webapp.launcher.archive import Backup, BackupError, Damaged
 from webapp.launcher.management.commands.digest import digest
 from webapp.launcher.postgres import ADMINISTRATOR
 from webapp.launcher.tasks import back_up, make_due_backup

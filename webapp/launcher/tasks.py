@@ -21,9 +21,8 @@ from django.conf import settings
 from django.db import connection
 from django.utils import timezone
 
-from webapp.launcher import StackError
-from webapp.launcher.backups import archive
-from webapp.launcher.backups.restoring import rehearse
+from webapp.launcher import StackError, archive
+from webapp.launcher.restoring import rehearse
 from webapp.readiness.models import Backup
 from webapp.readiness.services import heartbeats
 

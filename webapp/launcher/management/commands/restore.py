@@ -7,8 +7,8 @@ from django.db import connection
 
 from webapp.config import instance
 from webapp.launcher import StackError, stop_as_if_interrupted
-from webapp.launcher.backups.archive import Backup
-from webapp.launcher.backups.restoring import forget_in_redis, paused, rehearse, restore
+from webapp.launcher.archive import Backup
+from webapp.launcher.restoring import forget_in_redis, paused, rehearse, restore
 
 OTHER_KEY = (
     "The backup has another SECRET_KEY than the environment of this instance. Until it is there, "

@@ -7,7 +7,7 @@ from django.db import transaction
 from webapp.accounts.services import reencrypt_factors
 from webapp.config import instance
 from webapp.launcher import StackError
-from webapp.launcher.backups.restoring import paused
+from webapp.launcher.restoring import paused
 from webapp.outbox.services import reencrypt_secrets
 
 

@@ -27,7 +27,7 @@ from psycopg import sql
 from webapp.config import instance
 from webapp.config.celery import app
 from webapp.launcher import SupervisorLost
-from webapp.launcher.backups.archive import (
+from webapp.launcher.archive import (
     Backup,
     BackupError,
     Database,

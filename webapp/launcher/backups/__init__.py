@@ -1,1 +1,0 @@
-"""Everything of an instance in one file, and back on an empty one."""
