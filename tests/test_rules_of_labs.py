@@ -16,8 +16,8 @@ from tests.fuzzing import cases, nasty_text
 from webapp.analysis.queries import Side, SideError
 from webapp.analysis.queries.options import knob_number
 from webapp.api.events import EventIn
-from webapp.api.releases import ReleaseIn
 from webapp.api.schemas.runs import BatchIn
+from webapp.api.trees import ReleaseIn
 from webapp.charts import small
 from webapp.charts.small import Level
 from webapp.charts.svg import style_of

@@ -1,4 +1,8 @@
-"""The API under ``/api/v1/``, its description, and the paths that supervisors read."""
+"""The API under ``/api/v1/``, its description, and the paths that supervisors read.
+
+Clients that are made from the description call operations by names, which Django Ninja makes of
+those of modules: a function that moved keeps its name by an ``operation_id``.
+"""
 
 from collections.abc import Callable
 from functools import wraps
@@ -23,7 +27,6 @@ from webapp.api import (
     jobs,
     profiles,
     prometheus,
-    releases,
     runs,
     search,
     series,
@@ -86,7 +89,7 @@ api.add_router("", alerts.router)
 api.add_router("", bisects.router)
 api.add_router("", events.router)
 api.add_router("", experiments.router)
-api.add_router("", releases.router)
+api.add_router("", trees.releases_router)
 api.add_router("", aliases.router)
 api.add_router("", canaries.router)
 
