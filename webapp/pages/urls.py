@@ -16,7 +16,7 @@ from webapp.pages.compare import compare, releases
 from webapp.pages.experiments import experiment
 from webapp.pages.hardware import hardware_list, knobs, machine
 from webapp.pages.lab import aliases, events, operators, quality, thresholds, waiting_runs
-from webapp.pages.mail import feeds, outbox, subscriptions
+from webapp.pages.mail import outbox, subscriptions
 from webapp.pages.overview import overview
 from webapp.pages.profiles import diff as profile_diff
 from webapp.pages.profiles import functions, profile
@@ -140,13 +140,13 @@ urlpatterns = [
         subscriptions.preview_html,
         name="subscription_preview_html",
     ),
-    path("feeds/hardware/<path:name>.atom", feeds.of_hardware, name="hardware_feed"),
+    path("feeds/hardware/<path:name>.atom", outbox.feed_of_hardware, name="hardware_feed"),
     path(
         "feeds/subscription/<str:token>.atom",
-        feeds.of_subscription,
+        outbox.feed_of_subscription,
         name="subscription_feed",
     ),
-    path("feeds/<str:tree>.atom", feeds.of_tree, name="tree_feed"),
+    path("feeds/<str:tree>.atom", outbox.feed_of_tree, name="tree_feed"),
     path("unsubscribe/<str:token>/", subscriptions.unsubscribe_page, name="unsubscribe"),
     path("views/", account.views_page, name="saved_views"),
     path("views/<int:number>/act/", account.act_on_view, name="saved_view_act"),
