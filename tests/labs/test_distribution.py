@@ -15,7 +15,7 @@ import pytest
 from django.test import Client
 
 from tests.places import PROJECT
-from webapp.labs.distribution import AgentMissing, agent_wheel, agent_wheel_name
+from webapp.labs.services import AgentMissing, agent_wheel, agent_wheel_name
 
 pytestmark = pytest.mark.django_db
 

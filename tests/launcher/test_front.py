@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from webapp.launcher import StackError, launcher, servers
-from webapp.launcher.front import Front, is_public, ports_of
+from webapp.launcher.programs import Front, is_public, ports_of
 
 CADDY = servers.find_caddy()
 OLD = "v2.6.2 h1:abc"

@@ -44,7 +44,7 @@ IN_MEMORY_BYTES = 256 * 1024
 PIECE_BYTES = 64 * 1024
 SILENT_SECONDS = 20.0
 """The sender of a large body that sends nothing for so long is given up. One that sends a
-little now and then is given up by Caddy (`webapp.launcher.front`)."""
+little now and then is given up by Caddy (`webapp.launcher.programs`)."""
 ANSWER_SECONDS = 60.0
 """For a piece of an answer that waits until its client has taken what came before."""
 HEARD_OUT, HEARD_OUT_SECONDS = 16, 2.0

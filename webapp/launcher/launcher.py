@@ -18,7 +18,6 @@ from webapp.launcher import (
     StackError,
     SupervisorLost,
     UsageError,
-    front,
     postgres,
     programs,
     servers,
@@ -194,7 +193,7 @@ def _prepare(options: Options, caddy: servers.Caddy | None) -> Plan:
     """Choose the servers and write everything that they and our programs read."""
     recorded = state.recorded_instance(options.state)
     sockets = state.sockets_directory(options.state, Path(recorded.sockets))
-    before = front.Front(caddy, options.state, sockets) if caddy else None
+    before = programs.Front(caddy, options.state, sockets) if caddy else None
     settings = _settings(options, before)
     if WEB in settings.ROLES:
         _require_free(options.address, options.port, f"Choose another: PORT={options.port + 1}")
@@ -265,7 +264,7 @@ def _record(
     instance.write(options.state, replace(record, postgres_major=major, mail_url=mail_url))
 
 
-def _settings(options: Options, before: front.Front | None) -> ModuleType:
+def _settings(options: Options, before: programs.Front | None) -> ModuleType:
     """Our settings, read with the variables that all programs will get from us."""
     os.environ["STATE"] = str(options.state)
     where = f"unix:{before.socket}" if before else f"{options.address}:{options.port}"
@@ -321,7 +320,7 @@ def _supervised(supervisor: Supervisor, directory: Path) -> Iterator[None]:
 
 def _require_ports(host: str) -> None:
     """Raise `StackError` unless the ports of DRIFTLINE_HOST can be listened on."""
-    for port in front.ports_of(host):
+    for port in programs.ports_of(host):
         _require_free(
             "0.0.0.0",  # noqa: S104 (as Caddy will)
             port,

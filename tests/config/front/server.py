@@ -17,7 +17,7 @@ from tests.conftest import environment_of_the_database
 from tests.launcher.running import PROJECT, free_port
 from tests.places import STATIC
 from webapp.config import settings
-from webapp.launcher.front import Front
+from webapp.launcher.programs import Front
 from webapp.launcher.servers import find_caddy
 
 START_SECONDS, STOP_SECONDS = 90, 60
