@@ -14,7 +14,7 @@ from webapp.accounts.models import User
 from webapp.alerts.models import Alert, AlertEvent
 from webapp.analysis.models import Finding, FindingEvent
 from webapp.notifications.models import Subscription
-from webapp.pages.mail.subscriptions import SubscriptionForm
+from webapp.pages.account.subscriptions import SubscriptionForm
 from webapp.results.services import forget_names
 
 pytestmark = pytest.mark.django_db

@@ -8,15 +8,14 @@ from django.template.loader import get_template
 from django.urls import URLPattern, path
 
 from webapp.pages import jobs, pictures, search
-from webapp.pages.account import account
+from webapp.pages.account import account, subscriptions
 from webapp.pages.alerts import alert, alerts
 from webapp.pages.bisects import bisect, bisects
 from webapp.pages.commits import commit, commits
 from webapp.pages.compare import compare, releases
 from webapp.pages.experiments import experiment
 from webapp.pages.hardware import hardware_list, knobs, machine
-from webapp.pages.lab import aliases, events, operators, quality, thresholds, waiting_runs
-from webapp.pages.mail import outbox, subscriptions
+from webapp.pages.lab import aliases, events, operators, outbox, quality, thresholds, waiting_runs
 from webapp.pages.overview import overview
 from webapp.pages.profiles import diff as profile_diff
 from webapp.pages.profiles import functions, profile

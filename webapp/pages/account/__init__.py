@@ -1,1 +1,1 @@
-"""A person's own settings."""
+"""What is a person's own: the account, signing in, subscriptions."""

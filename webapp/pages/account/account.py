@@ -22,7 +22,7 @@ from webapp.accounts.admin import ModelForm
 from webapp.accounts.models import SavedView, User
 from webapp.notifications import services as notifications
 from webapp.outbox.services import mail_settings
-from webapp.pages.mail.subscriptions import check_author
+from webapp.pages.account.subscriptions import check_author
 from webapp.pages.parts.links import NUMBER_MAX
 
 ALIASES_MAX = 20

@@ -1,1 +1,1 @@
-"""What a lab maintains about its own data: names, events, thresholds, runs that wait."""
+"""What labs and operators look after: names, events, thresholds, runs that wait, what is sent."""

@@ -90,7 +90,7 @@ def page(request: HttpRequest) -> HttpResponse:
         "server": MailServer.objects.filter(failures__gt=0).first(),
         "settings": services.mail_settings(),
     }
-    return render(request, "pages/mail/outbox.html", context)
+    return render(request, "pages/lab/outbox.html", context)
 
 
 @operator_required
@@ -98,7 +98,7 @@ def page(request: HttpRequest) -> HttpResponse:
 def one(request: HttpRequest, number: int) -> HttpResponse:
     """One mail as it was composed, and what became of it. For operators."""
     mail = get_object_or_404(Mail.objects.select_related("recipient"), pk=number)
-    return render(request, "pages/mail/outbox_mail.html", {"mail": mail})
+    return render(request, "pages/lab/outbox_mail.html", {"mail": mail})
 
 
 @operator_required
@@ -161,7 +161,7 @@ def webhooks(request: HttpRequest) -> HttpResponse:
     context["endpoints"] = Endpoint.objects.with_last_sent().select_related("created_by")
     return render(
         request,
-        "pages/mail/webhooks.html",
+        "pages/lab/webhooks.html",
         context,
         status=BAD_REQUEST if "error" in context else 200,
     )
@@ -181,10 +181,10 @@ def webhook(request: HttpRequest, number: int) -> HttpResponse:
         except services.EndpointError as error:
             endpoint.refresh_from_db()
             context["error"] = {"field": error.field, "text": str(error)}
-            return render(request, "pages/mail/webhook.html", context, status=BAD_REQUEST)
+            return render(request, "pages/lab/webhook.html", context, status=BAD_REQUEST)
         messages.success(request, "Saved.")
         return redirect(endpoint)
-    return render(request, "pages/mail/webhook.html", context)
+    return render(request, "pages/lab/webhook.html", context)
 
 
 @operator_required
@@ -199,7 +199,7 @@ def act_on_webhook(request: HttpRequest, number: int) -> HttpResponse:
     if request.POST.get("act") == "renew-secret":
         secret = services.renew_secret(endpoint=endpoint)
         return render(
-            request, "pages/mail/webhook.html", _log(request, endpoint) | {"secret": secret}
+            request, "pages/lab/webhook.html", _log(request, endpoint) | {"secret": secret}
         )
     if isinstance(request.user, User):
         try:

@@ -183,7 +183,7 @@ def page(request: HttpRequest) -> HttpResponse:
         "days": DAYS,
         "alert": Alert.objects.order_by("-pk").first(),
     }
-    return render(request, "pages/mail/subscriptions.html", context, status=_status(request))
+    return render(request, "pages/account/subscriptions.html", context, status=_status(request))
 
 
 @signed_in_required
@@ -204,7 +204,7 @@ def one(request: HttpRequest, number: int) -> HttpResponse:
         "count": len(found),
         "days": DAYS,
     }
-    return render(request, "pages/mail/subscription.html", context, status=_status(request))
+    return render(request, "pages/account/subscription.html", context, status=_status(request))
 
 
 @signed_in_required
@@ -230,7 +230,7 @@ def preview(request: HttpRequest, number: int) -> HttpResponse:
     """The mail about an alert as it would be sent to this person now."""
     alert, message = _message(request, number)
     context = {"alert": alert, "message": message}
-    return render(request, "pages/mail/subscription_preview.html", context)
+    return render(request, "pages/account/subscription_preview.html", context)
 
 
 @signed_in_required
@@ -316,8 +316,8 @@ def unsubscribe_page(request: HttpRequest, token: str) -> HttpResponse:
         target = Target.read(token)
     except BadToken as error:
         refusal = {"error": str(error)}
-        return render(request, "pages/mail/unsubscribe.html", refusal, status=NOT_FOUND)
+        return render(request, "pages/account/unsubscribe.html", refusal, status=NOT_FOUND)
     if request.method == "POST":
         switch(target.subscriptions(), on=request.POST.get("act") == "on")
     context = {"subscriptions": target.subscriptions(), "done": request.method == "POST"}
-    return render(request, "pages/mail/unsubscribe.html", context)
+    return render(request, "pages/account/unsubscribe.html", context)

@@ -1,1 +1,0 @@
-"""What reaches people elsewhere: subscriptions, feeds, webhooks, the outbox."""
