@@ -30,6 +30,7 @@ from webapp.labs.models import Agent
 from webapp.results.models import Run, Series
 from webapp.results.services import restore_run, withdraw_run
 from webapp.stats import changes
+from webapp.stats.changes import window
 
 pytestmark = pytest.mark.django_db
 STEP_AT = 15
@@ -236,6 +237,35 @@ def test_a_late_point_goes_on_from_the_checkpoint_before_it(
     Series.objects.update(dirty_from=0, dirty_since="2026-01-01T00:00:00Z")
     analyse()
     assert present() == fresh
+
+
+def states() -> list[tuple[Any, ...]]:
+    """What is stored of each state, the shortest first."""
+    found = Checkpoint.objects.order_by("length")
+    return list(found.values_list("length", "position", "state", "rows"))
+
+
+def test_only_the_newest_states_keep_their_revisions_and_from_others_these_are_read_again(
+    agent: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checkpoints, "CHECKPOINT_EVERY", 4)
+    for name, number in {"KEPT": 16, "BLOCK": 8, "GUARD": 4}.items():
+        monkeypatch.setattr(window, name, number)
+    documents = step_series(count=53)
+    documents[30]["metrics"]["pps"]["samples"] = [0.0] * 5
+    late = documents.pop(33)
+    for start in range(0, len(documents), 5):
+        store_runs(agent, *documents[start : start + 5])
+        analyse()
+    has_rows = {length: rows is not None for length, _, _, rows in states()}
+    assert has_rows == {32: False, 40: False, 44: False, 48: True, 52: True}
+    store_runs(agent, late)
+    analyse()
+    resumed = states()
+    Checkpoint.objects.all().delete()
+    Series.objects.update(dirty_from=0, dirty_since="2026-01-01T00:00:00Z")
+    analyse()
+    assert states() == resumed
 
 
 def test_a_withdrawn_run_takes_its_finding_along_and_brings_it_back(agent: Agent) -> None:

@@ -16,8 +16,8 @@ from webapp.events.models import LabEvent
 from webapp.events.queries import epochs_of
 from webapp.events.services import EventFields, edit_event, record_event, withdraw_event
 from webapp.launcher.management.commands.digest import digest
-from webapp.results.models import Hardware, Revision, Series, Tree
-from webapp.results.services import forget_names
+from webapp.results.models import Hardware, Revision, Run, Series, Tree
+from webapp.results.services import forget_names, withdraw_run
 
 pytestmark = pytest.mark.django_db
 ATOM, XEON = "Atom/T540", "Xeon/T580"
@@ -212,6 +212,25 @@ def test_point_by_point_and_at_once_come_to_the_same() -> None:
     analyse()
     assert conclusions() == piecewise
     assert found() == ["r108 confirmed", "r130 confirmed"]
+
+
+def test_an_epoch_that_ends_at_a_state_without_its_revisions_has_them_from_then_on() -> None:
+    documents = dated(runs_of({(ATOM, "pf"): {8: 0.9, 36: 0.9}}, count=46))
+    with patch("webapp.analysis.services.checkpoints.CHECKPOINT_EVERY", 4):
+        arrive(documents[:-1])
+        epoch(tree=Tree.objects.get(), first=at("r131"), last=at("r131"))
+        analyse()
+        assert Checkpoint.objects.filter(length=16, rows__isnull=True).exists()
+        for run in Run.objects.filter(measured_at__range=(day(15.5), day(30.5))):
+            withdraw_run(run=run, by=None, reason="wrong kernel")
+        analyse()
+        assert Checkpoint.objects.filter(length=16, rows__isnull=False).exists()
+        arrive(documents[-1:])
+        resumed = conclusions()
+    Checkpoint.objects.all().delete()
+    Series.objects.update(dirty_from=0, dirty_since=make.DAY_ONE)
+    analyse()
+    assert conclusions() == resumed
 
 
 def test_a_young_epoch_states_again_that_too_little_is_known() -> None:

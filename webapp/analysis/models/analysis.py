@@ -119,6 +119,9 @@ class Checkpoint(models.Model):
     length = models.IntegerField(db_default=0, help_text="Points of its epoch that are in it.")
     detector = models.IntegerField()
     state: Any = StateField()
+    rows: Any = StateField(
+        null=True, help_text="The revisions of its window; null: they are to be read again."
+    )
 
     class Meta:
         ordering = ["series", "position"]

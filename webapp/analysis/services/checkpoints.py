@@ -3,7 +3,8 @@
 Checkpoints lie close where points arrive, and ever further apart before: a late point has all
 points after it read again anyway, and from the checkpoint before it on it is at most as many more.
 A series that may have several epochs has one state for each, none knows of another; what is stored
-of an epoch that is over is a checkpoint at its last point.
+of an epoch that is over is a checkpoint at its last point. The revisions of its window are most of
+a state: only the newest of an epoch have them, and from one before these they are read again.
 """
 
 from bisect import bisect_right
@@ -40,12 +41,20 @@ DELETE FROM analysis_checkpoint AS old
    AND (old.position >= dirty.dirty_from OR old.detector <> %s)"""
 
 THIN_OUT = """
-DELETE FROM analysis_checkpoint AS old
- USING unnest(%s::bigint[], %s::bigint[], %s::bigint[], %s::int[])
-       AS newest (series_id, since, position, length)
- WHERE old.series_id = newest.series_id
-   AND old.position BETWEEN newest.since AND newest.position
-   AND newest.length - old.length > %s * (old.length & -old.length)"""
+WITH old AS MATERIALIZED (
+     SELECT old.id, newest.length - old.length AS before, old.length & -old.length AS odd
+       FROM unnest(%s::bigint[], %s::bigint[], %s::bigint[], %s::int[])
+            AS newest (series_id, since, position, length)
+       JOIN analysis_checkpoint AS old
+         ON old.series_id = newest.series_id
+        AND old.position BETWEEN newest.since AND newest.position),
+     gone AS (
+     DELETE FROM analysis_checkpoint AS stored
+      USING old WHERE stored.id = old.id AND old.before > %s * old.odd)
+UPDATE analysis_checkpoint AS stored SET rows = NULL
+  FROM old
+ WHERE stored.id = old.id AND old.before <= %s * old.odd AND old.before > %s
+   AND stored.rows IS NOT NULL"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,24 +101,45 @@ def _stays(length: int, newest: int) -> bool:
 
 
 def store(kept: Sequence[Kept]) -> None:
-    """Store states, and delete what is too close to its neighbours by now; two statements."""
+    """Store states, delete what is too close to its neighbours by now, and the revisions of windows
+    that are not the newest; two statements.
+    """
     if not kept:
         return
-    insert_rows(Checkpoint, [_row(one) for one in kept])
-    newest = {(one.series, one.since): one for one in kept}.values()
-    rows = [(one.series, one.since, one.position, one.state.length) for one in newest]
+    newest = {(one.series, one.since): one for one in kept}
+    rows = [_row(one, newest[one.series, one.since].state.length) for one in kept]
+    insert_rows(Checkpoint, rows, unique=("series_id", "position"))
+    ends = [(one.series, one.since, one.position, one.state.length) for one in newest.values()]
+    columns = map(list, zip(*ends, strict=True))
     with connection.cursor() as cursor:
-        cursor.execute(THIN_OUT, [*map(list, zip(*rows, strict=True)), REACH])
+        cursor.execute(THIN_OUT, [*columns, REACH, REACH, CHECKPOINT_EVERY])
 
 
-def _row(one: Kept) -> dict[str, Any]:
+def _row(one: Kept, newest: int) -> dict[str, Any]:
+    """The columns of a checkpoint, where the ``newest`` of its epoch has so many points."""
+    data, length = one.state.to_data(), one.state.length
+    window = data["window"]
+    rows = window["values"]
+    window["values"] = next(iter(rows["position"]), None)
     return {
         "series_id": one.series,
         "position": one.position,
-        "length": one.state.length,
+        "length": length,
         "detector": changes.VERSION,
-        "state": StateField.pack(one.state.to_data()),
+        "state": StateField.pack(data),
+        "rows": StateField.pack(rows) if newest - length <= CHECKPOINT_EVERY else None,
     }
+
+
+def _read(packed: bytes, packed_rows: bytes | None) -> tuple[changes.State, int | None]:
+    """A state, and the first position of the revisions that its window lacks; None: it has all."""
+    data, begin = StateField.unpack(packed), None
+    window = data["window"]
+    if packed_rows is not None:
+        window["values"] = StateField.unpack(packed_rows)
+    elif not isinstance(window["values"], dict):  # as all were stored before
+        begin, window["values"] = window["values"], None
+    return changes.State.from_data(data), begin
 
 
 def delete_outdated(claimed: Sequence[Series]) -> None:
@@ -123,11 +153,11 @@ def delete_outdated(claimed: Sequence[Series]) -> None:
 BEFORE_ALL, BEYOND_ALL = -1, 2**63 - 1
 
 NEWEST_OF_EPOCHS = """
-SELECT wanted.series_id, wanted.epoch, newest.position, newest.state
+SELECT wanted.series_id, wanted.epoch, newest.position, newest.state, newest.rows
   FROM unnest(%s::bigint[], %s::int[], %s::bigint[], %s::bigint[])
        AS wanted (series_id, epoch, start, beyond)
   JOIN LATERAL (
-       SELECT position, state FROM analysis_checkpoint
+       SELECT position, state, rows FROM analysis_checkpoint
         WHERE series_id = wanted.series_id
           AND position >= wanted.start AND position < wanted.beyond
         ORDER BY position DESC LIMIT 1) AS newest ON true
@@ -137,17 +167,32 @@ SELECT wanted.series_id, wanted.epoch, newest.position, newest.state
 @dataclass(frozen=True, slots=True)
 class EpochStates:
     """``states`` are those of the epochs of a series, the oldest first; all but the last are of
-    epochs that are over. The points up to ``position`` are in them; None: no point is.
+    epochs that are over. The points up to ``position`` are in them (`BEFORE_ALL`: none). The window
+    of the last lacks its revisions, from ``begin`` on; None: it has them.
     """
 
     epochs: Epochs
     states: Sequence[changes.State]
-    position: int | None
+    position: int = BEFORE_ALL
+    begin: int | None = None
+
+    @property
+    def read_after(self) -> int:
+        """The position after which points are to be read."""
+        return self.position if self.begin is None else self.begin - 1
+
+    def fill(self, points: Sequence[changes.Point]) -> Sequence[changes.Point]:
+        """Give the last window what it lacks of the ``points`` that were read; those after it."""
+        if self.begin is None:
+            return points
+        after = bisect_right(points, self.position, key=lambda point: point.position)
+        self.states[-1].fill(points[:after])
+        return points[after:]
 
     @property
     def first_whole(self) -> int:
         """The number of the first epoch of which no point is read yet."""
-        return 0 if self.position is None else len(self.states)
+        return 0 if self.position == BEFORE_ALL else len(self.states)
 
     def by_epoch(
         self, points: Sequence[changes.Point]
@@ -176,16 +221,18 @@ def resume(claimed: Sequence[Series], epochs: Mapping[int, Epochs]) -> dict[int,
         for interval in _intervals(epochs.get(series.pk, ONE_EPOCH))
     ]
     found: dict[int, dict[int, changes.State]] = defaultdict(dict)
-    last: dict[int, int] = {}
+    last: dict[int, tuple[int, int | None]] = {}
     with connection.cursor() as cursor:
         columns = [list(column) for column in zip(*wanted, strict=True)]
         cursor.execute(NEWEST_OF_EPOCHS, columns or [[]] * 4)
-        for pk, number, position, state in cursor.fetchall():
-            found[pk][number] = changes.State.from_data(StateField.unpack(state))
-            last[pk] = max(position, last.get(pk, BEFORE_ALL))
+        for pk, number, position, *packed in sorted(cursor.fetchall()):
+            found[pk][number], begin = _read(*packed)
+            last[pk] = position, begin
     return {
         series.pk: EpochStates(
-            epochs.get(series.pk, ONE_EPOCH), _filled(found[series.pk]), last.get(series.pk)
+            epochs.get(series.pk, ONE_EPOCH),
+            _filled(found[series.pk]),
+            *last.get(series.pk, ()),
         )
         for series in claimed
     }

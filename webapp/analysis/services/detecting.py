@@ -130,8 +130,13 @@ def detect_changes(
     kept: list[checkpoints.Kept] = []
     found = []
     for series in claimed:
-        known, read = resumed[series.pk], points.get(series.pk, [])
+        known = resumed[series.pk]
+        read = known.fill(points.get(series.pk, []))
         states = list(known.states)
+        if known.begin is not None and known.is_over(last := len(states) - 1):
+            # No later analysis reads these revisions: it goes on from an epoch after this one.
+            begin = known.begin_of(last)
+            kept.append(checkpoints.Kept(series.pk, begin, known.position, states[last]))
         for number, its in known.by_epoch(read):
             states += [changes.start() for _ in range(len(states), number + 1)]
             is_over, since = known.is_over(number), known.begin_of(number)
@@ -256,7 +261,7 @@ def _rows_after(
 ) -> Iterable[Row]:
     if not ids:
         return []
-    after = [-1 if (last := resumed[pk].position) is None else last for pk in ids]
+    after = [resumed[pk].read_after for pk in ids]
     late = [(pk, *one) for pk in ids for one in resumed[pk].epochs.late_runs]
     columns = [list(column) for column in zip(*late, strict=True)] or [[], [], []]
     rows = rows_of(statement, [ids, after, [seen_until.get(pk) for pk in ids], *columns])

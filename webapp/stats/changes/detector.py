@@ -21,7 +21,7 @@ from webapp.stats.changes.online import advance_point, check_order
 from webapp.stats.changes.online_analysis import DRIFT_SCORE, largest_score, total_losses
 from webapp.stats.changes.online_state import OnlineState
 from webapp.stats.changes.points import Point, reduce_points
-from webapp.stats.changes.window import Window
+from webapp.stats.changes.window import Rows, Window
 from webapp.stats.intervals import TWO_SIDED_95
 from webapp.stats.metrics import Better, is_gain
 
@@ -83,6 +83,10 @@ class State:
         data = dict(data)
         window = data.pop("window", {})
         return cls(OnlineState.from_data(data), Window.from_data(window))
+
+    def fill(self, points: Sequence[Point]) -> None:
+        """Let the window have these revisions, which are all of it: it was stored without them."""
+        self.window.rows = Rows([one for one in reduce_points(points) if one is not None])
 
 
 start = State
