@@ -95,16 +95,17 @@ def _with_parts(run: RunDocument, rules: Sequence[PartRule]) -> RunDocument:
 
 @dataclass(frozen=True, slots=True)
 class Identified:
-    """``fresh`` are the runs, each once, at their commits. ``new`` are not stored, ``changed`` with
-    another digest. Of the others: ``placeless``, whose revision waits for its place, ``unproven``,
-    which come with the first evidence of theirs, and ``undecided`` ones, which wait for a decision.
-    Of all that are stored, ``renamed`` have the mode that their evidence calls the former one, and
-    ``marked`` come with the first marks of their samples.
+    """``fresh`` are the runs, each once, at their commits, with their ``digests``. ``new`` are not
+    stored, ``changed`` with another digest. Of the others: ``placeless``, whose revision waits for
+    its place, ``unproven``, which come with the first evidence of theirs, and ``undecided`` ones,
+    which wait for a decision. Of all that are stored, ``renamed`` have the mode that their evidence
+    calls the former one, and ``marked`` come with the first marks of their samples.
     """
 
     received: Received
     identities: Identities
     fresh: Sequence[RunDocument]
+    digests: Mapping[UUID, str]
     new: Sequence[RunDocument]
     changed: Sequence[RunDocument]
     placeless: Sequence[RunDocument]
@@ -158,6 +159,7 @@ def _classified(
         received,
         identities,
         fresh,
+        sent,
         new=[run for run in fresh if run.uuid not in stored],
         changed=[run for run, row in old if row.digest != sent[run.uuid]],
         placeless=[run for run, row in old if row.position >= WAITING_FROM],

@@ -120,16 +120,16 @@ def write(filed: Filed) -> Written:
 
 def _insert_runs(filed: Filed, successors: dict[UUID, int], now: datetime) -> dict[UUID, int]:
     """The ids of all runs by their UUIDs; ``successors`` are those of the replacing ones."""
-    received = filed.identified.received
+    received, digests = filed.identified.received, filed.identified.digests
     agent, history = received.agent.pk, received.history
     new = [
-        _row(run, agent, now, history=history) | _waiting(run, now)
+        _row(run, agent, digests, now, history=history) | _waiting(run, now)
         for run in filed.runs
         if not run.former
     ]
     ids = _insert_with_kernels(new) | successors
     replacing = [
-        _row(run, agent, now, history=history or old.history)
+        _row(run, agent, digests, now, history=history or old.history)
         | _withdrawal(old)
         | (_waiting(run, now) if _counts(old) else {})
         | {"id": successors[run.uuid]}
@@ -166,7 +166,9 @@ def _histograms(ids: Mapping[UUID, int], run: FiledRun) -> Iterator[dict[str, An
         yield row | {"data": one.stored()}
 
 
-def _row(filed: FiledRun, agent: int, now: datetime, *, history: bool) -> dict[str, Any]:
+def _row(
+    filed: FiledRun, agent: int, digests: Mapping[UUID, str], now: datetime, *, history: bool
+) -> dict[str, Any]:
     """The columns of a new run."""
     run = filed.document
     return {
@@ -177,7 +179,7 @@ def _row(filed: FiledRun, agent: int, now: datetime, *, history: bool) -> dict[s
         "mode_id": filed.names.mode,
         "variant_id": filed.variant,
         "as_sent": filed.as_sent,
-        "digest": bytes.fromhex(run.digest()),
+        "digest": bytes.fromhex(digests[run.uuid]),
         "build_id": run.build_id,
         "ident": run.kernel_ident,
         "measured_at": run.measured_at,
