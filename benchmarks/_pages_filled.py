@@ -105,12 +105,12 @@ def _copy_machine(number: int) -> None:
 
 def _fields(model: type[Model]) -> Iterator["Field[object, object]"]:
     for field in model._meta.concrete_fields:  # noqa: SLF001
-        if not getattr(field, "generated", False):
+        if field.column and not getattr(field, "generated", False):
             yield field
 
 
 def _own(model: type[Model]) -> str:
-    return str(model._meta.pk.column)  # noqa: SLF001
+    return str(model._meta.pk_fields[-1].column)  # noqa: SLF001 (of a point: its series)
 
 
 def _value(field: "Field[object, object]", number: int) -> str:

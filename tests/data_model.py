@@ -104,6 +104,8 @@ def _foreign_keys(model: type[models.Model]) -> Iterator[str]:
 
 
 def _unique_columns(model: type[models.Model]) -> Iterator[str]:
+    if isinstance(model._meta.pk, models.CompositePrimaryKey):
+        yield " with ".join(f"`{field.name}`" for field in model._meta.pk_fields)
     for field in model._meta.fields:
         if field.unique and not (field.primary_key and field.remote_field is None):
             yield f"`{field.name}`"

@@ -152,9 +152,11 @@ def write(tables: list[Rows]) -> None:
 
 def _packed(model: type[Model]) -> Rows:
     table, fields = model._meta.db_table, model._meta.concrete_fields
-    columns = [field.column for field in fields if not isinstance(field, GeneratedField)]
+    columns = [
+        field.column for field in fields if field.column and not isinstance(field, GeneratedField)
+    ]
     named = ", ".join(f'"{column}"' for column in columns)
-    key, numbered = model._meta.pk.column, ""
+    key, numbered = '", "'.join(str(field.column) for field in model._meta.pk_fields), ""
     with connection.cursor() as cursor:
         # In the order of keys: rows that are put back lie where there was room.
         ordered = f'SELECT {named} FROM "{table}" ORDER BY "{key}"'

@@ -12,7 +12,7 @@ SELECT point.series_id, point.revision_id, point.position, comparison.id IS NOT 
   LEFT JOIN analysis_comparison AS comparison
     ON comparison.series_id = point.series_id AND comparison.position = point.position
  WHERE comparison.id IS NULL OR comparison.verdict <> 'cannot tell'
- ORDER BY point.id;
+ ORDER BY point.series_id, point.position;
 UPDATE results_series AS series
    SET dirty_from = 0, dirty_since = COALESCE(dirty_since, now())
   FROM analysis_seriesanalysis AS analysis

@@ -84,7 +84,7 @@ def test_no_page_needs_a_script_in_its_text() -> None:
 
 
 def test_what_is_measured_or_concluded_is_only_looked_at() -> None:
-    looked_at = {"Finding", "Point", "Run", "SeriesAnalysis", "Token"}
+    looked_at = {"Finding", "Run", "SeriesAnalysis", "Token"}
     client = operator()
     found = [model for model in OURS if model.__name__ in looked_at]
     assert {model.__name__ for model in found} == looked_at

@@ -119,7 +119,8 @@ def test_what_is_packed_is_what_it_was(
     unpack: Callable[[bytes], object],
     stored: object,
 ) -> None:
-    rows = upgraded.execute(f"SELECT {column} FROM {table} ORDER BY id".encode()).fetchall()
+    key = "revision_id" if table == "results_point" else "id"
+    rows = upgraded.execute(f"SELECT {column} FROM {table} ORDER BY {key}".encode()).fetchall()
     assert [unpack(row[0]) for row in rows] == stored
 
 
@@ -136,7 +137,7 @@ def test_runs_have_the_kernels_and_digests_that_they_had(
 
 
 @pytest.mark.usefixtures("django_db_setup")
-def test_points_without_sessions_get_their_empty_array_on_the_way_back() -> None:
+def test_points_get_their_empty_arrays_and_numbers_on_the_way_back() -> None:
     settings = connection.settings_dict
     before, named = "0033", [(1, ["a", "b"])]
     with new_database(settings["HOST"], settings["USER"]) as database:
@@ -144,7 +145,7 @@ def test_points_without_sessions_get_their_empty_array_on_the_way_back() -> None
         def sessions() -> list[tuple[Any, ...]]:
             with _connected(database) as connected:
                 return connected.execute(
-                    "SELECT id, sessions FROM results_point ORDER BY id"
+                    "SELECT revision_id, sessions FROM results_point ORDER BY revision_id"
                 ).fetchall()
 
         database.migrate("readiness")  # asked after every migration
@@ -158,6 +159,24 @@ def test_points_without_sessions_get_their_empty_array_on_the_way_back() -> None
         assert sessions() == [*named, (2, None)]
         database.migrate("results", before)
         assert sessions() == [*named, (2, [])]
+        with _connected(database) as connected:
+            _run(connected, POINT, {"id": 3, "value": ""})
+            ids = connected.execute("SELECT array_agg(id ORDER BY id) FROM results_point")
+            assert ids.fetchone() == ([1, 2, 3],)
+
+
+@pytest.mark.usefixtures("django_db_setup")
+def test_states_without_their_revisions_are_gone_on_the_way_back() -> None:
+    settings = connection.settings_dict
+    with new_database(settings["HOST"], settings["USER"]) as database:
+        database.migrate()
+        database.execute(ROWS)
+        with _connected(database) as connected:
+            _run(connected, CHECKPOINT, {"value": b""})
+        database.migrate("analysis", "0013")
+        with _connected(database) as connected:
+            stored = connected.execute("SELECT count(*) FROM analysis_checkpoint").fetchone()
+    assert stored == (0,)
 
 
 def _connected(database: Database) -> "psycopg.Connection[tuple[Any, ...]]":

@@ -61,7 +61,7 @@ def count_of(model: type[Model], field: str, only: Q = ALL) -> Coalesce:
     and two of them do not multiply one another.
     """
     rows = model._default_manager.filter(only, **{field: OuterRef("pk")}).order_by()  # noqa: SLF001
-    number = rows.values(field).annotate(number=Count("pk")).values("number")
+    number = rows.values(field).annotate(number=Count("*")).values("number")
     return Coalesce(Subquery(number, output_field=IntegerField()), 0)
 
 

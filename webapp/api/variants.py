@@ -98,7 +98,7 @@ def variants_csv(request: HttpRequest, wanted: Query[Named]) -> HttpResponse:
         rows = rows.filter(tree__name=wanted.tree)
     parts = ("variant__name", "tree__name", "hardware__name", "mode__name", "metric__name")
     counted = rows.order_by(*parts).annotate(
-        revisions=Count("points"), last_position=Max("points__position")
+        revisions=Count("points__position"), last_position=Max("points__position")
     )
     columns = (*parts, "metric__unit", "revisions", "last_position")
     return csv_response("variants.csv", COLUMNS, counted.values_list(*columns)[:MOST_LINES])

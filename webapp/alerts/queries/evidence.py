@@ -228,7 +228,7 @@ def _received(proven: Iterable[Finding]) -> dict[int, int]:
         .filter(revision__in=positions)
         .order_by()
         .values("revision_id")
-        .annotate(series=Count("pk"))
+        .annotate(series=Count("series"))
         .values_list("revision_id", "series")
     )
     return {positions[revision]: series for revision, series in counted}

@@ -57,7 +57,7 @@ SELECT person.username, {", ".join(f"event.{name}" for name in COLUMNS)}
 """  # noqa: S608 (names of columns; no value of a request is in this text)
 
 LEFT_OUT = """
-SELECT point.id
+SELECT point.revision_id, point.series_id
   FROM unnest(%s::bigint[], %s::bigint[]) AS wanted (series, revision)
   JOIN results_point AS point ON point.series_id = wanted.series
        AND point.revision_id = wanted.revision
@@ -316,11 +316,11 @@ def left_out_beside(findings: Sequence[Finding]) -> list[Point]:
     if not wanted:
         return []
     series, revisions = (list(column) for column in zip(*wanted, strict=True))
-    ids = [pk for (pk,) in rows_of(LEFT_OUT, [series, revisions])]
-    if not ids:
+    keys = rows_of(LEFT_OUT, [series, revisions])
+    if not keys:
         return []
-    found = Point.objects.filter(pk__in=ids)
-    rows = found.with_subjects().select_related("revision__tree").order_by("position", "pk")
+    found = Point.objects.filter(pk__in=keys)
+    rows = found.with_subjects().select_related("revision__tree").order_by("position", "series")
     return list(rows)
 
 

@@ -34,7 +34,7 @@ SELECT series.id, series.own_better, series.tree_id, series.hardware_id, series.
        series.metric_id, series.variant_id,
        point.n, point.mean, point.disagrees, point.uploads, point.left_out,
        previous.id AS previous_id, previous.name AS previous_name,
-       CASE WHEN before.id IS NULL THEN NULL ELSE point.levels END AS own_levels,
+       CASE WHEN before.revision_id IS NULL THEN NULL ELSE point.levels END AS own_levels,
        before.levels, COALESCE(before.disagrees, false) AS before_disagrees, settings.margin_pct,
        analysis.summary -> 'noise' ->> 'measured_build_pct' AS build_pct,
        analysis.summary -> 'noise' ->> 'measured_freedom' AS freedom,
@@ -43,10 +43,10 @@ SELECT series.id, series.own_better, series.tree_id, series.hardware_id, series.
            SELECT begun FROM jsonb_array_elements(series.session_starts) AS begun
             WHERE (begun ->> 'position')::bigint = point.position)) AS apart,
        CASE WHEN before.builds > 1 THEN {BUILDS.format(point="before")} END AS builds_before,
-       CASE WHEN before.id IS NOT NULL AND point.builds > 1
+       CASE WHEN before.revision_id IS NOT NULL AND point.builds > 1
             THEN {BUILDS.format(point="point")} END AS builds,
-       CASE WHEN before.id IS NOT NULL AND {BLIND}
-             AND row_number() OVER (PARTITION BY before.id IS NOT NULL AND {BLIND}) = 1
+       CASE WHEN before.revision_id IS NOT NULL AND {BLIND}
+             AND row_number() OVER (PARTITION BY before.revision_id IS NOT NULL AND {BLIND}) = 1
             THEN {NOISES.format(revision="%(revision)s")} END AS noises
   FROM results_point AS point
   JOIN results_series AS series ON series.id = point.series_id

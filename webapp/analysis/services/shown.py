@@ -212,7 +212,7 @@ def _judge(
 
 def _store(judged_by: Mapping[int, Any]) -> None:
     rows = [{"series_id": pk, "judged": by} for pk, by in judged_by.items()]
-    update_rows(SeriesAnalysis, rows, key="series_id")
+    update_rows(SeriesAnalysis, rows, key=("series_id",))
 
 
 @dataclass(frozen=True, slots=True)

@@ -101,7 +101,7 @@ def _store_epochs(claimed: Sequence[Any], epochs: Mapping[int, Epochs]) -> None:
             series.dirty_from = 0
         if (starts, late) != (series.known_epochs, series.known_late):
             moved.append({"series_id": series.pk, "epochs": starts, "late": late})
-    update_rows(SeriesAnalysis, moved, key="series_id")
+    update_rows(SeriesAnalysis, moved, key=("series_id",))
 
 
 def store_findings(detected: Sequence[Detected]) -> list[int]:

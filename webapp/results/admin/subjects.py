@@ -186,13 +186,3 @@ class SeriesAdmin(ReadOnlyAdmin):
         number = subjects.analyse_again(series=queryset.values_list("pk", flat=True))
         self.message_user(request, f"Waiting for a worker: {number}", messages.SUCCESS)
         return None
-
-
-@admin.register(Point)
-class PointAdmin(ReadOnlyAdmin):
-    list_display = ["series", "revision", "n", "runs", "builds", "boots", "median", "mean"]
-    list_filter = ["series__tree", "series__metric"]
-    list_select_related = ["revision", *(f"series__{part}" for part in PARTS)]
-    search_fields = ["=revision__name", "series__hardware__name", "series__mode__name"]
-    ordering = ["-pk"]
-    show_full_result_count = False

@@ -263,8 +263,9 @@ class PointQuerySet(models.QuerySet["Point"]):
 class Point(models.Model):
     """One revision of a series: its samples pooled."""
 
-    # The constraint and the indexes below serve these keys; a second index each would only slow
-    # uploads. The constraint begins with the revision: new ones fill its last page.
+    # The key and the indexes below serve these; a second index each would only slow uploads. The
+    # key begins with the revision: new ones fill the last page of its index.
+    pk = models.CompositePrimaryKey("revision_id", "series_id")
     series = models.ForeignKey(
         Series, on_delete=models.CASCADE, related_name="points", db_index=False
     )
@@ -312,7 +313,6 @@ class Point(models.Model):
     class Meta:
         ordering = ["series", "position"]
         constraints = [
-            models.UniqueConstraint(fields=["revision", "series"], name="point_once_in_a_series"),
             models.CheckConstraint(condition=Q(n__gte=1), name="point_has_a_sample"),
             models.CheckConstraint(
                 condition=Q(minimum__lte=F("median"), median__lte=F("maximum")),

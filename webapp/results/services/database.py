@@ -50,17 +50,17 @@ def insert_rows(
 
 
 def update_rows(
-    model: type[models.Model], rows: Sequence[Mapping[str, Any]], *, key: str = "id"
+    model: type[models.Model], rows: Sequence[Mapping[str, Any]], *, key: Sequence[str] = ("id",)
 ) -> None:
-    """Let the stored rows with these values of ``key`` have the other columns of ``rows``, each a
-    mapping with the same columns.
+    """Let the stored rows with these values of the columns ``key`` have the other columns of
+    ``rows``, each a mapping with the same columns.
 
     ``bulk_update`` composes a condition for each value: 48 findings cost a third of a second.
     """
     if not rows:
         return
     with connection.cursor() as cursor:
-        cursor.execute(_update_statement(model, tuple(rows[0]), key), [as_json(rows)])
+        cursor.execute(_update_statement(model, tuple(rows[0]), tuple(key)), [as_json(rows)])
 
 
 def chunks(items: Iterable[T], size: int = CHUNK) -> Iterator[list[T]]:
@@ -103,13 +103,15 @@ def _statement(model: type[models.Model], columns: tuple[str, ...], unique: tupl
 
 
 @lru_cache(maxsize=64)
-def _update_statement(model: type[models.Model], columns: tuple[str, ...], key: str) -> str:
+def _update_statement(
+    model: type[models.Model], columns: tuple[str, ...], key: tuple[str, ...]
+) -> str:
     table = model._meta.db_table  # noqa: SLF001
-    changed = ", ".join(f"{name} = row.{name}" for name in columns if name != key)
+    changed = ", ".join(f"{name} = row.{name}" for name in columns if name not in key)
     return (
         f"UPDATE {table} AS stored SET {changed} "  # noqa: S608
         f"FROM json_to_recordset(%s::json) AS row ({column_types(model, columns)}) "
-        f"WHERE stored.{key} = row.{key}"
+        f"WHERE {' AND '.join(f'stored.{name} = row.{name}' for name in key)}"
     )
 
 

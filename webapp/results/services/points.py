@@ -30,8 +30,8 @@ from webapp.stats.compare import pack_summary, pool, summarize
 from webapp.stats.sessions import ForeignSession, Measured, sessions_apart
 
 POINTS = """
-SELECT point.series_id, point.id, point.position, point.mean, point.sessions, point.beside::text,
-       series.session_starts::text
+SELECT point.series_id, point.revision_id, point.position, point.mean, point.sessions,
+       point.beside::text, series.session_starts::text
   FROM results_point AS point
   JOIN results_series AS series ON series.id = point.series_id
  WHERE point.series_id = ANY(%s) AND NOT point.disagrees AND point.mean > 0
@@ -41,7 +41,7 @@ SELECT point.series_id, point.id, point.position, point.mean, point.sessions, po
 
 class _SessionRow(NamedTuple):
     series: int
-    id: int
+    revision: int
     position: int
     mean: float
     sessions: list[str] | None
@@ -294,7 +294,10 @@ def judge_sessions(series: Sequence[int]) -> dict[int, int]:
             for at, row in enumerate(its)
             if (beside := _beside(apart.get(at))) != _read(row.beside)
         ]
-        points += [{"id": row.id, "beside": beside} for row, beside in changed]
+        points += [
+            {"revision_id": row.revision, "series_id": pk, "beside": beside}
+            for row, beside in changed
+        ]
         starts = [
             asdict(one) | {"position": its[at].position} for at, one in apart.items() if one.begins
         ] or None
@@ -304,7 +307,7 @@ def judge_sessions(series: Sequence[int]) -> dict[int, int]:
             moved.append(its[0].position)
         if moved:
             lowest[pk] = min(moved)
-    update_rows(Point, points)
+    update_rows(Point, points, key=("revision_id", "series_id"))
     update_rows(Series, begun)
     return lowest
 

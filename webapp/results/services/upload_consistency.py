@@ -32,7 +32,7 @@ SELECT wanted.id, recent.mean, recent.runs
  ORDER BY wanted.id, recent.position
 """
 TO_JUDGE = """
-SELECT point.id, point.series_id, point.position, point.disagrees, point.uploads,
+SELECT point.revision_id, point.series_id, point.position, point.disagrees, point.uploads,
        decision.id IS NOT NULL
   FROM json_to_recordset(%s::json) AS wanted (series bigint, history jsonb)
   JOIN results_point AS point
@@ -44,8 +44,9 @@ SELECT point.id, point.series_id, point.position, point.disagrees, point.uploads
 """
 STORE = """
 UPDATE results_point AS point SET disagrees = judged.disagrees, uploads = judged.uploads
-  FROM json_to_recordset(%s::json) AS judged (id bigint, disagrees boolean, uploads jsonb)
- WHERE point.id = judged.id
+  FROM json_to_recordset(%s::json)
+       AS judged (revision bigint, series bigint, disagrees boolean, uploads jsonb)
+ WHERE point.revision_id = judged.revision AND point.series_id = judged.series
 """
 NOT_JUDGED = "not judged"
 
@@ -66,7 +67,7 @@ def ask_for_epochs(of: EpochTimes) -> None:
 class _Waiting(NamedTuple):
     """A point whose uploads are to be judged."""
 
-    id: int
+    revision: int
     series: int
     position: int
     disagrees: bool
@@ -122,7 +123,8 @@ def judge_uploads(series: Sequence[int]) -> dict[int, int]:
         if disagrees != row.disagrees:
             lowest[row.series] = min(lowest.get(row.series, row.position), row.position)
         uploads = row.uploads | {"history": judged_by[row.series], "found": found}
-        judged.append({"id": row.id, "disagrees": disagrees, "uploads": uploads})
+        key = {"revision": row.revision, "series": row.series}
+        judged.append({**key, "disagrees": disagrees, "uploads": uploads})
     if judged:
         with connection.cursor() as cursor:
             cursor.execute(STORE, [json.dumps(judged, allow_nan=False)])
@@ -148,8 +150,8 @@ def _epochs(series: Sequence[int]) -> dict[int, Sequence[float]]:
 def _to_judge(judged_by: dict[int, list[Any]]) -> list[_Waiting]:
     wanted = [{"series": pk, "history": history} for pk, history in judged_by.items()]
     return [
-        _Waiting(pk, series, position, disagrees, json.loads(uploads), is_decided)
-        for pk, series, position, disagrees, uploads, is_decided in rows_of(
+        _Waiting(revision, series, position, disagrees, json.loads(uploads), is_decided)
+        for revision, series, position, disagrees, uploads, is_decided in rows_of(
             TO_JUDGE, [json.dumps(wanted)]
         )
     ]
