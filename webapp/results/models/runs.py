@@ -112,7 +112,9 @@ class Run(models.Model):
     """
 
     uuid = models.UUIDField()  # run_current_once_of_a_uuid
-    agent = models.ForeignKey(Agent, on_delete=models.PROTECT, related_name="runs")
+    agent = models.ForeignKey(
+        Agent, on_delete=models.PROTECT, related_name="runs", db_index=False
+    )  # who removes a lab alone asks for the runs of an agent
     hardware = models.ForeignKey(
         Hardware, on_delete=models.PROTECT, related_name="runs", db_index=False
     )  # runs_lately_on_hardware begins with it
