@@ -2,6 +2,7 @@
 // search box, menus that close again, pickers that apply at once.
 
 import { startKeys } from "./keys.js";
+import "./typed.js";
 
 const root = document.documentElement;
 const systemDark = matchMedia("(prefers-color-scheme: dark)");

@@ -1,5 +1,7 @@
 """What a role lets a person do, and how it is given."""
 
+from typing import Any
+
 import pytest
 from django.core.management import CommandError, call_command
 from django.http import HttpRequest, HttpResponse
@@ -9,6 +11,7 @@ from tests import make
 from tests.operators import operator, text_of, url
 from webapp.accounts.models import User
 from webapp.accounts.roles import (
+    NOT_DONE,
     RoleNeeded,
     is_operator,
     is_triager,
@@ -55,7 +58,7 @@ def test_who_was_locked_out_has_no_role() -> None:
     assert not is_operator(gone)
 
 
-def test_after_signing_in_one_is_back_at_the_page_of_the_form() -> None:
+def test_after_signing_in_one_is_back_at_the_page_of_the_form(settings: Any) -> None:
     def location(**headers: str) -> str:
         address = "/alerts/act/?state=all"
         return str(Client().post(address, headers=headers)["Location"])  # type: ignore[arg-type]
@@ -63,6 +66,16 @@ def test_after_signing_in_one_is_back_at_the_page_of_the_form() -> None:
     here = "http://testserver/alerts/7/?a=b"
     assert location(referer=here) == "/sign-in/?next=/alerts/7/%3Fa%3Db"
     assert location(referer="https://elsewhere.example/") == "/sign-in/?next=/"
+    settings.PUBLIC = False
+    assert location(referer=here) == "/sign-in/?next=/alerts/7/%3Fa%3Db"
+
+
+def test_who_sends_a_form_without_being_signed_in_any_more_reads_that_nothing_was_done() -> None:
+    browser = Client()
+    by_script = browser.post("/alerts/act/", headers={"hx-request": "true"})
+    assert by_script["HX-Redirect"] == "/sign-in/?next=/"
+    assert NOT_DONE in text_of(browser.get("/sign-in/"))  # type: ignore[arg-type]
+    assert NOT_DONE not in text_of(browser.get("/sign-in/"))  # type: ignore[arg-type]
 
 
 def test_the_refusal_names_the_role_that_is_needed_and_who_gives_it(client: Client) -> None:

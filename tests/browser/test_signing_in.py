@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.base import AXE_SCRIPT
+from django.contrib.sessions.models import Session
 from django.test import Client
 from playwright.sync_api import Page, expect
 from pytest_django.live_server_helper import LiveServer
@@ -13,7 +14,7 @@ from pytest_django.live_server_helper import LiveServer
 from tests import make
 from tests.accounts.signing_in.provider import ADA, provider
 from tests.accounts.signing_in.steps import RIGHT, code_of_now
-from tests.browser.steps import fits
+from tests.browser.steps import fits, sign_in
 from tests.smtp import MailServer
 from webapp.accounts.models import User
 from webapp.outbox.services import send_due_mails
@@ -78,6 +79,45 @@ def test_of_a_closed_instance_a_stranger_gets_the_form_and_presses_and_keys_do_n
     page.get_by_label("Password").fill(RIGHT)
     page.get_by_role("button", name="Sign in", exact=True).click()
     expect_ada(page)
+
+
+@pytest.mark.parametrize("public", [True, False])
+def test_what_was_typed_before_the_session_ended_stands_in_its_form_after_signing_in(
+    page: Page, live_server: LiveServer, settings: Any, public: bool
+) -> None:
+    settings.PUBLIC = public
+    User.objects.update(role=User.Role.TRIAGER)
+    sign_in(page, live_server, User.objects.get())
+    address = f"{live_server.url}/events/new/?tree=head"
+    page.goto(address)
+    page.get_by_label("What happened").fill("The switch was replaced.")
+    Session.objects.all().delete()
+    page.get_by_role("button", name="Record").click()
+    expect(page.get_by_role("status")).to_contain_text("nothing was done")
+    page.get_by_label("Username").fill("ada")
+    page.get_by_label("Password").fill("wrong")
+    page.keyboard.press("Enter")
+    page.get_by_label("Password").fill(RIGHT)
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(address)
+    expect(page.get_by_label("What happened")).to_have_value("The switch was replaced.")
+    page.reload()
+    expect(page.get_by_label("What happened")).to_have_value("")
+
+
+def test_what_was_typed_in_the_form_of_another_session_stands_there_again(
+    page: Page, site: str, settings: Any
+) -> None:
+    User.objects.update(role=User.Role.TRIAGER)
+    give_password(page, site)
+    expect_ada(page)
+    page.goto(f"{site}/events/new/")
+    page.get_by_label("What happened").fill("The switch was replaced.")
+    page.context.clear_cookies(name=settings.CSRF_COOKIE_NAME)
+    page.get_by_role("button", name="Record").click()
+    expect(page.get_by_role("heading", name="The form has expired")).to_be_visible()
+    page.goto(f"{site}/events/new/")
+    expect(page.get_by_label("What happened")).to_have_value("The switch was replaced.")
 
 
 def test_an_app_is_added_and_asked_for_and_a_recovery_code_stands_in(page: Page, site: str) -> None:

@@ -13,10 +13,11 @@ from typing import Concatenate, ParamSpec
 from urllib.parse import urlsplit
 
 from django.conf import settings
+from django.contrib import messages
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponseBase
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import resolve_url
 from django.utils.cache import patch_cache_control
 from django.utils.http import url_has_allowed_host_and_scheme
@@ -26,6 +27,9 @@ from webapp.accounts.models import User
 P = ParamSpec("P")
 View = Callable[Concatenate[HttpRequest, P], HttpResponseBase]
 Somebody = AbstractBaseUser | AnonymousUser
+NOT_DONE = (
+    "You were not signed in any more, so nothing was done. Sign in, then send the form again."
+)
 
 
 class RoleNeeded(PermissionDenied):
@@ -79,7 +83,7 @@ def _required(view: View[P], may: Callable[[Somebody], bool], role: str) -> View
     @wraps(view)
     def guarded(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
         if not isinstance(request.user, User):
-            return redirect_to_login(_page_asked_from(request))
+            return way_to_sign_in(request)
         if not may(request.user):
             raise RoleNeeded(role, request.user)
         response = view(request, *args, **kwargs)
@@ -87,6 +91,18 @@ def _required(view: View[P], may: Callable[[Somebody], bool], role: str) -> View
         return response
 
     return guarded
+
+
+def way_to_sign_in(request: HttpRequest) -> HttpResponse:
+    """To the form to sign in, and from there back to the page; of a form that was sent the next
+    page states that nothing was done. A script that sent the form is made to leave its page.
+    """
+    way = redirect_to_login(_page_asked_from(request))
+    if request.method in ("GET", "HEAD"):
+        return way
+    messages.warning(request, NOT_DONE, fail_silently=True)
+    is_script = request.headers.get("HX-Request") == "true"
+    return HttpResponse(headers={"HX-Redirect": way.url}) if is_script else way
 
 
 def _page_asked_from(request: HttpRequest) -> str:

@@ -35,6 +35,7 @@ from prometheus_client import Counter, Gauge, Histogram
 from psycopg import IsolationLevel
 
 from webapp.accounts.models import AuditEntry, User
+from webapp.accounts.roles import way_to_sign_in
 from webapp.accounts.services import audit, everybody_may_read
 from webapp.api.errors import explain_loss
 from webapp.api.prometheus import REGISTRY as METRICS
@@ -120,7 +121,8 @@ class PrivateInstance(LoginRequiredMiddleware):
         is_api = match is not None and NAMESPACE in match.namespaces
         if is_api or _reads_by_token(request):
             return refuse_reader(request)
-        return super().process_view(request, view_func, view_args, view_kwargs)
+        refused = super().process_view(request, view_func, view_args, view_kwargs)
+        return None if refused is None else way_to_sign_in(request)
 
 
 def _reads_by_token(request: HttpRequest) -> bool:
