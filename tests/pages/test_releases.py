@@ -242,6 +242,21 @@ def test_releases_of_two_trees_of_which_nothing_can_be_compared(
     assert answer["b"]["side"] == "freebsd-releng-11.1:r322489"
 
 
+def test_releases_are_offered_where_both_were_measured_alike(client: Client) -> None:
+    first, second, third = (
+        make.tree(f"freebsd-releng-{name}") for name in ("11.0", "11.1", "11.2")
+    )
+    measure(make.revision("r306450", of=first), ATOM, "pf", 1.0)
+    measure(make.revision("r322489", of=second), XEON, "pf", 1.0)
+    for mode in ("pf", "ipfw"):
+        measure(make.revision("r334402", of=third), XEON, mode, 1.0)
+
+    (offered,) = client.get("/compare/").context["ready"]["releases"]
+
+    assert offered.label == "freebsd-releng-11.2 against freebsd-releng-11.1"
+    assert offered.over == "1 series, at the newest measured revision of each"
+
+
 def test_releases_of_two_trees_are_compared(client: Client, along: list[Revision]) -> None:
     stable = make.tree("freebsd-stable-1")
     measure(make.revision("r310000", of=stable), ATOM, "forwarding", 0.8)

@@ -34,6 +34,7 @@ from webapp.analysis.queries.links import (
     known_revisions,
     newest_pairs,
     releases_link,
+    series_in_both,
     side_of,
     sides_of,
     trend_link,

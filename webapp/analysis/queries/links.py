@@ -2,7 +2,7 @@
 of each tree, and names to choose from.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from datetime import datetime
 from functools import cache, lru_cache
 from typing import NamedTuple
@@ -143,6 +143,19 @@ SELECT DISTINCT ON (tree.name) tree.name, older.name, newer.name, count(*)
  GROUP BY tree.name, older.name, newer.name, older.position, newer.position
  ORDER BY tree.name, newer.position DESC, count(*) DESC, older.position DESC
 """
+SHARED = """
+SELECT one.name, other.name, count(*)
+  FROM unnest(%s::text[], %s::text[]) AS pair (one, other)
+  JOIN results_tree AS one ON one.name = pair.one
+  JOIN results_tree AS other ON other.name = pair.other
+  JOIN results_series AS its ON its.tree_id = one.id AND its.variant_id IS NULL
+  JOIN results_metric AS metric ON metric.id = its.metric_id AND metric.of_id IS NULL
+  JOIN results_series AS like_it
+    ON like_it.tree_id = other.id AND like_it.variant_id IS NULL
+   AND (like_it.hardware_id, like_it.mode_id, like_it.metric_id)
+     = (its.hardware_id, its.mode_id, its.metric_id)
+ GROUP BY one.name, other.name
+"""
 REAL = """
 SELECT EXISTS (
     SELECT 1 FROM results_series AS series
@@ -199,6 +212,14 @@ def has_real_data() -> bool:
 def newest_pairs(*, simulated: bool) -> list[NewestPair]:
     """The newest pair of each tree; of ``simulated`` machines too. One statement."""
     return [NewestPair._make(row) for row in rows_of(NEWEST_PAIRS, [simulated])]
+
+
+def series_in_both(pairs: Collection[tuple[str, str]]) -> dict[tuple[str, str], int]:
+    """How many series of the plain kernel both trees of a pair have, of pairs with any. One
+    statement.
+    """
+    asked = [[pair[at] for pair in pairs] for at in (0, 1)]
+    return {(one, other): count for one, other, count in rows_of(SHARED, asked)}
 
 
 def known_revisions(*, tree: str = "", most: int) -> list[KnownRevision]:

@@ -96,7 +96,8 @@ def columns_of(sides: Sequence[queries.Side]) -> list[Column]:
 
 def ready_made() -> dict[str, list[Ready]]:
     """What can be compared at once: with and without each option, the newest pair of each tree, of
-    simulated machines only while there is no other; releases next to one another. Four statements.
+    simulated machines only while there is no other; releases next to one another, of trees with a
+    series in common. Five statements.
     """
     simulated = not queries.has_real_data()
     options = [
@@ -117,16 +118,23 @@ def ready_made() -> dict[str, list[Ready]]:
         )
         for pair in queries.newest_pairs(simulated=simulated)[:PAIRS_OFFERED]
     ]
+    names = neighbouring(release_names())
+    shared = queries.series_in_both([(a.tree, b.tree) for a, b in names])
     releases = [
-        Ready(f"{b.name} against {a.name}", releases_link(a.written, b.written), _over(a, b))
-        for a, b in neighbouring(release_names())[:PAIRS_OFFERED]
+        Ready(
+            f"{b.name} against {a.name}",
+            releases_link(a.written, b.written),
+            _over(a, b, shared[a.tree, b.tree]),
+        )
+        for a, b in names
+        if (a.tree, b.tree) in shared
     ]
-    return {"options": options, "pairs": pairs, "releases": releases}
+    return {"options": options, "pairs": pairs, "releases": releases[:PAIRS_OFFERED]}
 
 
-def _over(a: ReleaseName, b: ReleaseName) -> str:
+def _over(a: ReleaseName, b: ReleaseName, series: int) -> str:
     if b.is_tree:
-        return "the newest measured revision of each"
+        return f"{series:,} series, at the newest measured revision of each"
     return b.tree if a.tree == b.tree else f"from {a.tree} to {b.tree}"
 
 
