@@ -200,3 +200,22 @@ def test_a_level_of_0_is_0_and_one_at_the_least_of_its_unit_is_at_most_that():
     assert text.level_figure(0.0, "more", is_cost=False) == "0"
     assert text.level_figure(1.0, "less", is_cost=False, least=1.0) == "≤ 1"
     assert text.level_figure(1.5, "less", is_cost=False, least=1.0) == "1.5"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "pct", "least", "expected"),
+    [
+        (1.0, 29.95, 2895.0, 1.0, ("≤ 1", "29.95")),
+        (29.95, 1.0, -96.7, 1.0, ("29.95", "≤ 1")),
+        (0.019, 3.0, 15_345.0, 0.01, ("0.019", "3")),
+        (1.0, 1.0, 0.0, 1.0, None),
+        (20.0, 30.0, 50.0, 1.0, None),
+        (1.0, 0.5, -50.0, 0.0, None),
+        (100.0, 999.0, 899.0, 0.0, None),
+        (100.0, 1e300, None, 0.0, None),
+    ],
+)
+def test_what_was_nothing_or_became_many_times_as_much_is_shown_by_its_levels(
+    before: float, after: float, pct: float | None, least: float, expected: tuple[str, str] | None
+) -> None:
+    assert text.end_levels(before, after, pct, least) == expected

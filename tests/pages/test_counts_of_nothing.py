@@ -1,5 +1,7 @@
 """Counts that were 0: what the detector reads as one is no figure of a page or a mail."""
 
+import re
+
 import numpy as np
 import pytest
 from django.test import Client
@@ -37,3 +39,9 @@ def test_a_level_of_zeros_is_at_most_one(client: Client) -> None:
         assert " 1 → " not in page.replace("≤ 1 → ", ""), address
     for form in (mail.text, mail.html):
         assert "≤ 1" in form
+        assert "rose from ≤ 1 to 299.4" in form
+    assert mail.subject.startswith("[driftline] from ≤ 1 to 299.4 packets: drops")
+    for address in ("/", "/alerts/", alert.get_absolute_url(), "/hardware/bench/nic/"):
+        page = words(client.get(address).content.decode())
+        assert re.search(r"≤ 1 (to|→) 299", page), address
+        assert not re.search(r"today [\d,]+ %|(rose by|got) [\d,]+", page), address

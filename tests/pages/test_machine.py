@@ -90,7 +90,7 @@ def test_a_loss_of_a_young_series_stands_as_its_finding_and_a_recovered_one_does
 
 def test_without_a_loss_the_answer_states_it(visit: Visit) -> None:
     make.history(make.series(), make.revisions(3), [100, 100, 100])
-    assert "No confirmed loss stands in 1 mode with a history." in visit(PAGE)
+    assert "No confirmed loss stands in 1 series with a history." in visit(PAGE)
 
 
 def test_an_alert_is_stated_by_its_loss_on_this_machine(visit: Visit) -> None:
@@ -157,7 +157,7 @@ def test_modes_of_one_or_two_revisions_are_rows_of_numbers(client: Client) -> No
     page = lanes(client)
     assert 'class="lane"' not in page
     text = words(page)
-    assert "1 mode measured at one or two revisions: no trend yet." in text
+    assert "1 series measured at one or two revisions: no trend yet." in text
     assert "packets/s r300003 , 2 revisions" in text
     assert "pf@inet4 +VIMAGE" in text
 

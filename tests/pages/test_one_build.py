@@ -16,7 +16,7 @@ from webapp.alerts.queries import suspicion_of
 from webapp.analysis.models import Finding
 from webapp.jobs.models import Job
 from webapp.notifications.services import payload_of
-from webapp.results.models import Revision, Series
+from webapp.results.models import Metric, Revision, Series
 
 pytestmark = pytest.mark.django_db
 Visit = Callable[[str], str]
@@ -48,6 +48,13 @@ def test_the_page_states_by_what_it_is_believed_and_what_would_settle_it(
     figures = visit(f"{the_alert().get_absolute_url()}?show=findings")
     row = figures.rpartition(" packets/s ")[2]
     assert re.match(r"\? −11\.4 \[−\d+\.\d, −\d\.\d\] 1 / 1 cannot tell r303643", row), row[:80]
+
+
+def test_a_latency_seems_as_well(visit: Visit) -> None:
+    Metric.objects.update(unit="us", better="less")
+    Finding.objects.update(change_pct=11.4, verdict="worse")
+    text = visit(the_alert().get_absolute_url())
+    assert "One build a side: pf seems to have got 11.4 % slower at r303643" in text
 
 
 def test_the_front_page_claims_no_more_than_the_alert(visit: Visit) -> None:

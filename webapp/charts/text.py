@@ -37,6 +37,8 @@ _BELOW_EDGE = 0.5 - 1e-6
 is below 10⁻⁹."""
 
 AT_MOST = "\N{LESS-THAN OR EQUAL TO} "
+MANIFOLD = 10
+"""From so many times as much on two levels are read more easily than a percentage."""
 ROUNDED = 1e-9
 """Of a level that logarithms were taken of."""
 
@@ -282,6 +284,26 @@ def level_figure(level: float | None, better: str, *, is_cost: bool, least: floa
     return f"{AT_MOST}{number(level)}" if is_least else number(level)
 
 
+def end_levels(
+    before: float, after: float, change_pct: float | None, least: float
+) -> tuple[str, str] | None:
+    """``≤ 1`` and ``29.95``: the levels (`level_figure`) before and after a change of which a
+    percentage is no figure. One of them is the ``least``, which stands for 0, or the later is
+    `MANIFOLD` of the earlier. None of other changes.
+    """
+    limit = least * (1 + ROUNDED)
+    is_nothing = least > 0 and min(before, after) <= limit < max(before, after)
+    if change_pct is None or not (is_nothing or change_pct >= NOTHING * (MANIFOLD - 1)):
+        return None
+    old, new = (level_figure(one, "", is_cost=False, least=least) for one in (before, after))
+    return old, new
+
+
+def levels_moved(levels: tuple[str, str], *, grown: bool, unit: str) -> str:
+    """``rose from ≤ 1 to 29.95 packets`` of `end_levels`."""
+    return f"{'rose' if grown else 'fell'} from {' to '.join(levels)} {unit}"
+
+
 def cost_moved(before: float, after: float, better: str) -> str:
     """``rose from 1.2 to 3.7 %``; ``fell …`` where it costs less now."""
     old, new = cost(before, better), cost(after, better)
@@ -331,8 +353,14 @@ STILL = "still so today"
 """Where a change is all that its series lost."""
 
 
-def today_size(stands: Stands, *, better: str, unit: str, is_cost: bool = False) -> str:
-    """``13.0 % slower [−13.3, −12.8]``; of a cost ``rose from 1.1 to 3.8 % [+2.5, +2.9]``."""
+def today_size(
+    stands: Stands, *, better: str, unit: str, is_cost: bool = False, least: float = 0.0
+) -> str:
+    """``13.0 % slower [−13.3, −12.8]``; of a cost ``rose from 1.1 to 3.8 % [+2.5, +2.9]``; of what
+    was nothing ``rose from ≤ 1 to 29.95 packets`` (`end_levels`).
+    """
+    if levels := None if is_cost else today_levels(stands, least):
+        return levels_moved(levels, grown=stands["change_pct"] > 0, unit=unit)
     low, high = stands["low_pct"], stands["high_pct"]
     if is_cost and stands["change_pct"] is not None:
         before, after = stands["level_before"], stands["level"]
@@ -344,7 +372,13 @@ def today_size(stands: Stands, *, better: str, unit: str, is_cost: bool = False)
 
 
 def today_sentence(
-    stands: Stands, newest: float | None = None, *, better: str, unit: str, is_cost: bool = False
+    stands: Stands,
+    newest: float | None = None,
+    *,
+    better: str,
+    unit: str,
+    is_cost: bool = False,
+    least: float = 0.0,
 ) -> str:
     """``today 13.0 % slower [−13.3, −12.8] than before r357934, newest value 981,204``; of a cost
     ``today 3.8 %, before r364648 1.1 %, [+2.5, +2.9] points``.
@@ -355,6 +389,8 @@ def today_sentence(
         ends = cost_interval(before, stands["low_pct"], stands["high_pct"], better)
         figures = cost_figure(after, better), cost_figure(before, better)
         return f"today {figures[0]}, before {since} {figures[1]}, {ends} {POINTS}"
+    if levels := today_levels(stands, least):
+        return f"today {levels[1]}, before {since} {levels[0]} {unit}"
     text = f"today {today_size(stands, better=better, unit=unit)}"
     if stands["change_pct"] is None:
         return f"{text} since {since}"
@@ -370,13 +406,19 @@ def today_beside(
     better: str,
     unit: str,
     is_cost: bool = False,
+    least: float = 0.0,
 ) -> str:
     """`today_sentence` beside a ``change`` in percent with its interval; where both print the same,
     ``still so today, newest value 981,204``.
     """
     if is_the_same(change, stands):
         return STILL if is_cost else f"{STILL}, newest value {number(newest)}"
-    return today_sentence(stands, newest, better=better, unit=unit, is_cost=is_cost)
+    return today_sentence(stands, newest, better=better, unit=unit, is_cost=is_cost, least=least)
+
+
+def today_levels(stands: Stands, least: float) -> tuple[str, str] | None:
+    """`end_levels` of what has been lost today."""
+    return end_levels(stands["level_before"], stands["level"], stands["change_pct"], least)
 
 
 def is_the_same(change: Change, stands: Stands) -> bool:

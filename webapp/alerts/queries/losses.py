@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 from webapp.alerts.models import Alert
 from webapp.alerts.queries.suspicion import INTERVAL, SURE
 from webapp.analysis.queries import TODAY
-from webapp.charts.text import cost_points
+from webapp.charts.text import cost_points, end_levels
 from webapp.results.queries import rows_of, subject_sql, whole_history_sql
+from webapp.stats.metrics import least_of
 
 MOST_COMMITS = 1000
 """Known commits of an interval are counted so far."""
@@ -233,6 +234,15 @@ class OpenLoss(NamedTuple):
     def points(self) -> float | None:
         """By how many points the cost grew; None where it is no cost, or beyond figures."""
         return cost_points(self.level_before, self.percent, self.direction) if self.option else None
+
+    @property
+    def end_levels(self) -> tuple[str, str] | None:
+        """The levels of a change of which a percentage is no figure
+        (`webapp.charts.text.end_levels`)."""
+        if self.option:
+            return None
+        least = least_of(self.unit)
+        return end_levels(self.level_before, self.level, self.percent, least)
 
     @property
     def is_named(self) -> bool:

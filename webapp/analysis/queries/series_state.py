@@ -17,7 +17,7 @@ from webapp.charts import text
 from webapp.results.models import Revision, Series
 from webapp.results.queries import rows_of
 from webapp.stats.compare import BuildNoise
-from webapp.stats.metrics import Better
+from webapp.stats.metrics import Better, least_of
 from webapp.stats.single_build import Known, NoisePrior, learn
 from webapp.stats.single_build.chance import LEAST_FREEDOM
 
@@ -329,7 +329,25 @@ def today_beside(row: Finding) -> str:
         better=series.better,
         unit=series.metric.unit,
         is_cost=series.is_cost,
+        least=least_of(series.metric.unit),
     )
+
+
+def end_levels(row: Finding) -> tuple[str, str] | None:
+    """The levels before and after a change of which a percentage is no figure
+    (`webapp.charts.text.end_levels`); None of others. Needs the series' metric loaded.
+    """
+    if row.series.is_cost:
+        return None
+    least = least_of(row.series.metric.unit)
+    return text.end_levels(row.level_before, row.level, row.change_pct, least)
+
+
+def levels_moved(row: Finding) -> str:
+    """``rose from ≤ 1 to 29.95 packets`` of `end_levels`; empty where there are none."""
+    levels, unit = end_levels(row), row.series.metric.unit
+    grown = (row.change_pct or 0.0) > 0
+    return text.levels_moved(levels, grown=grown, unit=unit) if levels else ""
 
 
 def today_in_short(row: Finding) -> str:

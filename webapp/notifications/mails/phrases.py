@@ -165,11 +165,13 @@ def series_phrase(finding: Finding) -> str:
 
 
 def size(finding: Finding) -> str:
-    """``11.4 % slower [−12.3, −10.5]``; of a cost ``rose from 1.2 to 3.7 %, by 2.5 points …``."""
+    """``11.4 % slower [−12.3, −10.5]``; of a cost ``rose from 1.2 to 3.7 %, by 2.5 points …``; of
+    what was nothing ``rose from ≤ 1 to 29.95 packets``.
+    """
     if finding.series.is_cost and finding.change_pct is not None:
         levels, ends = (finding.level_before, finding.level), (finding.low_pct, finding.high_pct)
         return cost_sentence(*levels, *ends, finding.series.better)
-    return finding_sentence(
+    return analysis.levels_moved(finding) or finding_sentence(
         percent=finding.change_pct,
         low=finding.low_pct,
         high=finding.high_pct,
@@ -181,6 +183,7 @@ def size(finding: Finding) -> str:
 def series_is(finding: Finding) -> str:
     """``pf on Atom/T540 is 11.4 % slower …``, ``cost of VIMAGE in pf on Atom/T540 rose from …``."""
     is_changed = finding.series.is_cost or finding.change_pct is None
+    is_changed = is_changed or analysis.end_levels(finding) is not None
     verb = "" if is_changed else "is "
     return f"{series_phrase(finding)} {verb}{size(finding)}"
 
@@ -230,6 +233,8 @@ def _signed(finding: Finding) -> str:
     if finding.series.is_cost:
         points = cost_points(finding.level_before, finding.change_pct, finding.series.better)
         return f"{percent(points).replace(MINUS, '-')} {POINTS}:"
+    if levels := analysis.end_levels(finding):
+        return f"from {' to '.join(levels)} {finding.series.metric.unit}:"
     return percent(finding.change_pct).replace(MINUS, "-") + "%"
 
 

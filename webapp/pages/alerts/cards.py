@@ -15,7 +15,7 @@ from django.utils.safestring import SafeString, mark_safe
 from webapp.alerts.models import Alert
 from webapp.alerts.queries import Listed, Surroundings, Suspicion, moves_of
 from webapp.analysis.models import Finding, Verdict
-from webapp.analysis.queries import today_beside
+from webapp.analysis.queries import end_levels, levels_moved, today_beside
 from webapp.charts import around, text
 from webapp.charts.text import MARKS, cost_interval, interval, level_figure
 from webapp.charts.trend import Level
@@ -127,11 +127,11 @@ class Card:
 
     @property
     def interval(self) -> str:
-        """``[−13.6, −10.6]``."""
+        """``[−13.6, −10.6]``; empty where the change is no percentage."""
         row = self.finding
         if row.series.is_cost:
             return cost_interval(row.level_before, row.low_pct, row.high_pct, row.series.better)
-        return interval(row.low_pct, row.high_pct)
+        return "" if end_levels(row) else interval(row.low_pct, row.high_pct)
 
     @property
     def today(self) -> str:
@@ -212,6 +212,7 @@ def _reach(findings: Sequence[Finding]) -> float:
     return min(max([*ends, LEAST_REACH]) * 1.05, REACH)
 
 
+PARTICIPLES = {"rose": "risen", "fell": "fallen"}
 MOST_COSTS = 2
 """Costs that a headline has beside what was measured."""
 
@@ -242,12 +243,16 @@ def called(series: Series) -> str:
 
 
 def moved(row: Finding) -> str:
-    """``lost 12.1 %``, of what is no rate ``got 3 % slower``, of a cost ``rose from 1 to 3 %``."""
+    """``lost 12.1 %``, of what is no rate ``got 3 % slower``, of a cost ``rose from 1 to 3 %``, of
+    what was nothing ``rose from ≤ 1 to 29.95 packets``.
+    """
     if row.change_pct is None:
         return "changed beyond any percentage"
     size, series = text.half_width(abs(row.change_pct)), row.series
     if series.is_cost:
         return text.cost_moved(row.level_before, row.level, series.better)
+    if levels := levels_moved(row):
+        return levels
     if series.better == "more" and series.metric.unit.endswith(text.RATE_MARK):
         return f"{'lost' if row.change_pct < 0 else 'gained'} {size} %"
     word = text.direction(percent=row.change_pct, better=series.better, unit=series.metric.unit)
@@ -255,9 +260,8 @@ def moved(row: Finding) -> str:
 
 
 def _seems(row: Finding) -> str:
-    return (
-        moved(row).replace("lost", "seems to have lost").replace("gained", "seems to have gained")
-    )
+    verb, rest = moved(row).split(" ", 1)
+    return f"seems to have {PARTICIPLES.get(verb, verb)} {rest}"
 
 
 def began(one: Suspicion) -> str:
@@ -336,13 +340,16 @@ def beside_worst(one: Listed) -> str:
 
 
 def signed(row: Finding) -> str:
-    """``−12.1 %``; of a cost ``+2.5 points``; of what is beyond figures, its verdict."""
+    """``−12.1 %``; of a cost ``+2.5 points``; of what was nothing ``≤ 1 → 29.95``; of what is
+    beyond figures, its verdict.
+    """
     if row.change_pct is None:
         return row.verdict
     if row.series.is_cost:
         points = text.cost_points(row.level_before, row.change_pct, row.series.better)
         return f"{text.percent(points)} {text.POINTS}"
-    return f"{text.percent(row.change_pct)} %"
+    levels = end_levels(row)
+    return " → ".join(levels) if levels else f"{text.percent(row.change_pct)} %"
 
 
 def state_note(alert: Alert) -> str:

@@ -18,10 +18,11 @@ from webapp.analysis.queries import stands_in
 from webapp.analysis.services import FEWEST_REVISIONS
 from webapp.charts import lane as chart
 from webapp.charts.scale import spread_labels
-from webapp.charts.text import common, number, percent, today_size
+from webapp.charts.text import common, number, percent, today_levels, today_size
 from webapp.charts.trend.series import Level
 from webapp.pages.parts.conclusions import SeriesText
 from webapp.pages.parts.links import with_query
+from webapp.stats.metrics import least_of
 
 LANES_SHOWN = 24
 """Lanes of one tree and metric; further series with a history are rows of numbers."""
@@ -308,8 +309,15 @@ class OpenLoss:
     def size(self) -> str:
         """``is 13.0 % slower [−13.3, −12.8] than before``, up to the revision at which it began."""
         one, size = self.series, self.stands["change_pct"]
-        text = today_size(self.stands, better=one.better, unit=one.unit, is_cost=bool(one.option))
-        if one.option or size is None:
+        least = 0.0 if one.option else least_of(one.unit)
+        text = today_size(
+            self.stands,
+            better=one.better,
+            unit=one.unit,
+            is_cost=bool(one.option),
+            least=least,
+        )
+        if one.option or size is None or today_levels(self.stands, least):
             return f"{text} since"
         return f"is {text} than {'at' if self.stands['is_slow'] else 'before'}"
 

@@ -23,7 +23,7 @@ from webapp.alerts import queries
 from webapp.alerts.models import Alert
 from webapp.analysis.models import Finding, Verdict
 from webapp.charts import small
-from webapp.charts.text import POINTS, better_text, cost_points, percent
+from webapp.charts.text import POINTS, better_text, cost_points, end_levels, percent
 from webapp.events.models import Canary, LabEvent
 from webapp.events.queries import WatchedCanary, watch
 from webapp.events.services import set_canary_active
@@ -38,6 +38,7 @@ from webapp.pages.parts.summaries import variants_on
 from webapp.results.models import Hardware, HardwareFact
 from webapp.results.services import Unprocessable
 from webapp.stats.control import LEAST_BOOTS
+from webapp.stats.metrics import least_of
 
 ALERTS_SHOWN = 12
 NAMED = ("tree", "revision", "after", "likeliest")
@@ -59,7 +60,9 @@ class AlertOnMachine:
         """``−8.2 %``; of what an option costs ``+2.6 points``."""
         worst, series = self.worst, self.series
         if not series.option:
-            return f"{percent(worst.change_pct)} %"
+            least = least_of(series.unit)
+            levels = end_levels(worst.level_before, worst.level, worst.change_pct, least)
+            return " → ".join(levels) if levels else f"{percent(worst.change_pct)} %"
         grown = cost_points(worst.level_before, worst.change_pct, series.better)
         return f"{percent(grown)} {POINTS}"
 

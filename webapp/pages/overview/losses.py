@@ -28,6 +28,7 @@ from webapp.charts.text import (
 from webapp.charts.trend.series import Level
 from webapp.jobs.queries import Machine
 from webapp.pages.parts.components import age, state_pill
+from webapp.stats.metrics import least_of
 
 CARDS = 3
 LEAST_REACH = 10.0
@@ -106,6 +107,8 @@ class _Loss:
         text = "beyond figures" if one.percent is None else f"{percent(one.percent)} %"
         if one.option:
             text = f"{percent(one.points)} {POINTS}"
+        elif one.end_levels:
+            text = " → ".join(one.end_levels)
         return f'<span class="g">{MARKS["worse"]}</span> {text}'
 
     @property
@@ -121,6 +124,7 @@ class _Loss:
             better=one.direction,
             unit=one.unit,
             is_cost=bool(one.option),
+            least=least_of(one.unit),
         )
         figure = f"series:{one.series_id}:net_loss"
         return f'<span class="small muted" data-figure="{figure}">{escape(text)}</span>'
@@ -130,6 +134,8 @@ class _Loss:
         one = self.loss
         if one.option:
             return cost_interval(one.level_before, one.low, one.high, one.direction)
+        if one.end_levels:
+            return ""
         return interval(one.low, one.high)
 
     @property

@@ -23,7 +23,7 @@ from webapp.analysis.models import Finding, SeriesAnalysis, Verdict
 from webapp.analysis.services import FEWEST_REVISIONS
 from webapp.bisects.queries import running_bisects
 from webapp.charts.around import SHOWN
-from webapp.charts.text import cost_moved, half_width, percent
+from webapp.charts.text import cost_moved, half_width, levels_moved, percent
 from webapp.experiments.models import Experiment
 from webapp.jobs.queries import SILENT_AFTER, Machine, machines
 from webapp.labs.models import Agent
@@ -245,6 +245,9 @@ def _what(one: OpenLoss) -> str:
         return "changed beyond any percentage"
     if one.option:
         return cost_moved(one.level_before, one.level, one.direction)
+    if one.end_levels and not one.is_one_build:
+        levels = levels_moved(one.end_levels, grown=one.percent > 0, unit=escape(one.unit))
+        return f"{levels}, which is worse," if one.percent > 0 else levels
     size = half_width(abs(one.percent))
     if one.is_one_build:
         return f"seems {size}\N{NO-BREAK SPACE}% {'lower' if one.percent < 0 else 'higher'}"

@@ -290,7 +290,8 @@ def todays(trend: Trend) -> list[Today]:
 def _today(one: TrendSeries, unit: str) -> str:
     """``today 13.0 % slower […] than before r357934``."""
     stands = one.stands or {}
-    return today_sentence(stands, better=one.better, unit=unit, is_cost=one.is_cost)
+    least = 0.0 if one.is_cost else least_of(unit)
+    return today_sentence(stands, better=one.better, unit=unit, is_cost=one.is_cost, least=least)
 
 
 def _failed(trend: Trend) -> str:
