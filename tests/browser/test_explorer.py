@@ -79,6 +79,7 @@ def test_a_mouse_zooms_both_ways_moves_marks_and_shows_all_again(
     scrolls the page until the chart was clicked."""
     visit(page, live_server, CHART)
     page.mouse.move(*middle_of_point(page, 10))
+    expect(page.locator("#tip")).to_have_attribute("aria-live", "off")
     before = page.evaluate("scrollY")
     page.mouse.wheel(0, 200)
     page.wait_for_function("before => scrollY > before", arg=before)
@@ -184,6 +185,7 @@ def test_keys_and_the_list_do_everything(
     tip = page.locator("#tip .revision")
     page.locator("#chart").focus()
     page.keyboard.press("ArrowLeft")
+    expect(page.locator("#tip")).to_have_attribute("aria-live", "polite")
     expect(tip).to_have_text(along[19].name)
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("Enter")
@@ -448,6 +450,22 @@ def apart(expected: dict[str, list[list[float]]], found: dict[str, list[list[flo
 def extent(rows: list[list[float]]) -> list[float]:
     """The leftmost and the rightmost place of lines: their middle and their width."""
     return [min(x - wide / 2 for x, _, wide in rows), max(x + wide / 2 for x, _, wide in rows)]
+
+
+@watched
+@pytest.mark.usefixtures("along")
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_button_with_the_focus_is_outlined_in_the_colour_of_the_text(
+    page: Page, live_server: LiveServer, theme: Literal["light", "dark"]
+) -> None:
+    page.emulate_media(color_scheme=theme)
+    visit(page, live_server, CHART)
+    page.locator("#chart").focus()
+    buttons = page.locator(".modebar-btn")
+    buttons.first.focus()
+    page.keyboard.press("Tab")
+    colour, ink = "one => getComputedStyle(one).outlineColor", "one => getComputedStyle(one).color"
+    assert buttons.nth(1).evaluate(colour) == page.locator("body").evaluate(ink)
 
 
 @watched

@@ -168,6 +168,7 @@ export async function start(panel, text) {
     const { start, top, low, by } = across();
     const x = start + (meta.revisions.place[at] - low) / by;
     cross.style.left = `${x}px`;
+    tip.ariaLive = place ? "off" : "polite"; // who steps by keys may see neither
     showTip(tip, meta.revisions, at, measuredAt(at), place ?? { x, y: top });
   }
 

@@ -18,13 +18,13 @@ function element(name, css, ...children) {
 // `rows` are pairs of a series and what it has at the revision with the index `at`.
 export function showTip(tip, { name, time, author, subject }, at, rows, place) {
   const when = time[at] === null ? "" : ` ${new Date(time[at]).toISOString().slice(0, 10)}`;
+  tip.hidden = false; // first: what comes into a hidden part is not announced
   tip.replaceChildren(
     element("p", "", element("strong", "revision", name[at]), when, element("span", "muted", ` ${author[at]}`)),
     element("p", "", subject[at]),
     ...rows.slice(0, MOST).flatMap(([series, value]) => lines(series, value, at)),
     ...(rows.length > MOST ? [element("p", "muted", `and ${rows.length - MOST} more`)] : []),
   );
-  tip.hidden = false;
   const room = tip.parentElement.getBoundingClientRect();
   const left = place.x + AWAY + tip.offsetWidth > room.width ? place.x - AWAY - tip.offsetWidth : place.x + AWAY;
   tip.style.left = `${Math.max(left, 0)}px`;
