@@ -235,6 +235,17 @@ def test_a_rate_that_fell_to_nothing_is_shown_as_that_and_not_as_unproven(
     assert "first to last" not in text
 
 
+def test_what_has_no_sample_above_0_is_drawn_with_its_history(client: Client) -> None:
+    """The detector counts none of its revisions."""
+    offset, _ = measured([-50.0, -51.0, -30.0, -29.0], mode="offset")
+    SeriesAnalysis.objects.filter(series=offset).update(summary={"count": 0})
+
+    text = words(client.get("/").content.decode())
+
+    assert "offset −29.0 4 rev." in text
+    assert "1 revision" not in text
+
+
 def test_changes_of_imported_results_are_counted_as_the_inbox_counts_them(
     client: Client, visit: Visit, approved: Approvals
 ) -> None:

@@ -41,13 +41,14 @@ SELECT series.id, concat_ws(' ', series.xmin, analysis.xmin, tree.xmin, mode.xmi
     )
 )
 
-# What was not analysed yet has no count of its own: its points are counted, as far as it matters.
+# What was not analysed yet, or has no sample above 0, has no count of its own: its points are
+# counted, as far as it matters.
 SERIES = """
 SELECT series.id, series.tree_id, tree.name, series.hardware_id, mode.name, metric.name,
        metric.unit, COALESCE(NULLIF(series.own_better, ''), metric.better),
        series.dirty_from IS NOT NULL, series.version,
        (extract(epoch FROM analysis.analysed_at) * 1000000)::bigint,
-       COALESCE((analysis.summary->>'count')::int,
+       COALESCE(NULLIF((analysis.summary->>'count')::int, 0),
                 (SELECT count(*) FROM (SELECT FROM results_point AS one
                                         WHERE one.series_id = series.id LIMIT %(counted)s) AS few)),
        newest.mean, live.at,
@@ -128,8 +129,8 @@ class WallSeries(NamedTuple):
     """One series of the plain kernel that has a point.
 
     ``version`` and ``analysed_us`` change with its points and with what is concluded of them.
-    ``revisions`` is how many it has (at most ``counted`` of `wall_series` while it was never
-    analysed), ``live_at`` when its newest revision was measured, None where that was imported as
+    ``revisions`` is how many it has (at most ``counted`` of `wall_series` where none is
+    in a level), ``live_at`` when its newest revision was measured, None where that was imported as
     history. ``since`` are the revisions from its last proven change on, of level or slow.
     ``verdict`` and ``percent`` (None: beyond all figures) are of the loss that stands today, where
     none does of that change. All None: there is none.
