@@ -39,7 +39,8 @@ def test_the_chart_library_is_served_from_its_package_and_nothing_else_of_it() -
 
 
 @pytest.mark.parametrize(
-    ("page", "imported"), [("trends", {"keys", "explorer", "plot", "address"}), ("base", {"keys"})]
+    ("page", "imported"),
+    [("trends", {"keys", "explorer", "plot", "address"}), ("base", {"keys", "typed"})],
 )
 def test_modules_import_each_other_by_their_hashed_names(page: str, imported: set[str]) -> None:
     wanted, seen = [staticfiles_storage.url(f"js/{page}.js")], set()
@@ -50,7 +51,9 @@ def test_modules_import_each_other_by_their_hashed_names(page: str, imported: se
         assert "immutable" in response["Cache-Control"], url
         body = b"".join(response.streaming_content).decode()  # type: ignore[attr-defined]
         seen.add(url)
-        found = {urljoin(url, name) for name in re.findall(r' from "(.+)";', body)}
+        found = {
+            urljoin(url, name) for name in re.findall(r'(?:^import | from )"(.+)";', body, re.M)
+        }
         wanted += found - seen
     names = {re.sub(r"\.[0-9a-f]{12}\.js$", "", url).rpartition("/")[2] for url in seen}
     assert names >= {page} | imported

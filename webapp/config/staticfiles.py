@@ -14,8 +14,8 @@ from whitenoise.storage import CompressedManifestStaticFilesStorage
 
 IMPORTS = (
     (
-        r"""(?m)^(?P<matched>import (?P<names>\{[^}]*\}) from "(?P<url>\.[^"]*)";)$""",
-        'import %(names)s from "%(url)s";',
+        r"""(?m)^(?P<matched>import (?P<names>(?:\{[^}]*\} from )?)"(?P<url>\.[^"]*)";)$""",
+        'import %(names)s"%(url)s";',
     ),
 )
 
