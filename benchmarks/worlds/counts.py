@@ -27,11 +27,11 @@ MEANS = (0.05, 0.2, 1.0, 5.0, 50.0)
 WIDE = (1.0, 5.0, 50.0)
 """Means of negative binomials: of Poisson counts whose rate is exponential."""
 
-STEPS = ((0.0, 5.0), (0.0, 200.0), (0.2, 2.0))
+STEPS = ((0.0, 5.0), (0.0, 30.0), (0.0, 200.0), (0.2, 2.0))
 USUAL = 0.2
 SHARE = 0.1
 LEAST, MOST = 50, 500
-RARELY = at_most(0.1)
+RARELY, MORE = at_most(0.1), at_most(0.15)
 FAILING = (0.0, 0.01, 0.05, 0.1, 0.3)
 LONG, FEW, NEWEST = 200, 40, 3
 
@@ -95,6 +95,10 @@ def measure(trials: int, seed: int) -> list[Figure]:
         hits = sum(one.near(STEP, by=NEAR) is not None for one in readings)
         step = f"a step from {low:g} to {high:g}: found"
         rows.append(Figure(step, percent(hits, trials), at_least(90.0)))
+        others = (sum(abs(each.index - STEP) > NEAR for each in one.changes) for one in readings)
+        rows.append(
+            Figure(f"{step.removesuffix(': found')}: other changes", mean(others), MORE, digits=2)
+        )
     return [*rows, *_rates(trials, seed)]
 
 

@@ -277,6 +277,16 @@ def test_a_rate_that_is_lost_is_found_whatever_the_pieces_it_came_in():
     assert lost == [("r30", "r32"), ("r57", None)]
 
 
+def test_a_count_that_rises_from_0_scatters_from_there_on():
+    others = 0
+    for seed in range(20):
+        counts = np.random.default_rng(seed).poisson(np.r_[[0] * 30, [30] * 12][:, None], (42, 5))
+        found = at(detect(series_of(np.maximum(counts, 1).astype(float))))
+        assert 30 in found
+        others += len(found) - 1
+    assert others <= 2
+
+
 @pytest.mark.parametrize(("low", "high"), [(3, 4), (12, 13), (40, 41)])
 def test_equal_whole_numbers_have_no_memory(low, high):
     """Distances from a level that are those of arithmetic alone all have one sign."""

@@ -250,7 +250,7 @@ def find_in(measured: Sequence[Value], *, with_slow: bool = True) -> findings.Fi
         return findings.Findings()
     values, two = take_out(measured)
     _, _, location, variance, freedom, share, *_ = zip(*values, strict=True)
-    locations, within = np.array(location), np.where(freedom, variance, 0.0)
+    locations, within = np.array(location), np.where(freedom, variance, np.nan)
     found = levels_of(locations, within, float(np.mean(share)), _finest(measured))
     if found is None:
         return findings.Findings()

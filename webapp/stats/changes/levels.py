@@ -203,7 +203,7 @@ def levels_of(
 ) -> Levels | None:
     """Return the levels of log `locations`, (revisions,); None where too little is known.
 
-    `within` is the variance of one sample inside a build, revision by revision (0: not known),
+    `within` is the variance of one sample inside a build, revision by revision (NaN: not known),
     `share` one over the samples of a typical revision: the guess where differences are few.
     `finest` is the smallest standard deviation of a revision that is believed.
     """

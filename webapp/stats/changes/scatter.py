@@ -198,7 +198,7 @@ def stretches(locations: Floats, within: Floats, finest: float) -> list[int]:
     their samples; 0 is the first. Arguments are those of `levels.levels_of`.
     """
     between = _of_revisions(locations, finest)
-    inside = _of_samples(within)
+    inside = _of_samples(within, finest)
     for one in inside:
         # The differences need longer to show where: the samples know better.
         between = [other for other in between if abs(other - one) > LEAST + LEAST]
@@ -224,12 +224,16 @@ def _of_revisions(locations: Floats, finest: float) -> list[int]:
     return [at + 1 for at in _begun(*partition(costs, PRICE, LEAST), log(STATES_APART))]
 
 
-def _of_samples(within: Floats) -> list[int]:
-    """Where the scatter of samples inside a build changes: levels of the variances' logarithms."""
-    known = np.flatnonzero(within > 0)
+def _of_samples(within: Floats, finest: float) -> list[int]:
+    """Where the scatter of samples inside a build changes: levels of the variances' logarithms.
+
+    Samples that are all equal scatter by no more than `finest`: a count that was 0 for long and is
+    about 30 now began to scatter where it rose.
+    """
+    known = np.flatnonzero(~np.isnan(within))
     if len(known) < 2 * LEAST:
         return []
-    logs = np.log(within[known])
+    logs = np.log(np.maximum(within[known], finest**2))
     spread = sqrt(variance_of(np.diff(logs) ** 2 / 2))
     states = np.arange(logs.min(), logs.max() + spread, spread / 4)
     costs = np.minimum(((logs[:, None] - states) / spread) ** 2, SAMPLE_CAP)
