@@ -46,7 +46,7 @@ def why_flagged(change: findings.Change, analysis: findings.Analysis) -> str:
 
 
 def _why_lost(change: findings.Change) -> str:
-    """The same of a rate of 0."""
+    """The sentence why a rate is reported as lost."""
     count, chance = change.revisions_after, max(change.p_value, RAREST)
     often = "once" if change.p_value >= RAREST else "less than once"
     over = f" {change.back.label} measured more again." if change.back else ""

@@ -37,7 +37,7 @@ class Change:
     revision before `first`, the last one known at the old level: the suspects are the commits
     later than `after` up to and including `last`.
 
-    A `level` of 0 is a rate that is lost: revisions that measured 0, until the one they are `back`.
+    A `level` of 0 is a rate that is lost; `back` is the first revision that measured more again.
 
     `change_pct` is new level against old in percent, `low_pct` to `high_pct` its 95 % interval.
     `probability` is that of the change being real (calibrated by simulation), `score` the

@@ -52,7 +52,7 @@ def advance_point(state: OnlineState, point: Point, value: Value | None) -> None
 
 
 def _longer(state: OnlineState, gap: Gap | None, point: Point) -> Gap:
-    """The gap with one more revision; None is where one begins."""
+    """Return `gap` with one more revision, or a new gap where none is open."""
     at = (point.position, point.label)
     if gap is not None:
         is_zero = gap.is_zero and min(point.samples) >= 0

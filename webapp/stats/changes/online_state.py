@@ -134,11 +134,11 @@ class Break:
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """Revisions, one after the other, of whose samples fewer than half are above 0.
+    """Revisions in a row that mostly failed: fewer than half of their samples are above 0.
 
-    `previous` is the revision before them and `back` the one after, None where there is none (yet).
-    Before them `usable` revisions were not so, and `unusable` were. `is_zero`: none of their
-    samples is below 0.
+    `previous` is the revision before the gap and `back` the one after it, None where there is none
+    (yet). `usable` and `unusable` count the revisions before the gap that did not fail, and that
+    did. `is_zero`: no sample of the gap is below 0.
     """
 
     revisions: tuple[tuple[int, str], ...]
@@ -331,9 +331,8 @@ def _break_of_row(row: list[Any]) -> Break:
 
 def _gap_of_row(row: list[Any]) -> Gap:
     revisions, previous, usable, unusable, is_zero, back = row
-    ends = (one and _pair(one) for one in (previous, back))
-    previous, back = ends
-    return Gap(tuple(map(_pair, revisions)), previous, usable, unusable, is_zero, back)
+    before, after = (end and _pair(end) for end in (previous, back))
+    return Gap(tuple(map(_pair, revisions)), before, usable, unusable, is_zero, after)
 
 
 def _read_samples(data: dict[str, Any]) -> list[tuple[float, ...]]:
